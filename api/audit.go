@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"voltbus/api/exchange"
-
 	"voltbus/audit"
 	"voltbus/fault"
 	"voltbus/identity"

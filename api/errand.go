@@ -4,7 +4,6 @@ import (
 	"net/url"
 
 	"voltbus/api/exchange"
-
 	"voltbus/identity"
 )
 

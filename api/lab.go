@@ -5,10 +5,9 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"voltbus/api/answer"
 	"voltbus/api/exchange"
 	"voltbus/api/stream"
-
-	"voltbus/api/answer"
 	"voltbus/fault"
 	"voltbus/identity"
 )

@@ -13,7 +13,6 @@ import (
 
 	"voltbus/api/bound"
 	"voltbus/api/exchange"
-
 	"voltbus/fault"
 	"voltbus/operation"
 	"voltbus/operation/declared"
@@ -129,9 +128,7 @@ func writeResult(w http.ResponseWriter, result any, media string) error {
 	return out.End()
 }
 
-var (
-	errTaken = errors.New("an answer of this kind is not counted")
-)
+var errTaken = errors.New("an answer of this kind is not counted")
 
 // places returns how a request waits for a place among those of a kind.
 func (s *server) places(kind string) func(context.Context, string, int) (func(), error) {

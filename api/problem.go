@@ -8,7 +8,6 @@ import (
 
 	"voltbus/api/exchange"
 	"voltbus/api/intake"
-
 	"voltbus/fault"
 )
 

@@ -6,11 +6,10 @@ import (
 	"net/http"
 	"time"
 
-	"voltbus/api/exchange"
-	"voltbus/control/access"
-
 	"voltbus/agent"
 	"voltbus/agent/journal"
+	"voltbus/api/exchange"
+	"voltbus/control/access"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/identity/registry"

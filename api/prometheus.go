@@ -4,7 +4,6 @@ import (
 	"net/http"
 
 	"voltbus/api/exchange"
-
 	"voltbus/identity"
 )
 

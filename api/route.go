@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"voltbus/api/exchange"
-
 	"voltbus/identity"
 )
 

@@ -3,9 +3,9 @@ package api
 import (
 	"testing"
 
-	"voltbus/api/exchange"
-
 	"github.com/google/go-cmp/cmp"
+
+	"voltbus/api/exchange"
 )
 
 func TestPathsFindTheirRoutes(t *testing.T) {

@@ -17,7 +17,6 @@ import (
 	"voltbus/api/intake"
 	"voltbus/api/login"
 	"voltbus/api/stream"
-
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/internal/admission"

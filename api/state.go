@@ -4,9 +4,8 @@ import (
 	"context"
 	"net/http"
 
-	"voltbus/api/exchange"
-
 	"voltbus/api/answer"
+	"voltbus/api/exchange"
 	"voltbus/identity"
 )
 

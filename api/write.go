@@ -7,9 +7,9 @@ import (
 	"strings"
 	"sync"
 
-	"voltbus/api/exchange"
-
 	"github.com/klauspost/compress/gzip"
+
+	"voltbus/api/exchange"
 )
 
 // smallest is the length from which compression pays.

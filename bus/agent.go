@@ -5,10 +5,9 @@ import (
 	"errors"
 	"sync"
 
-	"voltbus/bus/permit"
-
 	"github.com/nats-io/nats.go"
 
+	"voltbus/bus/permit"
 	"voltbus/bus/trouble"
 	"voltbus/fault"
 	"voltbus/point"

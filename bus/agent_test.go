@@ -9,13 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"voltbus/bus/dispatch"
-
-	"voltbus/bus/blocklog"
-
 	"github.com/nats-io/nats.go"
 
 	"voltbus/bus"
+	"voltbus/bus/blocklog"
+	"voltbus/bus/dispatch"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/point"

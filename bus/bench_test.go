@@ -9,11 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"voltbus/bus/permit"
-
 	"github.com/nats-io/nats.go"
 
 	"voltbus/bus"
+	"voltbus/bus/permit"
 	"voltbus/identity"
 	"voltbus/identity/registry"
 	"voltbus/point"

@@ -15,15 +15,12 @@ import (
 	"sync"
 	"time"
 
-	"voltbus/bus/dispatch"
-
-	"voltbus/bus/blocklog"
-
-	"voltbus/bus/permit"
-
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
+	"voltbus/bus/blocklog"
+	"voltbus/bus/dispatch"
+	"voltbus/bus/permit"
 	"voltbus/bus/trouble"
 	"voltbus/fault"
 	"voltbus/wire"

@@ -16,17 +16,14 @@ import (
 	"testing"
 	"time"
 
-	"voltbus/bus/blocklog"
-
-	"voltbus/bus/peer"
-
-	"voltbus/bus/permit"
-
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 	"go.uber.org/goleak"
 
 	"voltbus/bus"
+	"voltbus/bus/blocklog"
+	"voltbus/bus/peer"
+	"voltbus/bus/permit"
 	"voltbus/fault"
 	"voltbus/point"
 	"voltbus/wire"

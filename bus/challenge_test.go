@@ -8,13 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"voltbus/bus/dispatch"
-
-	"voltbus/bus/peer"
-
-	"voltbus/bus/permit"
-
 	"voltbus/bus"
+	"voltbus/bus/dispatch"
+	"voltbus/bus/peer"
+	"voltbus/bus/permit"
 	"voltbus/identity/registry"
 	"voltbus/testing/link"
 	"voltbus/wire"

@@ -7,10 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"voltbus/bus/permit"
-
 	"github.com/nats-io/nats-server/v2/server"
 
+	"voltbus/bus/permit"
 	"voltbus/fault"
 )
 

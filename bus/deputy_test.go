@@ -4,11 +4,10 @@ import (
 	"context"
 	"testing"
 
-	"voltbus/bus/dispatch"
-
 	"github.com/nats-io/nats.go"
 
 	"voltbus/bus"
+	"voltbus/bus/dispatch"
 	"voltbus/identity"
 	"voltbus/point"
 	"voltbus/wire"

@@ -7,13 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"voltbus/bus/dispatch"
-
-	"voltbus/bus/blocklog"
-
 	"github.com/nats-io/nats.go"
 
 	"voltbus/bus"
+	"voltbus/bus/blocklog"
+	"voltbus/bus/dispatch"
 	"voltbus/identity"
 	"voltbus/wire"
 )
@@ -270,11 +268,8 @@ func TestAttackRequestsThatTakeMuchMemoryToReadAreBounded(t *testing.T) {
 		ask(heavy)
 	}
 	done := make(chan error, 1)
-	for from := range began {
-		if from != "a" {
-			t.Fatal(from)
-		}
-		break
+	if from := <-began; from != "a" {
+		t.Fatal(from)
 	}
 	go func() { _, err := b.ask(t, "y"); done <- err }() //nolint:testinggoroutine // ends with done
 	if from := <-began; from != "b" {

@@ -3,10 +3,9 @@ package bus
 import (
 	"strings"
 
-	"voltbus/bus/permit"
-
 	"github.com/nats-io/nats.go"
 
+	"voltbus/bus/permit"
 	"voltbus/bus/trouble"
 	"voltbus/fault"
 	"voltbus/identity"

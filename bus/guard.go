@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"voltbus/bus/permit"
-
 	"github.com/nats-io/nats-server/v2/server"
+
+	"voltbus/bus/permit"
 )
 
 // Limits bound what one connection from outside sends, in messages and in bytes a second over

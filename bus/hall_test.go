@@ -7,11 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"voltbus/bus/permit"
-
 	"github.com/nats-io/nats.go"
 
 	"voltbus/bus"
+	"voltbus/bus/permit"
 	"voltbus/catalog"
 	"voltbus/identity"
 	"voltbus/identity/registry"

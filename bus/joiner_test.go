@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"voltbus/bus/peer"
-
 	"voltbus/bus"
+	"voltbus/bus/peer"
 	"voltbus/fault"
 	"voltbus/identity"
 )

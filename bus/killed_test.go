@@ -9,9 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"voltbus/bus/permit"
-
 	"voltbus/bus"
+	"voltbus/bus/permit"
 )
 
 // A kill leaves the index of the log behind the log itself, as a copy of the files of a running bus does.

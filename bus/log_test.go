@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"voltbus/bus/blocklog"
-
 	"voltbus/fault"
 )
 

@@ -4,10 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"voltbus/bus/permit"
-
 	"github.com/nats-io/nats-server/v2/server"
 
+	"voltbus/bus/permit"
 	"voltbus/wire"
 )
 

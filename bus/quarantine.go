@@ -5,13 +5,11 @@ import (
 	"slices"
 	"time"
 
-	"voltbus/bus/dispatch"
-
-	"voltbus/bus/permit"
-
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
+	"voltbus/bus/dispatch"
+	"voltbus/bus/permit"
 	"voltbus/wire"
 )
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"voltbus/bus/blocklog"
-
 	"voltbus/fault"
 )
 

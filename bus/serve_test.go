@@ -7,11 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"voltbus/bus/dispatch"
-
 	"github.com/nats-io/nats.go"
 
 	"voltbus/bus"
+	"voltbus/bus/dispatch"
 	"voltbus/identity"
 	"voltbus/wire"
 )

@@ -34,7 +34,7 @@ type Addresses struct {
 	Started time.Time `json:"started"`
 }
 
-func openServer(_ context.Context, n *Node) error { //nolint:contextcheck // requests end with the server, not with Open
+func openServer(_ context.Context, n *Node) error {
 	limits := n.opts.Config.Ingest
 	cfg := api.Config{
 		Auth: n.identity.Logins, People: n.identity.Logins, Node: n.opts.Config.Node.Name,
@@ -65,11 +65,11 @@ func openServer(_ context.Context, n *Node) error { //nolint:contextcheck // req
 		return err
 	}
 	cfg.Hosts = n.server.Hosts()
-	handler := api.New(cfg)
+	handler := api.New(cfg) //nolint:contextcheck // requests end with the server, not with Open
 	if n.opts.Config.Listen.MQTTWebSocket {
 		handler = letMQTT(n.mqtt, handler)
 	}
-	n.server.Answer(handler, n.identity.Certificates.ServerConfig, n.log)
+	n.server.Answer(handler, n.identity.Certificates.ServerConfig, n.log) //nolint:contextcheck // as above
 	return announce(n)
 }
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"voltbus/api/exchange"
-
 	"voltbus/fault"
 )
 

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"voltbus/audit"
-
 	"voltbus/identity"
 )
 

@@ -21,6 +21,7 @@ var (
 	errCharset = errors.New("is not UTF-8, which JSON must be")
 	errObject  = errors.New("must be a JSON object")
 	errNull    = errors.New("must have a value; leave it out if there is none")
+	// ErrMissing says that something must be there.
 	ErrMissing = errors.New("is missing")
 )
 

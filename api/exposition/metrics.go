@@ -9,12 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"voltbus/api/answer"
 	"voltbus/api/exchange"
 	"voltbus/api/intake"
 	"voltbus/api/stream"
 	"voltbus/store"
-
-	"voltbus/api/answer"
 )
 
 // Health judges the node. Its answer must come at once.

@@ -7,12 +7,11 @@ import (
 	"net/http"
 	"sync"
 
-	"voltbus/api/bound"
-	"voltbus/api/exchange"
-
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
+	"voltbus/api/bound"
+	"voltbus/api/exchange"
 	"voltbus/fault"
 )
 

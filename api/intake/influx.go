@@ -6,9 +6,8 @@ import (
 	"net/http"
 	"strings"
 
-	"voltbus/api/exchange"
-
 	"voltbus/api/answer"
+	"voltbus/api/exchange"
 	"voltbus/fault"
 	"voltbus/ingest"
 	"voltbus/point"

@@ -10,9 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"voltbus/api/exchange"
-
 	"voltbus/api/answer"
+	"voltbus/api/exchange"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/ingest"

@@ -8,9 +8,8 @@ import (
 	"net/http"
 	"strconv"
 
-	"voltbus/api/exchange"
-
 	"voltbus/api/answer"
+	"voltbus/api/exchange"
 	"voltbus/fault"
 	"voltbus/identity"
 )

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"voltbus/api/exchange"
-
 	"voltbus/catalog"
 	"voltbus/fault"
 )
@@ -24,9 +23,7 @@ const (
 	headerReplayed = "Idempotency-Replayed"
 )
 
-var (
-	errKeyReuse = errors.New("this idempotency key came with another request before; choose a new key for a new request")
-)
+var errKeyReuse = errors.New("this idempotency key came with another request before; choose a new key for a new request")
 
 // result is an answer to a write.
 type result struct {

@@ -55,7 +55,7 @@ func (l *Listener) Hosts() []string {
 }
 
 // Answer has a handler answer what comes, from Run on. certificates are for what does not come from loopback.
-func (l *Listener) Answer(handler http.Handler, certificates func() *tls.Config, log *slog.Logger) { //nolint:contextcheck // requests have contexts of their own
+func (l *Listener) Answer(handler http.Handler, certificates func() *tls.Config, log *slog.Logger) {
 	base, end := context.WithCancel(context.Background())
 	l.handler, l.end = handler, end
 	l.http = &http.Server{

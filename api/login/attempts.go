@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"voltbus/api/exchange"
-
 	"voltbus/internal/admission"
 )
 

@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"voltbus/api/exchange"
-
 	"voltbus/fault"
 	"voltbus/identity"
 )

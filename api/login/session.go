@@ -9,7 +9,6 @@ import (
 
 	"voltbus/api/exchange"
 	"voltbus/audit"
-
 	"voltbus/fault"
 	"voltbus/identity"
 )

@@ -6,9 +6,8 @@ import (
 	"net/http"
 	"time"
 
-	"voltbus/api/exchange"
-
 	"voltbus/api/answer"
+	"voltbus/api/exchange"
 )
 
 // Bus tells what happens on the bus.

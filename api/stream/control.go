@@ -6,9 +6,8 @@ import (
 	"errors"
 	"net/http"
 
-	"voltbus/api/exchange"
-
 	"voltbus/api/answer"
+	"voltbus/api/exchange"
 	"voltbus/control/access"
 	"voltbus/fault"
 	"voltbus/point"

@@ -8,9 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"voltbus/api/exchange"
-
 	"voltbus/api/answer"
+	"voltbus/api/exchange"
 	"voltbus/fault"
 )
 

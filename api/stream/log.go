@@ -9,9 +9,8 @@ import (
 	"strconv"
 	"time"
 
-	"voltbus/api/exchange"
-
 	"voltbus/api/answer"
+	"voltbus/api/exchange"
 	"voltbus/fault"
 	"voltbus/internal/logbook"
 	"voltbus/operation"

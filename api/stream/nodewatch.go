@@ -10,9 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"voltbus/api/exchange"
-
 	"voltbus/api/answer"
+	"voltbus/api/exchange"
 	"voltbus/fault"
 )
 

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"voltbus/api/exchange"
-
 	"voltbus/catalog"
 	"voltbus/fault"
 	"voltbus/point"

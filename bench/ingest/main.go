@@ -17,12 +17,11 @@ import (
 	"sync"
 	"time"
 
-	"voltbus/bus/blocklog"
-
 	"github.com/nats-io/nkeys"
 	"golang.org/x/sync/errgroup"
 
 	"voltbus/bus"
+	"voltbus/bus/blocklog"
 	"voltbus/internal/memory"
 	"voltbus/point"
 	"voltbus/recorder"

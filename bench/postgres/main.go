@@ -12,12 +12,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"voltbus/bus/blocklog"
-
 	"github.com/nats-io/nkeys"
 	"golang.org/x/sync/errgroup"
 
 	"voltbus/bus"
+	"voltbus/bus/blocklog"
 	"voltbus/internal/memory"
 	"voltbus/point"
 	"voltbus/recorder"

@@ -16,15 +16,13 @@ import (
 	"testing"
 	"time"
 
-	"voltbus/bus/dispatch"
-
-	"voltbus/bus/permit"
-
 	"github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
 
 	"voltbus/bus"
 	"voltbus/bus/client"
+	"voltbus/bus/dispatch"
+	"voltbus/bus/permit"
 	"voltbus/catalog"
 	"voltbus/identity"
 	"voltbus/identity/registry"

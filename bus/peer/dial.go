@@ -4,10 +4,9 @@ import (
 	"crypto/tls"
 	"time"
 
-	"voltbus/bus"
-
 	"github.com/nats-io/nats.go"
 
+	"voltbus/bus"
 	"voltbus/bus/trouble"
 	"voltbus/fault"
 )

@@ -6,10 +6,9 @@ import (
 	"errors"
 	"fmt"
 
-	"voltbus/bus"
-
 	"github.com/nats-io/nats.go"
 
+	"voltbus/bus"
 	"voltbus/bus/permit"
 	"voltbus/bus/trouble"
 	"voltbus/fault"

@@ -12,10 +12,9 @@ import (
 	"net"
 	"time"
 
-	"voltbus/bus"
-
 	"github.com/nats-io/nats.go"
 
+	"voltbus/bus"
 	"voltbus/bus/trouble"
 	"voltbus/fault"
 	"voltbus/wire"

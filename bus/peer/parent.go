@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"sync"
 
-	"voltbus/bus/dispatch"
-
-	"voltbus/bus"
-
 	"github.com/nats-io/nats.go"
 	"golang.org/x/sync/semaphore"
 
+	"voltbus/bus"
+	"voltbus/bus/dispatch"
 	"voltbus/bus/trouble"
 	"voltbus/fault"
 	"voltbus/wire"

@@ -108,7 +108,7 @@ func TestAReadLeavesWhatTheOutstationReportsToItsOwnMaster(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stop()
-	d := dnp3tool.Dnp3Flags{Tcp: address, Master: 1, Outstation: 10, Timeout: 30 * time.Second}
+	d := dnp3tool.Flags{TCP: address, Master: 1, Outstation: 10, Timeout: 30 * time.Second}
 	c, err := d.Config()
 	if err != nil {
 		t.Fatal(err)

@@ -305,7 +305,7 @@ newest run.`,
 				return err
 			}
 			if len(args) == 0 {
-				return listRuns(cmd, out, ids, shell.Format{Json: asJSON})
+				return listRuns(cmd, out, ids, shell.Format{JSON: asJSON})
 			}
 			var results []*experiment.Result
 			for _, id := range args {

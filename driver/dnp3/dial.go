@@ -70,7 +70,7 @@ func (e *engine) dial(ctx context.Context, cfg driver.Config) (driver.Line, erro
 		if err != nil {
 			return nil, notConnected(op, c.LineName(), err)
 		}
-		if err := l.serve(listener); err != nil {
+		if err := l.serve(listener); err != nil { //nolint:contextcheck // its connections outlive the dialling
 			return nil, fault.E(op, fault.Internal, c.LineName(), errors.Join(err, listener.Close()))
 		}
 		return l, nil
@@ -79,7 +79,7 @@ func (e *engine) dial(ctx context.Context, cfg driver.Config) (driver.Line, erro
 	if err != nil {
 		return nil, notConnected(op, c.LineName(), err)
 	}
-	l.use(stream)
+	l.use(stream) //nolint:contextcheck // it outlives the dialling
 	return l, nil
 }
 

@@ -9,13 +9,12 @@ import (
 	"slices"
 	"time"
 
-	"voltbus/lab/rig/scan"
-
 	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/fault"
 	"voltbus/lab/machine"
 	"voltbus/lab/rig"
+	"voltbus/lab/rig/scan"
 	"voltbus/operation/ledger"
 )
 

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"voltbus/lab/rig/scan"
-
 	"voltbus/fault"
+	"voltbus/lab/rig/scan"
 	"voltbus/point"
 	"voltbus/wire"
 )

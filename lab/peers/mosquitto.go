@@ -12,12 +12,11 @@ import (
 	"os/user"
 	"path/filepath"
 
-	"voltbus/lab/rig/scan"
-
 	"github.com/eclipse/paho.golang/packets"
 	"github.com/eclipse/paho.golang/paho"
 
 	"voltbus/fault"
+	"voltbus/lab/rig/scan"
 )
 
 const installMosquitto = "on Debian: apt-get install mosquitto"

@@ -3,11 +3,10 @@ package peers_test
 import (
 	"testing"
 
-	"voltbus/lab/rig/scan"
-
 	"go.uber.org/goleak"
 
 	"voltbus/lab/peers"
+	"voltbus/lab/rig/scan"
 	testpeers "voltbus/testing/peers"
 )
 

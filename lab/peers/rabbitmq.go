@@ -11,11 +11,10 @@ import (
 	"strconv"
 	"sync"
 
-	"voltbus/lab/rig/scan"
-
 	amqp "github.com/rabbitmq/amqp091-go"
 
 	"voltbus/fault"
+	"voltbus/lab/rig/scan"
 )
 
 const installRabbit = "on Debian: apt-get install rabbitmq-server"

@@ -15,10 +15,9 @@ import (
 	"syscall"
 	"time"
 
-	"voltbus/lab/rig/scan"
-
 	"voltbus/fault"
 	"voltbus/lab/rig"
+	"voltbus/lab/rig/scan"
 )
 
 //go:embed zeromq.py

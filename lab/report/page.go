@@ -5,6 +5,7 @@ import (
 	"html"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -135,7 +136,7 @@ func (p *page) head(v *view) {
 <h1>%s</h1>
 <p class="question">%s</p>
 <p class="dim">%s · %s · %s, %s cores · %s repeats`, v.R.Title, v.R.Question, v.R.Experiment,
-		v.R.Started.Format("2006-01-02 15:04:05 MST"), v.R.Machine.CPU, fmt.Sprint(v.R.Machine.Cores), fmt.Sprint(v.R.Repeats))
+		v.R.Started.Format("2006-01-02 15:04:05 MST"), v.R.Machine.CPU, strconv.Itoa(v.R.Machine.Cores), strconv.Itoa(v.R.Repeats))
 	if v.R.Quick {
 		p.raw(" · <strong>quick run: small cases, to see that it works</strong>")
 	}
@@ -208,7 +209,7 @@ func (p *page) row(v *view, r *row) {
 func (p *page) repeat(v *view) {
 	p.markup("<pre>%s</pre>\n<dl>", v.Command)
 	entry := func(name, value string) { p.markup("<dt>%s</dt><dd>%s</dd>", name, value) }
-	entry("seed", fmt.Sprint(v.R.Seed))
+	entry("seed", strconv.FormatInt(v.R.Seed, 10))
 	for _, name := range slices.Sorted(maps.Keys(v.R.Settings)) {
 		entry(name, v.R.Settings[name])
 	}

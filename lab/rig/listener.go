@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"voltbus/bus/peer"
-
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/wire"
@@ -94,7 +93,7 @@ func (l *Listener) dial(report func(error)) (*peer.Client, error) {
 	return peer.Dial(l.Address, &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: pool}, key, report)
 }
 
-// listen connects; emit is called with every whole scan, from one goroutine.
+// Listen connects; emit is called with every whole scan, from one goroutine.
 func (l *Listener) Listen(emit func(Arrival), report func(error)) (*peer.Client, error) {
 	client, err := l.dial(report)
 	if err != nil {
@@ -109,9 +108,10 @@ func (l *Listener) Listen(emit func(Arrival), report func(error)) (*peer.Client,
 	return client, nil
 }
 
+// ListenerKind is the kind of the process of a listener.
 const ListenerKind = "listener"
 
-// said is a line of a listener's process: that it is ready, or an arrival.
+// Said is a line of a listener's process: that it is ready, or an arrival.
 type Said struct {
 	Ready   bool     `json:"ready,omitempty"`
 	Arrival *Arrival `json:"arrival,omitempty"`

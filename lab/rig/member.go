@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"voltbus/bus/peer"
-
 	"voltbus/identity"
 	"voltbus/point"
 	"voltbus/uplink"

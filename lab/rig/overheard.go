@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"voltbus/bus/peer"
-
 	"voltbus/fault"
 	"voltbus/lab/load"
 	"voltbus/wire"

@@ -3,10 +3,9 @@ package study
 import (
 	"context"
 
-	"voltbus/lab/rig/scan"
-
 	"voltbus/lab/experiment"
 	"voltbus/lab/peers"
+	"voltbus/lab/rig/scan"
 )
 
 // brokerPeers let other message buses run the cases of a scan. choose returns the cases of a run.

@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"strconv"
 
-	"voltbus/lab/rig/scan"
-
 	"voltbus/lab/experiment"
+	"voltbus/lab/rig/scan"
 )
 
 // What all experiments about the interval of a scrape have in common.

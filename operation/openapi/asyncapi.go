@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -51,16 +52,18 @@ func busDocument(document, http string, list []operation.Declared) (string, erro
 
 // cutMarks cuts a document where its i-th written part begins.
 func cutMarks(document string, i int) (before, rest string, found bool) {
-	rest, found = document, true
-	for range i + 1 {
-		var head string
-		head, rest, found = strings.Cut(rest, beginBus)
-		if !found {
+	at := 0
+	for n := range i + 1 {
+		next := strings.Index(document[at:], beginBus)
+		if next < 0 {
 			return "", "", false
 		}
-		before += head + beginBus
+		at += next
+		if n < i {
+			at += len(beginBus)
+		}
 	}
-	return strings.TrimSuffix(before, beginBus), rest, true
+	return document[:at], document[at+len(beginBus):], true
 }
 
 func writeAsked(b *strings.Builder, d *operation.Declared) {
@@ -119,7 +122,7 @@ func (s *schemas) argument(f operation.Field) string {
 	text := []string{"type: [string, number]"}
 	switch kind := f.Type.Kind(); {
 	case f.Type == reflect.TypeFor[operation.Time]():
-	case kind == reflect.Slice && f.Type != typeOfJSON, kind == reflect.Map, kind == reflect.Struct:
+	case kind == reflect.Slice && f.Type != reflect.TypeFor[json.RawMessage](), kind == reflect.Map, kind == reflect.Struct:
 		text = s.value(f.Type, tags{})
 		if f.Max > 0 {
 			text = append(text, fmt.Sprintf("maxItems: %d", f.Max))

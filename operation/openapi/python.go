@@ -1,11 +1,13 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"voltbus/operation"
 )
@@ -73,11 +75,11 @@ func (s *schemas) pythonOf(t reflect.Type) string {
 	switch {
 	case t.Kind() == reflect.Pointer:
 		return s.pythonOf(t.Elem()) + " | None"
-	case t == typeOfTime:
+	case t == reflect.TypeFor[time.Time]():
 		return "str"
 	case t == reflect.TypeFor[operation.Time]():
 		return "str | int"
-	case t == typeOfJSON, t.Kind() == reflect.Interface:
+	case t == reflect.TypeFor[json.RawMessage](), t.Kind() == reflect.Interface:
 		return "Any"
 	}
 	switch t.Kind() { //nolint:exhaustive // the rest is a whole number

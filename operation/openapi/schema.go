@@ -31,11 +31,6 @@ func newSchemas(hand func(string) bool) *schemas {
 	return &schemas{types: map[string]reflect.Type{}, hand: hand}
 }
 
-var (
-	typeOfTime = reflect.TypeFor[time.Time]()
-	typeOfJSON = reflect.TypeFor[json.RawMessage]()
-)
-
 // tags are the words of a field's tag "api".
 type tags map[string]string
 
@@ -142,9 +137,9 @@ func (s *schemas) value(t reflect.Type, words tags) []string {
 	switch {
 	case words["schema"] != "":
 		return []string{reference(words["schema"])}
-	case t == typeOfTime:
+	case t == reflect.TypeFor[time.Time]():
 		return []string{reference("Time")}
-	case t == typeOfJSON, t.Kind() == reflect.Interface:
+	case t == reflect.TypeFor[json.RawMessage](), t.Kind() == reflect.Interface:
 		if words.has("object") {
 			return []string{"type: object"}
 		}
@@ -219,16 +214,18 @@ func (t tags) withDefault(text []string) []string {
 }
 
 // beside are the types of what is not the result of an operation: events of streams, and answers of requests that no declaration describes.
-var beside = []reflect.Type{
-	reflect.TypeFor[answer.Problem](), reflect.TypeFor[answer.Health](), reflect.TypeFor[answer.Ingested](), reflect.TypeFor[answer.Source](),
-	reflect.TypeFor[answer.ProcessEnd](), reflect.TypeFor[answer.NodeLogLost](), reflect.TypeFor[answer.ControlEvent](), reflect.TypeFor[answer.LedgerChange](),
-	reflect.TypeFor[answer.Bus](), reflect.TypeFor[answer.BusMessage](), reflect.TypeFor[answer.BusRates](),
-	reflect.TypeFor[answer.LabExperiments](), reflect.TypeFor[answer.LabRun](), reflect.TypeFor[answer.LabRuns](),
+func beside() []reflect.Type {
+	return []reflect.Type{
+		reflect.TypeFor[answer.Problem](), reflect.TypeFor[answer.Health](), reflect.TypeFor[answer.Ingested](), reflect.TypeFor[answer.Source](),
+		reflect.TypeFor[answer.ProcessEnd](), reflect.TypeFor[answer.NodeLogLost](), reflect.TypeFor[answer.ControlEvent](), reflect.TypeFor[answer.LedgerChange](),
+		reflect.TypeFor[answer.Bus](), reflect.TypeFor[answer.BusMessage](), reflect.TypeFor[answer.BusRates](),
+		reflect.TypeFor[answer.LabExperiments](), reflect.TypeFor[answer.LabRun](), reflect.TypeFor[answer.LabRuns](),
+	}
 }
 
 // results adds the types of what operations return and of what stands whole in a body.
 func (s *schemas) results(list []operation.Declared) {
-	for _, t := range beside {
+	for _, t := range beside() {
 		s.add(t)
 	}
 	for i := range list {

@@ -5,10 +5,9 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"voltbus/store/postgres/row"
-
 	"voltbus/point"
 	"voltbus/store"
+	"voltbus/store/postgres/row"
 )
 
 // Aggregate implements store.Store. The samples come here to be folded, so that all stores agree.

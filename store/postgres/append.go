@@ -9,13 +9,12 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"voltbus/store/postgres/row"
-
 	"github.com/jackc/pgx/v5"
 
 	"voltbus/fault"
 	"voltbus/point"
 	"voltbus/store"
+	"voltbus/store/postgres/row"
 )
 
 var errOrigin = errors.New("origin, log and reason must be UTF-8 without the character 0")

@@ -4,10 +4,9 @@ import (
 	"context"
 	"encoding/binary"
 
-	"voltbus/store/postgres/row"
-
 	"voltbus/point"
 	"voltbus/store"
+	"voltbus/store/postgres/row"
 )
 
 // firstDays is how many days the first question for the newest samples looks at; each further

@@ -4,12 +4,11 @@ import (
 	"context"
 	"time"
 
-	"voltbus/store/postgres/row"
-
 	"github.com/jackc/pgx/v5"
 
 	"voltbus/point"
 	"voltbus/store"
+	"voltbus/store/postgres/row"
 )
 
 const selectPositions = "SELECT origin, sequence, samples, stored, repeated, missing, refused, time, left_out FROM position"

@@ -8,11 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"voltbus/store/postgres/row"
-
 	"voltbus/fault"
 	"voltbus/point"
 	"voltbus/store"
+	"voltbus/store/postgres/row"
 )
 
 // page is how many samples are fetched at once. No connection is held while they are used, so that

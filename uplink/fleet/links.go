@@ -1,3 +1,4 @@
+// Package fleet tells of links to children that come and go.
 package fleet
 
 import (

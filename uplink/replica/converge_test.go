@@ -199,7 +199,8 @@ func (m *member) below(path string) (list []string) {
 func (w *world) check(t interface {
 	Fatal(...any)
 	Fatalf(string, ...any)
-}) {
+},
+) {
 	for _, m := range w.nodes {
 		var has []string
 		for _, n := range m.table.Nodes() {

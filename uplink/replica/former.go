@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -252,20 +253,9 @@ func (x *exchange) takeFormerStatus(text json.RawMessage) error {
 		if r == nil {
 			continue
 		}
-		for name := range e.Parts {
-			if !isFact(name) {
-				delete(e.Parts, name)
-			}
-		}
+		maps.DeleteFunc(e.Parts, func(name string, _ json.RawMessage) bool { return !isFact(name) })
 		if f.Full {
-			for name := range r.parts {
-				if _, still := e.Parts[name]; isFact(name) && !still {
-					if e.Parts == nil {
-						e.Parts = parts{}
-					}
-					e.Parts[name] = json.RawMessage(absent)
-				}
-			}
+			e.Parts = r.withoutGone(e.Parts)
 		}
 		e.Base, e.Version = r.version, r.version+1
 		if err := x.entry(&e); err != nil {
@@ -273,6 +263,20 @@ func (x *exchange) takeFormerStatus(text json.RawMessage) error {
 		}
 	}
 	return nil
+}
+
+// withoutGone adds to all the facts of a node that those are gone which it had, and has no more.
+func (r *record) withoutGone(all parts) parts {
+	for name := range r.parts {
+		if _, still := all[name]; still || !isFact(name) {
+			continue
+		}
+		if all == nil {
+			all = parts{}
+		}
+		all[name] = json.RawMessage(absent)
+	}
+	return all
 }
 
 // askFormer asks a child of the former version for the ledgers of itself and those below it.
@@ -412,9 +416,7 @@ func (b *keptBranch) addLedgers(nodes []answer.LedgerNode) {
 		if n == nil || nodes[i].State == "silent" {
 			continue
 		}
-		for part, value := range accountParts(&nodes[i]) {
-			n.Parts[part] = value
-		}
+		maps.Copy(n.Parts, accountParts(&nodes[i]))
 		n.Heard = nodes[i].AsOf
 	}
 }

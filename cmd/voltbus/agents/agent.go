@@ -6,6 +6,7 @@ import (
 	"voltbus/cmd/voltbus/shell"
 )
 
+// NewAgent returns the command "agent".
 func NewAgent(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "agent", Short: "Write, install and run agents, and say what they may do",

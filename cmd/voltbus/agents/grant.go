@@ -22,6 +22,7 @@ import (
 	"voltbus/point"
 )
 
+// CapabilityHelp says how capabilities are written.
 const CapabilityHelp = `A capability is a word and what it is for:
 
     publish PATTERN      send live scans, samples and messages
@@ -140,7 +141,7 @@ func newAgentGrants(f *shell.Flags) *cobra.Command {
 	return cmd
 }
 
-// showGrants prints grants, one a line, or passes the error on.
+// ShowGrants prints grants, one a line, or passes the error on.
 func ShowGrants(cmd *cobra.Command, asJSON bool) func(identity.Grants, error) error {
 	return func(g identity.Grants, err error) error {
 		if err != nil {
@@ -222,7 +223,7 @@ func newAgentRevoke(f *shell.Flags) *cobra.Command {
 	}
 }
 
-// capabilities reads a verb and what it is for.
+// Capabilities reads a verb and what it is for.
 func Capabilities(verb string, objects []string) (identity.Grants, error) {
 	if len(objects) == 0 {
 		objects = []string{""}

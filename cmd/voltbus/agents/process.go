@@ -27,9 +27,10 @@ import (
 	"voltbus/operation/processes"
 )
 
-// agentExecCommand is the hidden subcommand that becomes an agent's process.
+// AgentExecCommand is the hidden subcommand that becomes an agent's process.
 const AgentExecCommand = "agent-exec"
 
+// NewAgentExec returns the command by which the supervisor starts an agent.
 func NewAgentExec() *cobra.Command {
 	return &cobra.Command{
 		Use: AgentExecCommand + " <spec>", Hidden: true, Args: cobra.ExactArgs(1),
@@ -44,7 +45,7 @@ func NewAgentExec() *cobra.Command {
 	}
 }
 
-// agentExec is the command that becomes an agent's process.
+// AgentExec is the command that becomes an agent's process.
 func AgentExec() ([]string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -316,7 +317,7 @@ func newAgentLogs(f *shell.Flags) *cobra.Command {
 	return cmd
 }
 
-// logFlags are the flags that say which lines of a log are shown.
+// LogFlags are the flags that say which lines of a log are shown.
 func LogFlags(cmd *cobra.Command, lines *client.Lines, follow *bool) {
 	fs := cmd.Flags()
 	fs.BoolVarP(follow, "follow", "f", false, "go on with what comes from now")
@@ -326,6 +327,7 @@ func LogFlags(cmd *cobra.Command, lines *client.Lines, follow *bool) {
 	fs.IntVarP(&lines.Limit, "lines", "n", 0, "the newest that many (default 200)")
 }
 
+// ShowLogs prints lines of a log.
 func ShowLogs(ctx context.Context, s shell.Session, agent string, lines client.Lines, follow bool) error {
 	show := func(l answer.ProcessLine) error { return PrintLine(s, l) }
 	if follow {
@@ -338,7 +340,7 @@ func ShowLogs(ctx context.Context, s shell.Session, agent string, lines client.L
 	return err
 }
 
-// printLine prints a line that an agent printed; a traceback below it, as Python prints one.
+// PrintLine prints a line that an agent printed; a traceback below it, as Python prints one.
 func PrintLine(s shell.Session, l answer.ProcessLine) error {
 	extra, trace := "", ""
 	if text, is := l.Extra["trace"].(string); is {

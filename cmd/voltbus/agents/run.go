@@ -89,7 +89,7 @@ func (t *trial) place(w *shell.Where) error {
 		return err
 	}
 	t.project.Log = func(text string) { fmt.Fprintln(os.Stderr, text) }
-	if w.Url != "" {
+	if w.URL != "" {
 		if t.ca = w.CaFile; t.bus == "" || t.ca == "" {
 			return shell.Usage(errors.New("with --url say where its bus is, with --bus host:port, and its authority, with --ca-file"))
 		}

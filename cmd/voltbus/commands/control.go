@@ -19,6 +19,7 @@ import (
 	"voltbus/operation/control"
 )
 
+// NewGet returns the command "get".
 func NewGet(f *shell.Flags) *cobra.Command {
 	var out shell.Format
 	node := ""
@@ -47,25 +48,31 @@ func readNow(s shell.Session, ctx context.Context, node string, points []string)
 	if node == "" {
 		return client.Do(ctx, s.Client, control.Get, control.Points{Points: points})
 	}
-	return list, askNode(s, ctx, node, "get", map[string]any{"points": points}, &list)
+	return list, askNode(ctx, s, question{node, "get", map[string]any{"points": points}}, &list)
+}
+
+// question is what a node itself is asked for.
+type question struct {
+	node, method string
+	args         map[string]any
 }
 
 // askNode asks another node itself for something.
-func askNode(s shell.Session, ctx context.Context, node, method string, args map[string]any, into any) error {
-	call := client.Call{Method: method, Kwargs: map[string]json.RawMessage{}}
-	for name, v := range args {
+func askNode(ctx context.Context, s shell.Session, q question, into any) error {
+	call := client.Call{Method: q.method, Kwargs: map[string]json.RawMessage{}}
+	for name, v := range q.args {
 		text, err := json.Marshal(v)
 		if err != nil {
 			return fault.E("voltbus", fault.Invalid, name, err)
 		}
 		call.Kwargs[name] = text
 	}
-	result, err := s.CallNode(ctx, node, "node", call)
+	result, err := s.CallNode(ctx, q.node, "node", call)
 	if err != nil {
 		return err
 	}
 	if err := json.Unmarshal(result, into); err != nil {
-		return fault.E("voltbus", fault.Corrupt, node, fmt.Errorf("its answer cannot be read: %w", err))
+		return fault.E("voltbus", fault.Corrupt, q.node, fmt.Errorf("its answer cannot be read: %w", err))
 	}
 	return nil
 }
@@ -111,6 +118,7 @@ type setOptions struct {
 	out     shell.Format
 }
 
+// NewSet returns the command "set".
 func NewSet(f *shell.Flags) *cobra.Command {
 	var o setOptions
 	cmd := &cobra.Command{
@@ -176,7 +184,7 @@ func setPoints(s shell.Session, ctx context.Context, args []string, o *setOption
 	if o.node == "" {
 		list, err = client.Do(ctx, s.Client, control.Command, request)
 	} else {
-		err = askNode(s, ctx, o.node, "set_many", map[string]any{"commands": request.Commands, "wait": wait}, &list)
+		err = askNode(ctx, s, question{o.node, "set_many", map[string]any{"commands": request.Commands, "wait": wait}}, &list)
 	}
 	if err != nil {
 		return err
@@ -206,19 +214,19 @@ func printResults(s shell.Session, list []answer.Commanded, node string, out *sh
 	return errors.Join(rows.End(), failed)
 }
 
-// errDiffers is what a device makes of a command that it took otherwise than it was told.
+// ErrDiffers is what a device makes of a command that it took otherwise than it was told.
 var ErrDiffers = errors.New("the device took the command and reports another value")
 
 // errDeclined is what a device makes of a command that it does not carry out.
 var errDeclined = errors.New("the device did not take it, and what was commanded before stays")
 
-// errStands is a command that the reservation, override or command of somebody else keeps out.
+// ErrStands is a command that the reservation, override or command of somebody else keeps out.
 var ErrStands = errors.New("it is refused because of what somebody else holds")
 
-// errWaiting is what a limit of the point makes of a command.
+// ErrWaiting is what a limit of the point makes of a command.
 var ErrWaiting = errors.New("it is accepted, and the point does not have the value yet")
 
-// unfulfilled says why a point does not have what was commanded; nil if it has, or if that is not known yet.
+// Unfulfilled says why a point does not have what was commanded; nil if it has, or if that is not known yet.
 func Unfulfilled(r *answer.Commanded) error {
 	switch {
 	case r.Status == "refused" && r.Error != nil && r.Error.Kind == fault.Conflict.String():
@@ -247,6 +255,7 @@ func orNull(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
+// NewWho returns the command "who".
 func NewWho(f *shell.Flags) *cobra.Command {
 	var out shell.Format
 	cmd := &cobra.Command{

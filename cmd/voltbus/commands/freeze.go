@@ -16,6 +16,7 @@ const freezeHelp = `Have a device copy all its counters into frozen counters at 
 them to zero then. Its points of type frozen_counter show what was frozen; they, and counters that were
 cleared, are recorded at once and printed. Devices of the driver dnp3 can do this.`
 
+// NewFreeze returns the command "freeze".
 func NewFreeze(f *shell.Flags) *cobra.Command {
 	var out shell.Format
 	clears := false

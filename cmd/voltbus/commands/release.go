@@ -15,11 +15,11 @@ import (
 	"voltbus/cmd/voltbus/shell"
 	"voltbus/fault"
 	"voltbus/operation/control"
-
 	nodes0 "voltbus/operation/nodes"
 	"voltbus/operation/people"
 )
 
+// NewRelease returns the command "release".
 func NewRelease(f *shell.Flags) *cobra.Command {
 	var chosen answer.CommandSelection
 	cmd := &cobra.Command{
@@ -62,9 +62,10 @@ const releaseAtOnce = 16
 
 // left is a node whose points stay commanded, as far as is known.
 type left struct {
-	node   string
-	points []string // nil: unknown
-	err    error
+	node    string
+	points  []string // nil: unknown
+	err     error
+	unknown bool // the node did not let itself be asked what is held
 }
 
 var errLeft = errors.New("points there stay commanded: release them with --node, or on the node itself")
@@ -98,7 +99,10 @@ func releaseElsewhere(s shell.Session, ctx context.Context, chosen answer.Comman
 		asking.Go(func() {
 			free <- struct{}{}
 			defer func() { <-free }()
-			found[i] = releaseAt(s, ctx, name, chosen, who, slices.Contains(list.Above, name))
+			found[i] = releaseAt(ctx, s, name, chosen, who)
+			if l := found[i]; l != nil && l.unknown && slices.Contains(list.Above, name) {
+				found[i] = nil // a parent that lets this node ask for nothing holds nothing of it
+			}
 		})
 	}
 	asking.Wait()
@@ -121,9 +125,8 @@ func heldAs(s shell.Session, ctx context.Context, list *answer.Nodes, requester 
 	return kind + ":" + list.Nodes[0].Name + "/" + name, nil
 }
 
-// releaseAt ends what is held at another node; nil if nothing is held there any more. A parent that lets
-// this one ask for nothing holds nothing of it.
-func releaseAt(s shell.Session, ctx context.Context, node string, chosen answer.CommandSelection, who string, above bool) *left {
+// releaseAt ends what is held at another node; nil if nothing is held there any more.
+func releaseAt(ctx context.Context, s shell.Session, node string, chosen answer.CommandSelection, who string) *left {
 	there := s.At(node)
 	_, err := client.Do(ctx, there, control.Release, chosen)
 	if err == nil || fault.Is(err, fault.NotFound) {
@@ -131,10 +134,8 @@ func releaseAt(s shell.Session, ctx context.Context, node string, chosen answer.
 	}
 	held, unknown := client.Do(ctx, there, control.Held, control.Requester{Requester: who})
 	switch {
-	case unknown != nil && above && fault.Is(unknown, fault.Refused):
-		return nil
 	case unknown != nil:
-		return &left{node: node, err: err}
+		return &left{node: node, err: err, unknown: fault.Is(unknown, fault.Refused)}
 	case len(held.Commands) == 0:
 		return nil
 	}

@@ -17,6 +17,7 @@ import (
 	"voltbus/query"
 )
 
+// NewReserve returns the command "reserve".
 func NewReserve(f *shell.Flags) *cobra.Command {
 	var task answer.NewTask
 	var from, to string
@@ -63,6 +64,7 @@ func reservePoints(s shell.Session, ctx context.Context, task answer.NewTask) er
 	return nil
 }
 
+// NewCancel returns the command "cancel".
 func NewCancel(f *shell.Flags) *cobra.Command {
 	return &cobra.Command{
 		Use: "cancel <task>", Short: "End a reservation, and the commands made under it", Args: cobra.ExactArgs(1),
@@ -75,6 +77,7 @@ func NewCancel(f *shell.Flags) *cobra.Command {
 	}
 }
 
+// NewSchedule returns the command "schedule".
 func NewSchedule(f *shell.Flags) *cobra.Command {
 	var out shell.Format
 	var from, to string
@@ -110,6 +113,7 @@ func NewSchedule(f *shell.Flags) *cobra.Command {
 	return cmd
 }
 
+// NewOverride returns the command "override".
 func NewOverride(f *shell.Flags) *cobra.Command {
 	var o answer.NewOverride
 	var length time.Duration
@@ -195,6 +199,7 @@ func listOverrides(s shell.Session, ctx context.Context, out *shell.Format) erro
 	return errors.Join(err, rows.End())
 }
 
+// NewApprove returns the command "approve".
 func NewApprove(f *shell.Flags) *cobra.Command {
 	var no bool
 	var out shell.Format

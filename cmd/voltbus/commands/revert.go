@@ -12,6 +12,7 @@ import (
 	"voltbus/operation/control"
 )
 
+// NewRevert returns the command "revert".
 func NewRevert(f *shell.Flags) *cobra.Command {
 	var spread time.Duration
 	cmd := &cobra.Command{

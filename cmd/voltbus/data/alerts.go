@@ -11,6 +11,7 @@ import (
 	"voltbus/operation/alerts"
 )
 
+// NewAlerts returns the command "alerts".
 func NewAlerts(f *shell.Flags) *cobra.Command {
 	var out shell.Format
 	cmd := &cobra.Command{

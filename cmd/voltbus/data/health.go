@@ -12,6 +12,7 @@ import (
 	"voltbus/internal/plural"
 )
 
+// NewHealth returns the command "health".
 func NewHealth(f *shell.Flags) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{

@@ -54,6 +54,7 @@ func (s *span) of(args []string) (client.Span, error) {
 	return sel, nil
 }
 
+// NewQuery returns the command "query".
 func NewQuery(f *shell.Flags) *cobra.Command {
 	var out shell.Format
 	var when span
@@ -223,6 +224,7 @@ func reportCoverage(s shell.Session, completeness *float64) {
 	}
 }
 
+// NewExport returns the command "export".
 func NewExport(f *shell.Flags) *cobra.Command {
 	var when span
 	kind, file, cells := "", "-", ""
@@ -314,6 +316,7 @@ func (p *progress) done() {
 	}
 }
 
+// NewSQL returns the command "sql".
 func NewSQL(f *shell.Flags) *cobra.Command {
 	var out shell.Format
 	limit := 10_000

@@ -77,6 +77,7 @@ func formatFor(name, file string) (found importFormat, err error) {
 	return found, fault.E("voltbus", fault.Invalid, file, errNoFormat)
 }
 
+// NewImport returns the command "import".
 func NewImport(f *shell.Flags) *cobra.Command {
 	job := &importing{}
 	var name string
@@ -119,6 +120,7 @@ later a reading of the same point and time takes the place of the first.
 	return cmd
 }
 
+// OpenFile opens a file to be read, "-" for standard input.
 func OpenFile(name string) (*os.File, error) {
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return nil, fault.E("voltbus", fault.Invalid, name, errors.New("is a directory; name a file"))

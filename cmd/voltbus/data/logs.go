@@ -16,7 +16,7 @@ import (
 	"voltbus/operation/nodelog"
 )
 
-// newLogs is the command for the node's own log, and for what its agents printed.
+// NewLogs is the command for the node's own log, and for what its agents printed.
 func NewLogs(f *shell.Flags) *cobra.Command {
 	var lines client.Lines
 	follow := false

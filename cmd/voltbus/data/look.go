@@ -37,6 +37,7 @@ func argument(args []string) string {
 const patternHelp = `A pattern selects points: * stands for anything within one segment, ** for any number of
 segments; without a star it selects the path and all below it.`
 
+// NewPoints returns the command "points".
 func NewPoints(f *shell.Flags) *cobra.Command {
 	var out shell.Format
 	var filter client.Filter
@@ -93,6 +94,7 @@ func listPoints(s shell.Session, ctx context.Context, filter client.Filter, out 
 	return rows.End()
 }
 
+// NewTail returns the command "tail".
 func NewTail(f *shell.Flags) *cobra.Command {
 	asJSON, limit, node := false, 0, ""
 	cmd := &cobra.Command{
@@ -155,6 +157,7 @@ func printScan(s shell.Session, message json.RawMessage) error {
 	return nil
 }
 
+// NewDevices returns the command "devices".
 func NewDevices(f *shell.Flags) *cobra.Command {
 	var out shell.Format
 	cmd := &cobra.Command{
@@ -194,6 +197,7 @@ func listDevices(s shell.Session, ctx context.Context, out *shell.Format) error 
 	return rows.End()
 }
 
+// NewLedger returns the command "ledger".
 func NewLedger(f *shell.Flags) *cobra.Command {
 	asJSON, local := false, false
 	cmd := &cobra.Command{

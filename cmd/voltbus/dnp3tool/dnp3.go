@@ -28,6 +28,7 @@ what they say; and an outstation that shows the points of a node to other master
 The tool speaks as the master that --master names. An outstation that knows one master
 only takes it for that one.`
 
+// NewDNP3 returns the command "dnp3".
 func NewDNP3(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{Use: "dnp3", Short: "Find, read, operate and watch DNP3 outstations; be one", Long: dnp3Help}
 	for _, sub := range []*cobra.Command{newDNP3Scan(), newDNP3Read(), newDNP3Operate(), newDNP3Freeze(), newDNP3Monitor(), newDNP3Outstation(f)} {
@@ -37,18 +38,18 @@ func NewDNP3(f *shell.Flags) *cobra.Command {
 	return cmd
 }
 
-// dnp3Flags say how to reach an outstation.
-type Dnp3Flags struct {
-	Tcp, listen, udp, serial string
+// Flags say how to reach an outstation.
+type Flags struct {
+	TCP, listen, udp, serial string
 	tls                      dnp3.TLS
 	Master, Outstation       int
 	Timeout                  time.Duration
 	retries                  int
 }
 
-func (d *Dnp3Flags) register(cmd *cobra.Command) {
+func (d *Flags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.StringVar(&d.Tcp, "tcp", "", "dial host:port (20000 if left out)")
+	fs.StringVar(&d.TCP, "tcp", "", "dial host:port (20000 if left out)")
 	fs.StringVar(&d.listen, "listen", "", "wait for the outstation to dial this host:port")
 	fs.StringVar(&d.udp, "udp", "", "send datagrams to host:port")
 	fs.StringVar(&d.serial, "serial", "", "use a serial port: device[,baudrate[,none|even|odd]], such as /dev/ttyUSB0,9600,even")
@@ -66,12 +67,12 @@ var errNoTransport = errors.New("write how to reach the outstation: --tcp HOST, 
 
 var errManyTransports = errors.New("write one way to reach the outstation: --tcp, --listen, --udp or --serial, not several")
 
-// config makes a driver's configuration of the flags.
-func (d *Dnp3Flags) Config() (*dnp3.Config, error) {
+// Config makes a driver's configuration of the flags.
+func (d *Flags) Config() (*dnp3.Config, error) {
 	c := dnp3.NewConfig()
 	c.Master, c.Outstation, c.Timeout, c.Retries, c.TLS = d.Master, d.Outstation, d.Timeout, d.retries, d.tls
-	c.Address = cmp.Or(d.Tcp, d.listen, d.udp, d.serial)
-	ways := slices.DeleteFunc([]string{d.Tcp, d.listen, d.udp, d.serial}, func(way string) bool { return way == "" })
+	c.Address = cmp.Or(d.TCP, d.listen, d.udp, d.serial)
+	ways := slices.DeleteFunc([]string{d.TCP, d.listen, d.udp, d.serial}, func(way string) bool { return way == "" })
 	switch {
 	case len(ways) > 1:
 		return nil, shell.Usage(errManyTransports)

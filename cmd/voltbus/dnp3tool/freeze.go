@@ -24,7 +24,7 @@ a confirmation first. The frozen counters are read and shown then, if there is a
   voltbus dnp3 freeze --tcp 10.0.0.5 analog_input   of outstations that freeze analog inputs`
 
 type dnp3Freeze struct {
-	Dnp3Flags
+	Flags
 
 	clear, silent bool
 	yes           bool

@@ -8,7 +8,7 @@ import (
 	"voltbus/protocol/dnp3/object"
 )
 
-// reading is a value that an outstation gave.
+// Reading is a value that an outstation gave.
 type Reading struct {
 	Variation object.Variation
 	Point     object.Point
@@ -16,15 +16,19 @@ type Reading struct {
 	info      master.Info
 }
 
-// readings hands on what arrives. It implements master.Handler.
+// Readings hands on what arrives. It implements master.Handler.
 type Readings struct {
 	Take func(Reading)
 	info master.Info
 }
 
+// Begin implements master.Handler.
 func (r *Readings) Begin(i master.Info) { r.info = i }
-func (*Readings) End(master.Info)       {}
 
+// End implements master.Handler.
+func (*Readings) End(master.Info) {}
+
+// Header implements master.Handler.
 func (r *Readings) Header(h app.Header) {
 	for p := range h.Points() {
 		r.Take(Reading{Variation: h.Variation, Point: p, info: r.info})

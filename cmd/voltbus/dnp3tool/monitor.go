@@ -23,7 +23,7 @@ values, then events as they come. With --frames every frame is shown decoded, in
 directions. Events that are shown are confirmed, and leave the outstation.`
 
 type dnp3Monitor struct {
-	Dnp3Flags
+	Flags
 	frames, asJSON bool
 	poll           time.Duration
 	limit          int

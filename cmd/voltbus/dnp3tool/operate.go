@@ -28,7 +28,7 @@ accepts that; --direct leaves the select out. It is asked for a confirmation fir
   analog INDEX VALUE            in the size that --size names`
 
 type dnp3Operate struct {
-	Dnp3Flags
+	Flags
 	direct, noAnswer, yes bool
 	count                 uint8
 	on, off               time.Duration

@@ -30,7 +30,7 @@ const readHelp = `Read an outstation once: its present values, or what is named.
   attributes                    what the device is (group 0)`
 
 func newDNP3Read() *cobra.Command {
-	var d Dnp3Flags
+	var d Flags
 	var out shell.Format
 	cmd := &cobra.Command{
 		Use: "read [what]...", Short: "Read classes, types, ranges or objects of an outstation", Long: readHelp,
@@ -146,7 +146,7 @@ func indexRange(text string) (start, stop uint32, err error) {
 	return uint32(a), uint32(b), nil
 }
 
-func (d *Dnp3Flags) read(cmd *cobra.Command, requests []*master.Request, out *shell.Format) error {
+func (d *Flags) read(cmd *cobra.Command, requests []*master.Request, out *shell.Format) error {
 	values, iin, err := d.Collect(cmd.Context(), requests)
 	if err != nil {
 		return err
@@ -174,8 +174,8 @@ func readingsTo(f *shell.Format, cmd *cobra.Command, values []Reading) error {
 // maxReadings bounds what one read keeps.
 const maxReadings = 1_000_000
 
-// collect makes requests one after the other and returns what they brought.
-func (d *Dnp3Flags) Collect(ctx context.Context, requests []*master.Request) ([]Reading, app.IIN, error) {
+// Collect makes requests one after the other and returns what they brought.
+func (d *Flags) Collect(ctx context.Context, requests []*master.Request) ([]Reading, app.IIN, error) {
 	c, err := d.Config()
 	if err != nil {
 		return nil, 0, err

@@ -27,7 +27,7 @@ answer with the points that they show. With --registry the points of the one tha
 found are written as a registry for a node's configuration, to be given names and units.`
 
 type dnp3Scan struct {
-	Dnp3Flags
+	Flags
 	addresses string
 	pause     time.Duration
 	registry  string

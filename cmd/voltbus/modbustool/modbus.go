@@ -31,6 +31,7 @@ they mean as each type and byte order, write, watch, and decode words from elsew
 An area is a table (coil, discrete, input or holding) and numbers as they are on the wire, from 0:
 register 40001 of a data sheet is holding:0.`
 
+// NewModbus returns the command "modbus".
 func NewModbus() *cobra.Command {
 	cmd := &cobra.Command{Use: "modbus", Short: "Find, read, write, watch and decode registers of Modbus devices", Long: modbusHelp}
 	for _, sub := range []*cobra.Command{newModbusScan(), newModbusRead(), newModbusWrite(), newModbusWatch(), newModbusDecode()} {

@@ -16,6 +16,7 @@ import (
 	"voltbus/operation/children"
 )
 
+// NewChildren returns the command "children".
 func NewChildren(f *shell.Flags) *cobra.Command {
 	cmd := newChildrenList(f)
 	cmd.Use, cmd.Short = "children", "List the nodes that send their data here, approve them and shut them out"

@@ -17,6 +17,7 @@ import (
 	"voltbus/operation/children"
 )
 
+// NewInvite returns the command "invite".
 func NewInvite(f *shell.Flags) *cobra.Command {
 	var wish client.Wish
 	var expires string

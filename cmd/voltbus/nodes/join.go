@@ -22,6 +22,7 @@ import (
 // mostCode is how much of standard input is read for a code.
 const mostCode = 8 << 10
 
+// NewJoin returns the command "join".
 func NewJoin(f *shell.Flags) *cobra.Command {
 	var name string
 	var wait bool
@@ -112,6 +113,7 @@ func showStanding(cmd *cobra.Command, p *answer.Parent) error {
 	return nil
 }
 
+// NewLeave returns the command "leave".
 func NewLeave(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "leave", Short: "Make this node forget its parent, and the key that it knows", Args: cobra.NoArgs,
@@ -132,6 +134,7 @@ func NewLeave(f *shell.Flags) *cobra.Command {
 	return cmd
 }
 
+// NewUplink returns the command "uplink".
 func NewUplink(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{Use: "uplink", Short: "Show how this node stands with its parent, and change its key"}
 	for _, sub := range []*cobra.Command{newUplinkStatus(f), newUplinkRotate(f)} {

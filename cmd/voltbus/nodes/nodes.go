@@ -14,10 +14,10 @@ import (
 	"voltbus/api/client"
 	"voltbus/cmd/voltbus/shell"
 	"voltbus/internal/plural"
-
 	nodes0 "voltbus/operation/nodes"
 )
 
+// NewNodes returns the command "nodes".
 func NewNodes(f *shell.Flags) *cobra.Command {
 	var out shell.Format
 	cmd := &cobra.Command{
@@ -33,7 +33,7 @@ away the last that is known is shown, and since when it is away. With a name, al
 				if err != nil {
 					return err
 				}
-				if out.Json || out.Name == "json" {
+				if out.JSON || out.Name == "json" {
 					return json.NewEncoder(cmd.OutOrStdout()).Encode(n)
 				}
 				showNode(cmd, &n)
@@ -58,7 +58,7 @@ func listNodes(s shell.Session, ctx context.Context, out *shell.Format) error {
 	for i := range list.Nodes {
 		n := &list.Nodes[i]
 		name := n.Name
-		if out.Name == "table" && !out.Json {
+		if out.Name == "table" && !out.JSON {
 			name = strings.Repeat("  ", len(n.Path)) + name
 		}
 		err := rows.Row(name, stateOf(n), strings.Join(n.Roles, ","), n.Version, fmt.Sprintf("%.1f", n.RTTMS), fmt.Sprintf("%+.0f", n.OffsetMS),

@@ -45,6 +45,7 @@ const never = "never"
 
 const mostBundles = 10_000
 
+// NewProvision returns the command "provision".
 func NewProvision(f *shell.Flags) *cobra.Command {
 	p := &provisioning{}
 	cmd := &cobra.Command{

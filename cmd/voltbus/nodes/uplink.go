@@ -12,7 +12,6 @@ import (
 	"voltbus/api/client"
 	"voltbus/cmd/voltbus/shell"
 	"voltbus/internal/plural"
-
 	nodes0 "voltbus/operation/nodes"
 	"voltbus/point"
 	"voltbus/uplink"
@@ -89,7 +88,7 @@ func withheldWords(w *answer.LiveWithheld) string {
 	return fmt.Sprintf("%s %s: %s does not let it go up live; add %q to its uplink.allow", w.Subject, how, w.Node, w.Allow)
 }
 
-// watchWithheld tells once of each child node that withholds live values of a pattern, until ctx ends. It looks again and again,
+// WatchWithheld tells once of each child node that withholds live values of a pattern, until ctx ends. It looks again and again,
 // less and less often: a child is told after a moment what is wanted, and may come later.
 func WatchWithheld(ctx context.Context, s shell.Session, pattern string) {
 	said := map[string]bool{}

@@ -19,6 +19,7 @@ import (
 	"voltbus/operation/auditlog"
 )
 
+// NewAudit returns the command "audit".
 func NewAudit(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "audit", Short: "See who did what, and that nobody changed the record",

@@ -23,6 +23,7 @@ import (
 	"voltbus/operation/documents"
 )
 
+// NewConfig returns the command "config".
 func NewConfig(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "config", Short: "Keep configuration documents of agents and devices",

@@ -19,6 +19,7 @@ import (
 	"voltbus/operation/mqtt"
 )
 
+// NewMQTT returns the command "mqtt".
 func NewMQTT(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "mqtt", Short: "Let MQTT devices in, and look at what they send",

@@ -14,6 +14,7 @@ import (
 
 var errTokenKind = errors.New("say what the token is for: --record makes one that can record readings and nothing else")
 
+// NewToken returns the command "token".
 func NewToken(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "token", Short: "Give programs tokens",

@@ -63,7 +63,7 @@ func newTokenOwnCreate(f *shell.Flags) *cobra.Command {
 
 var daysOrHours = regexp.MustCompile(`^([1-9][0-9]{0,4})([dh])$`)
 
-// endOf reads when a token ends; the zero time for "".
+// EndOf reads when a token ends; the zero time for "".
 func EndOf(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

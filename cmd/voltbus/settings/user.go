@@ -22,6 +22,7 @@ import (
 	"voltbus/operation/people"
 )
 
+// NewUser returns the command "user".
 func NewUser(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "user", Short: "Say who may log in, and as what",

@@ -20,14 +20,14 @@ import (
 	"voltbus/node"
 )
 
-// flags are those that every subcommand has.
+// Flags are those that every subcommand has.
 type Flags struct {
 	LogLevel  string
 	LogFormat string
 	Where     Where
 }
 
-// strictArgs makes a wrong number of arguments wrong use, with the way out.
+// StrictArgs makes a wrong number of arguments wrong use, with the way out.
 func StrictArgs(cmd *cobra.Command) {
 	check := cmd.Args
 	if check == nil {
@@ -41,7 +41,7 @@ func StrictArgs(cmd *cobra.Command) {
 	}
 }
 
-// strictGroup makes an unknown subcommand wrong use; without one a group shows its help.
+// StrictGroup makes an unknown subcommand wrong use; without one a group shows its help.
 func StrictGroup(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
 		StrictGroup(sub)
@@ -58,10 +58,10 @@ func StrictGroup(cmd *cobra.Command) {
 	}
 }
 
-// usage marks an error as wrong use of the command line.
+// Usage marks an error as wrong use of the command line.
 func Usage(err error) error { return fault.E("voltbus", fault.Invalid, "", err) }
 
-// logger returns the log of the program, on standard error.
+// Logger returns the log of the program, on standard error.
 func (f *Flags) Logger() (*slog.Logger, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(f.LogLevel)); err != nil {
@@ -77,7 +77,7 @@ func (f *Flags) Logger() (*slog.Logger, error) {
 	return nil, Usage(fmt.Errorf("--log-format %q is not known; write text or json", f.LogFormat))
 }
 
-// readAddresses returns how the node that runs on a data directory is reached.
+// ReadAddresses returns how the node that runs on a data directory is reached.
 func ReadAddresses(dir string) (node.Addresses, error) {
 	var a node.Addresses
 	if !datadir.InUse(dir) {
@@ -93,13 +93,13 @@ func ReadAddresses(dir string) (node.Addresses, error) {
 	return a, nil
 }
 
-// errInterrupted is the error of work that a signal ended before it was done, which others have to know.
+// ErrInterrupted is the error of work that a signal ended before it was done, which others have to know.
 var ErrInterrupted = errors.New("interrupted; run the same command again to go on")
 
 // release is set by the linker.
 var release = "dev" //nolint:gochecknoglobals // the linker needs a variable
 
-// version describes this program.
+// Version describes this program.
 func Version() answer.Version {
 	v := answer.Version{Version: release, Go: runtime.Version()}
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -112,6 +112,7 @@ func Version() answer.Version {
 	return v
 }
 
+// Yes says whether something is so.
 func Yes(b bool) string {
 	if b {
 		return "yes"
@@ -119,6 +120,7 @@ func Yes(b bool) string {
 	return "NO"
 }
 
+// PrintJSON prints a value as JSON.
 func PrintJSON(cmd *cobra.Command, v any) error {
 	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -128,12 +130,12 @@ func PrintJSON(cmd *cobra.Command, v any) error {
 	return nil
 }
 
-// nodeFlag lets a command be about another node.
+// NodeFlag lets a command be about another node.
 func NodeFlag(cmd *cobra.Command, node *string) {
 	cmd.Flags().StringVar(node, "node", "", "ask this node of the tree instead, by its name")
 }
 
-// plainLines is plain, but for the ends of lines.
+// PlainLines is plain, but for the ends of lines.
 func PlainLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
@@ -142,6 +144,7 @@ func PlainLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
+// TimeText is a moment as people read it.
 func TimeText(t *time.Time) string {
 	if t == nil {
 		return ""
@@ -149,10 +152,11 @@ func TimeText(t *time.Time) string {
 	return t.Format(time.RFC3339)
 }
 
+// Terminal reports whether a file is a terminal.
 func Terminal(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// demoDir is where the demonstration lives if nobody says otherwise.
+// DemoDir is where the demonstration lives if nobody says otherwise.
 const DemoDir = "voltbus-demo"

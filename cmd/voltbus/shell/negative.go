@@ -11,12 +11,12 @@ import (
 // negatives annotates a command whose arguments may be negative numbers.
 const negatives = "negatives"
 
-// shield stands before a negative number that is an argument, so that it is not taken for a flag.
+// Shield stands before a negative number that is an argument, so that it is not taken for a flag.
 const Shield = " "
 
 var negative = regexp.MustCompile(`^-\.?[0-9]`)
 
-// takesNegatives returns the command as one whose arguments may be negative numbers.
+// TakesNegatives returns the command as one whose arguments may be negative numbers.
 func TakesNegatives(cmd *cobra.Command) *cobra.Command {
 	cmd.Annotations = map[string]string{negatives: "true"}
 	run := cmd.RunE
@@ -30,7 +30,7 @@ func TakesNegatives(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// shielded returns the arguments of the program with a shield before those that are negative numbers, if
+// Shielded returns the arguments of the program with a shield before those that are negative numbers, if
 // their command takes them. What follows a flag is its value.
 func Shielded(root *cobra.Command, args []string) []string {
 	cmd, _, err := root.Find(args)

@@ -17,31 +17,32 @@ import (
 	"voltbus/fault"
 )
 
-// format is how a command prints its rows.
+// Format is how a command prints its rows.
 type Format struct {
 	Name string
-	Json bool // --json, short for --format json
+	JSON bool // --json, short for --format json
 }
 
+// Register adds the flags to a command.
 func (f *Format) Register(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.Name, "format", "f", "table", "table, csv or json")
-	cmd.Flags().BoolVar(&f.Json, "json", false, "short for --format json: one object a line")
+	cmd.Flags().BoolVar(&f.JSON, "json", false, "short for --format json: one object a line")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"table", "csv", "json"}, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// rows prints rows with named columns. Values are strings, numbers, booleans, raw JSON or nil.
+// Rows prints rows with named columns. Values are strings, numbers, booleans, raw JSON or nil.
 type Rows interface {
 	Row(values ...any) error
 	End() error
 }
 
-// open starts the output.
+// Open starts the output.
 func (f *Format) Open(w io.Writer, columns ...string) (Rows, error) {
 	name := f.Name
-	if f.Json && name == "csv" {
+	if f.JSON && name == "csv" {
 		return nil, Usage(errors.New("--json and --format csv exclude each other: leave one away"))
 	}
-	if f.Json {
+	if f.JSON {
 		name = "json"
 	}
 	switch name {
@@ -85,7 +86,7 @@ func short(s string) string {
 	return s
 }
 
-// plain makes text from a device safe for a terminal: control characters could move the cursor,
+// Plain makes text from a device safe for a terminal: control characters could move the cursor,
 // or fake other rows; those that turn the direction of writing, or have no width, could show another text.
 func Plain(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -136,7 +137,7 @@ func (j *jsonRows) Row(values ...any) error {
 
 func (j *jsonRows) End() error { return j.w.Flush() }
 
-// cell formats a value for a table or CSV.
+// Cell formats a value for a table or CSV.
 func Cell(v any) string {
 	switch v := v.(type) {
 	case nil:

@@ -23,9 +23,9 @@ import (
 	"voltbus/node"
 )
 
-// where says which node a command is about.
+// Where says which node a command is about.
 type Where struct {
-	Url       string
+	URL       string
 	tokenFile string
 	CaFile    string
 	Config    string
@@ -33,9 +33,10 @@ type Where struct {
 	Node      string // another node, which is asked by way of the one above
 }
 
+// Register adds the flags to a command.
 func (w *Where) Register(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.StringVar(&w.Url, "url", os.Getenv("VOLTBUS_URL"), "address of the node, such as http://127.0.0.1:8080 (VOLTBUS_URL); default: the one on this machine")
+	fs.StringVar(&w.URL, "url", os.Getenv("VOLTBUS_URL"), "address of the node, such as http://127.0.0.1:8080 (VOLTBUS_URL); default: the one on this machine")
 	fs.StringVar(&w.tokenFile, "token-file", "", "file with the token for --url; the variable VOLTBUS_TOKEN holds the token itself")
 	fs.StringVar(&w.CaFile, "ca-file", os.Getenv("VOLTBUS_CA_FILE"), "certificate authority to trust for --url: tls/ca.pem of the node's data directory (VOLTBUS_CA_FILE)")
 	fs.StringVarP(&w.Config, "config", "c", "", "configuration of the node on this machine (default voltbus.yaml, else that of the demonstration)")
@@ -44,7 +45,7 @@ func (w *Where) Register(cmd *cobra.Command) {
 	_ = cmd.MarkFlagDirname("data")
 }
 
-// elsewhere lets a command be about another node of the tree.
+// Elsewhere lets a command be about another node of the tree.
 func (w *Where) Elsewhere(cmd *cobra.Command) *cobra.Command {
 	NodeFlag(cmd, &w.Node)
 	return cmd
@@ -65,7 +66,7 @@ func (w *Where) configFile() (string, error) {
 	return "", fault.E("voltbus", fault.NotFound, "", errNowhere)
 }
 
-// directory returns the data directory.
+// Directory returns the data directory.
 func (w *Where) Directory() (string, error) {
 	if w.Data != "" {
 		return w.Data, nil
@@ -90,12 +91,12 @@ func (w *Where) load() (*config.Config, error) {
 // function that it returns at the end.
 func (w *Where) connect(ctx context.Context) (*client.Client, func() error, error) {
 	nothing := func() error { return nil }
-	if w.Url != "" {
+	if w.URL != "" {
 		token, err := w.token()
 		if err != nil {
 			return nil, nil, err
 		}
-		c, err := remote(w.Url, token, w.CaFile)
+		c, err := remote(w.URL, token, w.CaFile)
 		return c, nothing, err
 	}
 	dir, err := w.Directory()
@@ -195,13 +196,13 @@ func (w *Where) openHere(ctx context.Context, dir string) (*client.Client, func(
 	return c, end, nil
 }
 
-// session is a command at work on a node.
+// Session is a command at work on a node.
 type Session struct {
 	*cobra.Command
 	*client.Client
 }
 
-// with runs a command's work in a session.
+// With runs a command's work in a session.
 func (w *Where) With(cmd *cobra.Command, work func(context.Context, Session) error) error {
 	c, end, err := w.connect(cmd.Context())
 	if err != nil {
@@ -214,18 +215,18 @@ func (w *Where) With(cmd *cobra.Command, work func(context.Context, Session) err
 	return errors.Join(err, end())
 }
 
-// withClient is with for commands of other packages.
+// WithClient is with for commands of other packages.
 func (w *Where) WithClient(cmd *cobra.Command, work func(context.Context, *client.Client) error) error {
 	return w.With(cmd, func(ctx context.Context, s Session) error { return work(ctx, s.Client) })
 }
 
-// letBy adds to a refusal what has another node let it.
+// LetBy adds to a refusal what has another node let it.
 func LetBy(err error, node, capability string) error {
 	return fmt.Errorf("%w; node %s lets its ancestors with an entry of uplink.allow in its configuration: %q, and its descendants with: voltbus children grant <child> %q",
 		err, Plain(node), Plain(capability), Plain(capability))
 }
 
-// ago formats how long something has been, for people.
+// Ago formats how long something has been, for people.
 func Ago(t time.Time) string {
 	d := time.Since(t)
 	switch {

@@ -26,7 +26,7 @@ func wrongArgs(cmd *cobra.Command, args []string, err error) error {
 
 var wrongValue = regexp.MustCompile(`^invalid argument (".*") for "(?:-., )?(--[^"]*)" flag: `)
 
-// wrongFlag says what the value of a flag looks like. err is what cobra says of it.
+// WrongFlag says what the value of a flag looks like. err is what cobra says of it.
 func WrongFlag(cmd *cobra.Command, err error) error {
 	if m := wrongValue.FindStringSubmatch(err.Error()); m != nil {
 		form := "another value"
@@ -46,7 +46,7 @@ func WrongFlag(cmd *cobra.Command, err error) error {
 	return Usage(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
 }
 
-// apart returns an error if more than one of the flags is given, which exclude each other.
+// Apart returns an error if more than one of the flags is given, which exclude each other.
 func Apart(cmd *cobra.Command, names ...string) error {
 	var given []string
 	for _, name := range names {

@@ -51,7 +51,7 @@ const (
 
 func (t *Item) scaled() bool { return t.scale != 1 || t.offset != 0 }
 
-// Static returns the variation in which the point's present value is asked for.
+// Variation returns the variation in which the point's present value is asked for.
 func (t *Item) Variation() object.Variation {
 	if t.Kind == object.KindOctetString {
 		return object.Of(typeOf(t.Kind).group, 0) // its variation is its length

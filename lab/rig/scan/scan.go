@@ -11,20 +11,17 @@ import (
 	"sync"
 	"time"
 
-	"voltbus/lab/rig"
-
-	"voltbus/bus/peer"
-
-	"voltbus/bus/permit"
-
 	"golang.org/x/sync/errgroup"
 
 	"voltbus/bus"
+	"voltbus/bus/peer"
+	"voltbus/bus/permit"
 	"voltbus/catalog"
 	"voltbus/device"
 	"voltbus/driver/sim"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/lab/rig"
 	"voltbus/point"
 )
 
