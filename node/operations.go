@@ -15,12 +15,11 @@ import (
 
 // newOperations returns what this node can be asked for by declared operations.
 func newOperations(n *Node, calls *agentcall.Calls) *operation.Table {
-	settings := operation.Absent((&configuration.Part{}).Operations())
+	var p declared.Parts
 	if n.opts.File != "" {
 		n.settings = openSettings(n)
-		settings = n.settings.Operations()
 	}
-	var p declared.Parts
+	p.Settings, p.Metering = n.settings, n.meters.Part()
 	p.Control.Access, p.Control.Now = n.control, now
 	fillMQTT(n, &p.MQTT)
 	p.Documents.Documents, p.Documents.Agents, p.Points.Points = n.docs, n.agents, n.catalog
@@ -45,7 +44,7 @@ func newOperations(n *Node, calls *agentcall.Calls) *operation.Table {
 	if p.Log.Now = now; n.logbook != nil {
 		p.Log.Log = n.logbook
 	}
-	return operation.NewTable(n.report.Operation, p.Operations(), settings, n.meters.Operations()).Reaching(n.asker.Operation)
+	return operation.NewTable(n.report.Operation, p.Operations()).Reaching(n.asker.Operation)
 }
 
 // openSettings keeps the file that a node was made from.

@@ -15,7 +15,6 @@ import (
 	"voltbus/meter/store/duckdb"
 	"voltbus/meter/validation"
 	"voltbus/meter/webservice"
-	"voltbus/operation"
 	"voltbus/operation/metering"
 	"voltbus/point"
 	"voltbus/sink"
@@ -94,12 +93,12 @@ func (s *System) Close() error {
 	return s.store.Close()
 }
 
-// Operations are what the system is asked for. A nil System answers that the node is none.
-func (s *System) Operations() []operation.Bound {
+// Part does what the system is asked for. That of a nil System answers that the node is none.
+func (s *System) Part() metering.Part {
 	if s == nil {
-		return operation.Absent((&metering.Part{}).Operations())
+		return metering.Part{}
 	}
-	return (&metering.Part{Store: s.store, Gate: s.gate, Validator: s.validator, Now: s.now}).Operations()
+	return metering.Part{Store: s.store, Gate: s.gate, Validator: s.validator, Now: s.now}
 }
 
 // WebService answers the messages of other metering systems.

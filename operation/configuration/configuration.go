@@ -110,12 +110,9 @@ var (
 	})
 )
 
-// Declared lists the operations, without what does them.
-func Declared() []operation.Declared { return operation.DeclaredOf((&Part{}).Operations()) }
-
-// Operations lists what the part does.
+// Operations lists what the part does. A nil Part answers that the node has no configuration file.
 func (p *Part) Operations() []operation.Bound {
-	return []operation.Bound{
+	list := []operation.Bound{
 		operation.Bind(Get, nil, p.get),
 		operation.BindElsewhere(Apply, nil, p.apply, push),
 		operation.Bind(Check, nil, p.check),
@@ -127,6 +124,10 @@ func (p *Part) Operations() []operation.Bound {
 		operation.Bind(Try, nil, devices{p}.try),
 		operation.Bind(Add, nil, devices{p}.add),
 	}
+	if p == nil {
+		return operation.Absent(list)
+	}
+	return list
 }
 
 func schema(context.Context, *operation.Call, *Nothing) (json.RawMessage, error) {

@@ -1,19 +1,7 @@
 // Package declared lists the declarations of all operations, for adapters and generators.
 package declared
 
-import (
-	"slices"
+import "voltbus/operation"
 
-	"voltbus/operation"
-	"voltbus/operation/configuration"
-	"voltbus/operation/metering"
-)
-
-// All lists the operations that are declared once, in packages below operation.
-func All() []operation.Declared {
-	return slices.Concat(
-		configuration.Declared(),
-		operation.DeclaredOf((&Parts{}).Operations()),
-		metering.Declared(),
-	)
-}
+// All lists the operations of all parts.
+func All() []operation.Declared { return operation.DeclaredOf((&Parts{}).Operations()) }

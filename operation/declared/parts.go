@@ -8,11 +8,13 @@ import (
 	"voltbus/operation/alerts"
 	"voltbus/operation/auditlog"
 	"voltbus/operation/children"
+	"voltbus/operation/configuration"
 	"voltbus/operation/control"
 	"voltbus/operation/devices"
 	"voltbus/operation/documents"
 	"voltbus/operation/history"
 	"voltbus/operation/ledger"
+	"voltbus/operation/metering"
 	"voltbus/operation/mqtt"
 	"voltbus/operation/nodelog"
 	"voltbus/operation/nodes"
@@ -29,11 +31,13 @@ type Parts struct {
 	Alerts    alerts.Part
 	Audit     auditlog.Part
 	Children  children.Part
+	Settings  *configuration.Part // nil for a node without a file
 	Control   control.Part
 	Devices   devices.Part
 	Documents documents.Part
 	History   history.Part
 	Ledger    ledger.Part
+	Metering  metering.Part
 	MQTT      mqtt.Part
 	Nodes     nodes.Part
 	Log       nodelog.Part
@@ -47,8 +51,8 @@ type Parts struct {
 // Operations lists what the parts do.
 func (p *Parts) Operations() []operation.Bound {
 	return slices.Concat(
-		p.Agents.Operations(), p.Alerts.Operations(), p.Audit.Operations(), p.Children.Operations(), p.Parent.Operations(), p.People.Operations(), p.Tokens.Operations(), p.Control.Operations(),
+		p.Settings.Operations(), p.Agents.Operations(), p.Alerts.Operations(), p.Audit.Operations(), p.Children.Operations(), p.Parent.Operations(), p.People.Operations(), p.Tokens.Operations(), p.Control.Operations(),
 		p.Devices.Operations(), p.Documents.Operations(), p.History.Operations(), p.Ledger.Operations(), p.Nodes.Operations(), p.Points.Operations(),
-		p.Log.Operations(), p.Processes.Operations(), p.MQTT.Operations(),
+		p.Log.Operations(), p.Processes.Operations(), p.MQTT.Operations(), p.Metering.Operations(),
 	)
 }

@@ -153,12 +153,9 @@ var (
 	})
 )
 
-// Declared lists the operations, without what does them.
-func Declared() []operation.Declared { return operation.DeclaredOf((&Part{}).Operations()) }
-
 // Part does what is asked of the metering system.
 type Part struct {
-	Store     Store
+	Store     Store // nil for a node that is no metering system
 	Gate      Gate
 	Validator Validator
 	Now       func() time.Time
@@ -166,10 +163,14 @@ type Part struct {
 
 // Operations lists what the part does.
 func (p *Part) Operations() []operation.Bound {
-	return []operation.Bound{
+	list := []operation.Bound{
 		operation.Bind(Register, nil, p.register), operation.Bind(List, nil, p.list), operation.Bind(Get, nil, p.get),
 		operation.Bind(Record, nil, p.record), operation.Bind(Readings, nil, p.readings), operation.Bind(Missing, nil, p.missing),
 		operation.Bind(Exceptions, nil, p.exceptions), operation.Bind(Settle, nil, p.settle), operation.Bind(EditReading, nil, p.edit),
 		operation.Bind(Exchange, nil, p.exchange), operation.Bind(Validate, nil, p.validate),
 	}
+	if p.Store == nil {
+		return operation.Absent(list)
+	}
+	return list
 }
