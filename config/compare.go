@@ -52,7 +52,7 @@ func Compare(before, after *Config) Changes {
 		{"store", before.Store != after.Store},
 		{"recorder", before.Recorder != after.Recorder},
 		{"ingest", before.Ingest != after.Ingest},
-		{"metering", before.Metering != after.Metering},
+		{"metering", !reflect.DeepEqual(before.Metering, after.Metering)},
 		{"control", before.Control != after.Control},
 		{"mqtt", !reflect.DeepEqual(before.MQTT, after.MQTT)},
 		{"uplink", !before.Uplink.equal(after.Uplink)},

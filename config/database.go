@@ -2,12 +2,7 @@ package config
 
 import (
 	"net/url"
-	"os"
-	"path/filepath"
 	"regexp"
-	"slices"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // schemaName is what PostgreSQL takes as a name without quotes.
@@ -60,42 +55,15 @@ func badDatabase(text string) string {
 	return ""
 }
 
-// databaseFile is a file that the section "store" names.
-type databaseFile struct {
-	key    string
-	file   *string
-	secret bool
-}
-
-// files returns the files that are named.
-func (n *Store) files() []databaseFile {
+// files returns the files that the section names.
+func (n *Store) files() []namedFile {
 	if n.Engine != "postgres" {
 		return nil
 	}
-	return slices.DeleteFunc([]databaseFile{
+	return []namedFile{
 		{"store.password_file", &n.PasswordFile, true},
 		{"store.tls.ca", &n.TLS.CA, false},
 		{"store.tls.certificate", &n.TLS.Certificate, false},
 		{"store.tls.key", &n.TLS.Key, true},
-	}, func(f databaseFile) bool { return *f.file == "" })
-}
-
-// nameSecrets makes the names of the store's files those seen from here.
-func (l *loader) nameSecrets(n *Store) {
-	for _, f := range n.files() {
-		*f.file = filepath.Clean(l.near(*f.file))
-	}
-}
-
-// checkSecrets checks that the store's files are there and kept from others.
-func (l *loader) checkSecrets(root *yaml.Node, n *Store) {
-	for _, f := range n.files() {
-		info, err := os.Stat(*f.file)
-		switch {
-		case err != nil || info.IsDir():
-			l.report(l.file, root, f.key, "%q cannot be read; write the name of a file that this user may read", *f.file)
-		case f.secret && info.Mode().Perm()&0o007 != 0:
-			l.report(l.file, root, f.key, "%q can be read by everybody on this machine; chmod 600 it", *f.file)
-		}
 	}
 }

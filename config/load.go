@@ -140,7 +140,7 @@ func (l *loader) load(data []byte) *Config {
 	}
 	l.closed = append([]string{cfg.Node.Data}, l.closed...)
 	l.publish = once(cfg.Live.Publish)
-	l.checkSecrets(root, &cfg.Store)
+	l.checkFiles(root, cfg)
 	l.decodeDevices(l.file, devices)
 	l.include(root, cfg.Include)
 	l.checkTogether()
@@ -161,7 +161,7 @@ func (l *loader) finish(root *yaml.Node, cfg *Config) {
 			l.report(l.file, root, "node.name", "is missing and the host has no name; write one such as plant-1")
 		}
 	}
-	l.nameSecrets(&cfg.Store)
+	l.nameFiles(cfg)
 	if cfg.Node.Data != "" && !filepath.IsAbs(cfg.Node.Data) {
 		cfg.Node.Data = filepath.Join(filepath.Dir(l.file), cfg.Node.Data)
 	}

@@ -10,8 +10,9 @@ import (
 
 // Section is the section "metering".
 type Section struct {
-	// Role is mds for a node that keeps meters and all their readings: a metering data system.
-	Role string `yaml:"role" enum:"off,mds"`
+	// Role is mds for a node that keeps meters and all their readings: a metering data system. concentrator is for one that collects readings
+	// and hands them on in bulks.
+	Role string `yaml:"role" enum:"off,mds,concentrator"`
 	// Zone is that of the days of bills, an IANA name. What is stored keeps the zone that it began with.
 	Zone string `yaml:"zone" example:"Europe/Berlin"`
 	// Memory is the most that the metering store may use for its work, in MiB.
@@ -31,15 +32,20 @@ type Section struct {
 	Stuck int `yaml:"stuck" example:"12"`
 	// Change doubts a change from one interval to the next that is larger. 0 leaves the rule out.
 	Change float64 `yaml:"change" example:"5"`
+	// Concentrator is how a concentrator collects readings and hands them on.
+	Concentrator Concentrator `yaml:"concentrator"`
 }
 
 // Default returns the section of a node that says nothing.
 func Default() Section {
-	return Section{Role: "off", Zone: "UTC", Memory: 512, Unregistered: 1_000_000, Grace: time.Hour, Negative: true}
+	return Section{Role: "off", Zone: "UTC", Memory: 512, Unregistered: 1_000_000, Grace: time.Hour, Negative: true, Concentrator: defaultConcentrator()}
 }
 
 // Enabled reports whether the node is a metering data system.
 func (s *Section) Enabled() bool { return s.Role == "mds" }
+
+// Concentrates reports whether the node is a concentrator.
+func (s *Section) Concentrates() bool { return s.Role == "concentrator" }
 
 // Rules are those of validation.
 func (s *Section) Rules() vee.Rules {
@@ -82,5 +88,9 @@ func (s *Section) Validate(r Report) {
 	}
 	if s.Stuck != 0 && s.Stuck < 2 {
 		r("stuck", "%d is out of range; write 2 or more, or 0 to leave the rule out", s.Stuck)
+	}
+	s.Concentrator.validate(func(key, format string, args ...any) { r("concentrator."+key, format, args...) })
+	if !s.Concentrates() && (s.Concentrator.To != "" || len(s.Concentrator.Systems) > 0) {
+		r("concentrator", "is for a concentrator, and the role is %s; write \"role: concentrator\", or remove it", s.Role)
 	}
 }

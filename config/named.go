@@ -1,0 +1,48 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// namedFile is a file that a section names.
+type namedFile struct {
+	key    string
+	file   *string
+	secret bool
+}
+
+// namedFiles returns the files that sections name.
+func namedFiles(cfg *Config) []namedFile {
+	list := cfg.Store.files()
+	systems := cfg.Metering.Concentrator.Systems
+	for i := range systems {
+		key := fmt.Sprintf("metering.concentrator.systems[%d].", i)
+		list = append(list, namedFile{key + "token_file", &systems[i].TokenFile, true}, namedFile{key + "ca_file", &systems[i].CAFile, false})
+	}
+	return slices.DeleteFunc(list, func(f namedFile) bool { return *f.file == "" })
+}
+
+// nameFiles makes the names of files those seen from here.
+func (l *loader) nameFiles(cfg *Config) {
+	for _, f := range namedFiles(cfg) {
+		*f.file = filepath.Clean(l.near(*f.file))
+	}
+}
+
+// checkFiles checks that the files are there and kept from others.
+func (l *loader) checkFiles(root *yaml.Node, cfg *Config) {
+	for _, f := range namedFiles(cfg) {
+		info, err := os.Stat(*f.file)
+		switch {
+		case err != nil || info.IsDir():
+			l.report(l.file, root, f.key, "%q cannot be read; write the name of a file that this user may read", *f.file)
+		case f.secret && info.Mode().Perm()&0o007 != 0:
+			l.report(l.file, root, f.key, "%q can be read by everybody on this machine; chmod 600 it", *f.file)
+		}
+	}
+}
