@@ -198,7 +198,7 @@ func (b *bench) day(d int) {
 func judge(p *vee.Pipeline, status []vee.Status, c *store.ChannelDay) error {
 	block := vee.Block{
 		Values: c.Values, Status: status[:len(c.Values)], Length: c.Channel.Interval, WantLength: c.Channel.Interval, Multiplier: 1, WantMultiplier: 1,
-		RegisterAdvance: math.NaN(), UsualSum: 20, HighestValue: 3,
+		UsualSum: 20, HighestValue: 3,
 	}
 	if err := p.Validate(&block); err != nil {
 		return err
@@ -213,13 +213,13 @@ func judge(p *vee.Pipeline, status []vee.Status, c *store.ChannelDay) error {
 	if !doubted {
 		return nil
 	}
-	values, methods, err := vee.Estimate(&block, vee.Gap, profile)
+	found, err := vee.Estimate(&block, vee.Gap, func() vee.Past { return vee.Past{Class: profile} })
 	if err != nil {
 		return err
 	}
-	for i, m := range methods {
+	for i, m := range found.Methods {
 		if m != vee.Measured {
-			c.Estimates[i], c.Rules[i] = values[i], m.String()
+			c.Estimates[i], c.Rules[i] = found.Values[i], m.String()
 		}
 	}
 	return nil

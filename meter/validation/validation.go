@@ -138,7 +138,7 @@ func (w *worker) judge(c *store.ChannelDay) error {
 	b := vee.Block{
 		Values: c.Values, Status: w.status[:len(c.Values)], Length: c.Channel.Interval, WantLength: c.Channel.Interval,
 		Multiplier: c.Channel.Multiplier, WantMultiplier: c.Channel.Multiplier,
-		RegisterAdvance: math.NaN(), UsualSum: math.NaN(), HighestValue: math.NaN(),
+		UsualSum: math.NaN(), HighestValue: math.NaN(),
 	}
 	c.Rule = w.v.name
 	if err := p.Validate(&b); err != nil {
@@ -153,14 +153,17 @@ func (w *worker) judge(c *store.ChannelDay) error {
 	if !estimate {
 		return nil
 	}
-	values, methods, err := vee.Estimate(&b, doubt, nil)
-	if err != nil { // a gap is longer than a straight line may be, or lies at an end of the day
-		c.Exception = true
-		return nil //nolint:nilerr // what cannot be estimated waits for a person
+	found, err := vee.Estimate(&b, doubt, nil)
+	if err != nil {
+		return err
 	}
-	for i, m := range methods {
-		if m != vee.Measured {
-			c.Estimates[i], c.Rules[i] = values[i], m.String()
+	for i, m := range found.Methods {
+		switch m {
+		case vee.Measured:
+		case vee.Unfilled: // the gap is longer than a straight line may be: it waits for a person
+			c.Exception = true
+		default:
+			c.Estimates[i], c.Rules[i] = found.Values[i], m.String()
 		}
 	}
 	return nil

@@ -63,10 +63,21 @@ type Block struct {
 	Unit, WantUnit             int16 // of the reading type
 	Multiplier, WantMultiplier float64
 
+	// What stands around the block, in the length of its intervals; NaN where a value is missing or doubted. Before ends
+	// where the block begins, After begins where it ends. Both may be empty.
+	Before, After []float64
+	// Advances are those of the register within the block; none when it is unknown.
+	Advances []Advance
+
 	// Facts for single rules; NaN when unknown.
-	RegisterAdvance float64 // of the register over the block, in the unit of Values
-	UsualSum        float64 // what such blocks of the past added up to
-	HighestValue    float64 // the highest interval of the past
+	UsualSum     float64 // what such blocks of the past added up to
+	HighestValue float64 // the highest interval of the past
+}
+
+// Advance is what a register counted between two reads, in the unit of the block's values.
+type Advance struct {
+	First, Last int // the intervals between the reads
+	Quantity    float64
 }
 
 // missing reports whether there is no usable value.
@@ -81,9 +92,9 @@ func (b *Block) set(bit Status) {
 	}
 }
 
-// total returns the sum, and how many intervals are missing.
-func (b *Block) total() (sum float64, gaps int) {
-	for _, v := range b.Values {
+// total returns the sum of values, and how many are missing.
+func total(values []float64) (sum float64, gaps int) {
+	for _, v := range values {
 		if missing(v) {
 			gaps++
 			continue

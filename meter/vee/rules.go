@@ -129,7 +129,7 @@ func spike(r Rules, b *Block) {
 }
 
 func highLow(r Rules, b *Block) {
-	total, gaps := b.total()
+	total, gaps := total(b.Values)
 	if missing(b.UsualSum) || b.UsualSum <= 0 || gaps > 0 {
 		return
 	}
@@ -159,22 +159,41 @@ func stuck(r Rules, b *Block) {
 	}
 }
 
-// sum needs all intervals: with a gap, the difference is what is missing.
+// sum needs all intervals between two reads of the register: with a gap, the difference is what is missing.
 func sum(r Rules, b *Block) {
-	total, gaps := b.total()
-	if r.SumTolerance > 0 && gaps == 0 && !missing(b.RegisterAdvance) && math.Abs(total-b.RegisterAdvance) > r.SumTolerance {
-		b.set(Sum)
+	if r.SumTolerance <= 0 {
+		return
+	}
+	for _, a := range b.Advances {
+		if a.First < 0 || a.Last >= len(b.Values) || missing(a.Quantity) {
+			continue
+		}
+		total, gaps := total(b.Values[a.First : a.Last+1])
+		if gaps > 0 || math.Abs(total-a.Quantity) <= r.SumTolerance+rounding*math.Abs(total) {
+			continue
+		}
+		for i := a.First; i <= a.Last; i++ {
+			b.Status[i] |= Sum
+		}
 	}
 }
+
+// rounding is what the sum of a day of decimals may lack in binary, for each 1 of it.
+const rounding = 1e-12
 
 func demandTolerance(r Rules, b *Block) {
 	if r.DemandTolerance <= 0 {
 		return
 	}
-	for i := 1; i < len(b.Values); i++ {
-		if !missing(b.Values[i]) && !missing(b.Values[i-1]) && math.Abs(b.Values[i]-b.Values[i-1]) > r.DemandTolerance {
+	last := math.NaN() // of the day before
+	if n := len(b.Before); n > 0 {
+		last = b.Before[n-1]
+	}
+	for i, v := range b.Values {
+		if !missing(v) && !missing(last) && math.Abs(v-last) > r.DemandTolerance {
 			b.Status[i] |= DemandTolerance
 		}
+		last = v
 	}
 }
 

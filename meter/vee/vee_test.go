@@ -31,7 +31,7 @@ func block(values ...float64) *vee.Block {
 	return &vee.Block{
 		Values: values, Status: make([]vee.Status, len(values)),
 		Length: time.Hour, WantLength: time.Hour, Unit: 72, WantUnit: 72, Multiplier: 1, WantMultiplier: 1,
-		RegisterAdvance: total, UsualSum: total, HighestValue: 100,
+		Advances: []vee.Advance{{Last: len(values) - 1, Quantity: total}}, UsualSum: total, HighestValue: 100,
 	}
 }
 
@@ -63,13 +63,27 @@ func TestEachRuleFindsWhatItLooksFor(t *testing.T) {
 		"two intervals have no third highest": {[]float64{1, 19}, nil, "good good"},
 		"three times the usual sum, and more": {[]float64{2, 3, 4.1}, func(b *vee.Block) { b.UsualSum = 3 }, "high high high"},
 		"less than 0.3 of the usual sum":      {[]float64{2, 3, 4}, func(b *vee.Block) { b.UsualSum = 30.1 }, "low low low"},
-		"no sum is judged with a gap":         {[]float64{1, 2, nan}, func(b *vee.Block) { b.UsualSum, b.RegisterAdvance = 2000, 9 }, "good good gap"},
+		"no sum is judged with a gap":         {[]float64{1, 2, nan}, func(b *vee.Block) { b.UsualSum, b.Advances[0].Quantity = 2000, 9 }, "good good gap"},
 		"three equal values":                  {[]float64{2, 2, 2, 1}, nil, "good good good good"},
 		"four equal values":                   {[]float64{1, 2, 2, 2, 2}, nil, "good stuck stuck stuck stuck"},
 		"zeroes are an empty house":           {[]float64{0, 0, 0, 0, 0}, nil, "good good good good good"},
-		"the register says 0.05 more":         {[]float64{2, 3, 4}, func(b *vee.Block) { b.RegisterAdvance = 9.05 }, "good good good"},
-		"the register says 0.2 more":          {[]float64{2, 3, 4}, func(b *vee.Block) { b.RegisterAdvance = 9.2 }, "sum sum sum"},
-		"the register is unknown":             {[]float64{2, 3, 4}, func(b *vee.Block) { b.RegisterAdvance = nan }, "good good good"},
+		"the register says 0.05 more":         {[]float64{2, 3, 4}, func(b *vee.Block) { b.Advances[0].Quantity = 9.05 }, "good good good"},
+		"the register says 0.2 more":          {[]float64{2, 3, 4}, func(b *vee.Block) { b.Advances[0].Quantity = 9.2 }, "sum sum sum"},
+		"the register is unknown":             {[]float64{2, 3, 4}, func(b *vee.Block) { b.Advances[0].Quantity = nan }, "good good good"},
+		"the register says 0.1 more":          {[]float64{2, 3, 4}, func(b *vee.Block) { b.Advances[0].Quantity = 9.1 }, "good good good"},
+		"a register between is off":           {[]float64{2, 3, 4, 5}, func(b *vee.Block) { b.Advances = []vee.Advance{{0, 1, 5}, {2, 3, 9.5}} }, "good good sum sum"},
+		"one half of the register is unknown": {[]float64{2, 3, 4, nan}, func(b *vee.Block) { b.Advances = []vee.Advance{{0, 1, 6}, {2, 3, 9}} }, "sum sum good gap"},
+		"exactly three times the usual sum":   {[]float64{2, 3, 4}, func(b *vee.Block) { b.UsualSum = 3 }, "good good good"},
+		"exactly 0.3 of the usual sum":        {[]float64{2, 3, 4}, func(b *vee.Block) { b.UsualSum = 30 }, "good good good"},
+		"the usual sum is unknown":            {[]float64{2, 3, 4}, func(b *vee.Block) { b.UsualSum = nan }, "good good good"},
+		"zero is not below zero":              {[]float64{2, 0, 3, 2, 2}, nil, "good good good good good"},
+		"a step of 20":                        {[]float64{30, 50, 40}, nil, "good good good"},
+		"a step down of 21":                   {[]float64{50, 29, 40}, nil, "good demand-tolerance good"},
+		"a step of 21 over midnight":          {[]float64{30, 31, 40}, func(b *vee.Block) { b.Before = []float64{nan, 9} }, "demand-tolerance good good"},
+		"no step over what is missing":        {[]float64{30, nan, 60}, func(b *vee.Block) { b.Before = []float64{9, nan} }, "good gap good"},
+		"a peak just above the floor":         {[]float64{0.1, 0.1, 0.51, 0}, nil, "good good spike good"},
+		"the same length, given otherwise":    {[]float64{2, 3, 4}, func(b *vee.Block) { b.Length = 60 * time.Minute }, "good good good"},
+		"a length that is not known":          {[]float64{2, 3, 4}, func(b *vee.Block) { b.Length = 0 }, "interval-size interval-size interval-size"},
 		"a step of 21":                        {[]float64{30, 51, 40}, nil, "good demand-tolerance good"},
 		"150 of at most 150":                  {[]float64{140, 150, 145}, nil, "good good good"},
 		"151 of at most 150":                  {[]float64{140, 151, 145}, nil, "good historical-max good"},
@@ -113,7 +127,7 @@ func TestTheSumCheckHoldsOverDaysOf23And25Hours(t *testing.T) {
 			t.Errorf("%d intervals: %v %v", day.Count(), err, b.Status)
 		}
 		short := block(values[:len(values)-4]...) // an hour taken for lost, or twice
-		short.RegisterAdvance = b.RegisterAdvance
+		short.Advances[0].Quantity = b.Advances[0].Quantity
 		if err := pipeline(t).Validate(short); err != nil || short.Status[0] != vee.Sum {
 			t.Errorf("%d intervals, an hour less: %v %v", day.Count(), err, short.Status)
 		}
