@@ -2,10 +2,8 @@ package archtest
 
 // What is larger than it may be, and is put up with until it is made smaller. Numbers here only fall.
 var (
-	manyMethods = map[string]int{
-		"protocol/dnp3/channel.conn": 33,
-	}
-	manyLines = map[string]int{
+	manyMethods = map[string]int{}
+	manyLines   = map[string]int{
 		"device":       3268,
 		"store/duckdb": 4091,
 	}

@@ -230,6 +230,40 @@ func eventsArriveWhicheverSideDials(t *testing.T, workers int) {
 	})
 }
 
+func TestAServerSaysWhoIsOnAConnection(t *testing.T) { bothWays(t, aServerSaysWhoIsOnAConnection) }
+
+func aServerSaysWhoIsOnAConnection(t *testing.T, workers int) {
+	t.Helper()
+	s := newSite(t, workers)
+	_, there := s.outstation(10)
+	states := make(chan channel.State, 100)
+	server, err := channel.NewServer(s.hub, channel.ServerConfig{
+		Ports: []*station.Port{there}, Notify: func(state channel.State) { states <- state },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := channel.Listen(s.ctx, "127.0.0.1:0", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.start(func(ctx context.Context) error { return server.Run(ctx, listener) })
+	peer, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := peer.LocalAddr().String()
+	if state := <-states; !state.Online || state.Peer != want {
+		t.Errorf("the connection came as %+v, want one from %s", state, want)
+	}
+	if err := peer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if state := <-states; state.Online || state.Peer != want {
+		t.Errorf("the connection went as %+v, want one from %s", state, want)
+	}
+}
+
 func TestRequestsAreAnsweredFromAnyGoroutine(t *testing.T) {
 	bothWays(t, requestsAreAnsweredFromAnyGoroutine)
 }

@@ -110,9 +110,9 @@ func (c *Client) once(ctx context.Context) (online bool, err error) {
 			return false, fmt.Errorf("%w: %w", errLine, err)
 		}
 	}
-	stop := context.AfterFunc(ctx, conn.shut)
+	stop := context.AfterFunc(ctx, conn.stream.shut)
 	defer stop()
-	opened := func() { c.notify(State{Online: true, Peer: peer(stream)}) }
+	opened := func() { c.notify(State{Online: true, Peer: conn.stream.peer}) }
 	return true, conn.serve(opened, func() {})
 }
 

@@ -66,7 +66,7 @@ func (l *Line) end(err error) {
 
 // Close ends the line. Run returns soon afterwards.
 func (l *Line) Close() {
-	l.conn.shut()
+	l.conn.stream.shut()
 	if l.begin() {
 		l.end(net.ErrClosed)
 	}

@@ -23,8 +23,8 @@ func (c *conn) hold() {
 		return
 	}
 	h := &halt{over: make(chan struct{}), kicks: make(chan struct{}, 1)}
-	if c.polled != nil {
-		c.polled.hold(true) // a worker must not wait for the end of the pause
+	if c.stream.polled != nil {
+		c.stream.polled.hold(true) // a worker must not wait for the end of the pause
 	}
 	c.mu.Lock()
 	c.halted.Store(h)
@@ -39,8 +39,8 @@ func (c *conn) unhold() {
 		return
 	}
 	close(h.over)
-	if c.polled != nil {
-		c.polled.hold(false)
+	if c.stream.polled != nil {
+		c.stream.polled.hold(false)
 	}
 }
 
@@ -58,7 +58,7 @@ func (c *conn) enter() bool {
 		select {
 		case <-h.over:
 		case <-h.kicks:
-		case <-c.shutting:
+		case <-c.stream.shutting:
 			return false
 		}
 	}

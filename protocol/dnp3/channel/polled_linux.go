@@ -79,7 +79,7 @@ func (p *polled) run() error {
 	p.resume()
 	for {
 		select {
-		case <-p.conn.shutting:
+		case <-p.conn.stream.shutting:
 			p.part()
 			return p.conn.readError(io.EOF)
 		case err := <-p.over:
@@ -168,7 +168,7 @@ func (p *polled) read(b *bench) {
 		}
 		p.keep(buffer, b)
 		switch {
-		case n > 0 && wanted == nil && !p.conn.ending():
+		case n > 0 && wanted == nil && !p.conn.stream.ending():
 			if n < len(room) && !p.hup.Load() {
 				return // what arrives from now on is announced
 			}

@@ -170,7 +170,7 @@ func (w *worker) close() {
 	}
 	for _, s := range w.slots {
 		if s.socket != nil {
-			s.socket.conn.shut()
+			s.socket.conn.stream.shut()
 		}
 	}
 }

@@ -12,22 +12,22 @@ import (
 // read reads until the stream ends.
 func (c *conn) read() error {
 	switch {
-	case c.polled != nil:
-		return c.polled.run()
-	case c.socket != nil:
-		return (&listener{conn: c}).run()
+	case c.stream.polled != nil:
+		return c.stream.polled.run()
+	case c.stream.socket != nil:
+		return (&socketReader{conn: c}).run()
 	}
-	return c.readPlain()
+	return readBlocking(c)
 }
 
-// readPlain blocks with a buffer in hand.
-func (c *conn) readPlain() error {
+// readBlocking reads any other stream; it holds a buffer while it waits.
+func readBlocking(c *conn) error {
 	b := c.hub.wires.Borrow()
 	defer c.hub.wires.Return(b)
 	for {
 		n, err := c.stream.Read(free(b))
 		b.Octets = b.Octets[:len(b.Octets)+n]
-		if n == 0 && err != nil && !c.rung(err) {
+		if n == 0 && err != nil && !c.stream.interrupted(err) {
 			return c.readError(err)
 		}
 		c.drive()
@@ -48,26 +48,26 @@ func (c *conn) consume(b *station.Buffer) *claim {
 	return wanted
 }
 
-// listener reads from a socket when it is readable, and borrows memory only while there
+// socketReader reads from a socket when it is readable, and borrows memory only while there
 // are octets to hold. Everything that arrives is handled inside the wait for it, so that
 // between two waits there is one read and not another one that finds nothing.
-type listener struct {
+type socketReader struct {
 	conn   *conn
 	buffer *station.Buffer
 	err    error
 }
 
-func (l *listener) run() error {
-	defer l.giveBack()
-	step := l.step
+func (r *socketReader) run() error {
+	defer r.giveBack()
+	step := r.step
 	for {
-		if err := l.conn.socket.Read(step); err != nil && !l.conn.rung(err) {
-			return l.conn.readError(err)
+		if err := r.conn.stream.socket.Read(step); err != nil && !r.conn.stream.interrupted(err) {
+			return r.conn.readError(err)
 		}
-		if l.err != nil {
-			return l.conn.readError(l.err)
+		if r.err != nil {
+			return r.conn.readError(r.err)
 		}
-		l.conn.drive()
+		r.conn.drive()
 	}
 }
 
@@ -78,51 +78,51 @@ const drainedCheck = time.Second
 
 // step reads and handles what there is. It returns true when the stream ended, or is to
 // end, and false when the socket has to be waited for.
-func (l *listener) step(fd uintptr) bool {
+func (r *socketReader) step(fd uintptr) bool {
 	for {
-		if l.buffer == nil {
-			l.buffer = l.conn.hub.wires.Borrow()
+		if r.buffer == nil {
+			r.buffer = r.conn.hub.wires.Borrow()
 		}
-		room := free(l.buffer)
+		room := free(r.buffer)
 		n, err := readSocket(fd, room)
 		switch {
 		case n > 0:
-			l.buffer.Octets = l.buffer.Octets[:len(l.buffer.Octets)+n]
-			l.conn.takeOver(l.conn.consume(l.buffer))
-			l.release()
-			if l.conn.ending() {
-				l.err = io.EOF
+			r.buffer.Octets = r.buffer.Octets[:len(r.buffer.Octets)+n]
+			r.conn.takeOver(r.conn.consume(r.buffer))
+			r.release()
+			if r.conn.stream.ending() {
+				r.err = io.EOF
 				return true
 			}
 			if n == len(room) {
 				continue
 			}
-			l.conn.hub.wheel.set(&l.conn.drained, l.conn.heard.Add(drainedCheck))
+			r.conn.hub.wheel.set(&r.conn.drained, r.conn.heard.Add(drainedCheck))
 			return false
 		case errors.Is(err, syscall.EINTR):
 			continue
 		case errors.Is(err, syscall.EAGAIN):
-			l.release()
+			r.release()
 			return false
 		case err != nil:
-			l.err = err
+			r.err = err
 		default:
-			l.err = io.EOF
+			r.err = io.EOF
 		}
 		return true
 	}
 }
 
 // release gives the buffer back if it is empty.
-func (l *listener) release() {
-	if len(l.buffer.Octets) == 0 {
-		l.giveBack()
+func (r *socketReader) release() {
+	if len(r.buffer.Octets) == 0 {
+		r.giveBack()
 	}
 }
 
-func (l *listener) giveBack() {
-	if l.buffer != nil {
-		l.conn.hub.wires.Return(l.buffer)
-		l.buffer = nil
+func (r *socketReader) giveBack() {
+	if r.buffer != nil {
+		r.conn.hub.wires.Return(r.buffer)
+		r.buffer = nil
 	}
 }

@@ -111,7 +111,7 @@ func (s *Server) closeAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.open {
-		c.shut()
+		c.stream.shut()
 	}
 }
 
@@ -155,7 +155,7 @@ func (s *Server) admit(ctx context.Context, stream net.Conn, serving *sync.WaitG
 }
 
 func (s *Server) serve(c *conn) {
-	address := peer(c.stream)
+	address := c.stream.peer
 	opened := func() {
 		s.notify(State{Online: true, Peer: address})
 		if s.config.Ask {
