@@ -97,6 +97,11 @@ type Options struct {
 	// Lab runs experiments for the API; nil for a node that has none. Who gives it closes it, after
 	// the node.
 	Lab api.Lab
+	// Valves is told when messages with readings of meters passed the node, see system.Watch; nil for a node that is not
+	// measured.
+	Valves func(*system.Passage)
+	// LoopbackTLS encrypts connections of this machine too, which need not be, to measure what that costs.
+	LoopbackTLS bool
 	// WentBack is what revision.Recover found when the configuration was read; nil for nothing.
 	WentBack *revision.Trial
 }

@@ -16,6 +16,7 @@ import (
 	"voltbus/fault"
 	"voltbus/internal/admission"
 	"voltbus/internal/atomicfile"
+	"voltbus/meter/system"
 	"voltbus/promql"
 	"voltbus/web"
 )
@@ -69,7 +70,10 @@ func openServer(_ context.Context, n *Node) error {
 	if n.opts.Config.Listen.MQTTWebSocket {
 		handler = letMQTT(n.mqtt, handler)
 	}
-	n.server.Answer(handler, n.identity.Certificates.ServerConfig, n.log) //nolint:contextcheck // as above
+	if n.opts.LoopbackTLS {
+		n.server.Secure()
+	}
+	n.server.Answer(system.Watch(handler, n.opts.Valves), n.identity.Certificates.ServerConfig, n.log) //nolint:contextcheck // as above
 	return announce(n)
 }
 

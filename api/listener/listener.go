@@ -46,6 +46,9 @@ func loopback(a net.Addr) bool {
 	return ok && tcp.IP.IsLoopback()
 }
 
+// Secure has connections of this machine encrypted too. It is called before Answer.
+func (l *Listener) Secure() { l.secure = true }
+
 // Hosts returns the names by which browsers may reach the API; nil for any.
 func (l *Listener) Hosts() []string {
 	if l.socket == nil || l.secure {

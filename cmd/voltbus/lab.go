@@ -20,7 +20,6 @@ import (
 	"voltbus/fault"
 	"voltbus/lab/experiment"
 	"voltbus/lab/report"
-	"voltbus/lab/rig"
 	"voltbus/lab/runs"
 	"voltbus/lab/study"
 )
@@ -373,7 +372,7 @@ func newLabPart() *cobra.Command {
 		Use: labPartCommand, Hidden: true, Args: cobra.ExactArgs(1),
 		Short: "Play a part of an experiment until standard input is closed",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return rig.Serve(cmd.Context(), args[0], cmd.InOrStdin(), cmd.OutOrStdout())
+			return study.Serve(cmd.Context(), args[0], cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
 }

@@ -50,6 +50,9 @@ func Text(w io.Writer, r *experiment.Result) error {
 	for _, s := range r.Verdict {
 		fmt.Fprintln(w, s)
 	}
+	for _, s := range r.Notes {
+		fmt.Fprintln(w, s)
+	}
 	for _, s := range r.Skipped {
 		fmt.Fprintf(w, "%s did not run: %s\n", s.Peer, s.Reason)
 	}

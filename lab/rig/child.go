@@ -150,6 +150,11 @@ func Serve(ctx context.Context, kind string, in io.Reader, out io.Writer) error 
 	if !ok {
 		return fault.E("rig.Serve", fault.NotFound, kind, errors.New("there is no such part"))
 	}
+	return ServePart(ctx, kind, part, in, out)
+}
+
+// ServePart plays a part that is handed its configuration, and whose context ends when in is closed.
+func ServePart(ctx context.Context, kind string, part func(context.Context, []byte, io.Writer) error, in io.Reader, out io.Writer) error {
 	reader := bufio.NewReader(in)
 	config, err := reader.ReadBytes('\n')
 	if err != nil {

@@ -82,15 +82,24 @@ func (l *Listener) dial(report func(error)) (*peer.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	ca, err := os.ReadFile(l.CA)
+	trusted, err := trust(l.CA)
+	if err != nil {
+		return nil, err
+	}
+	return peer.Dial(l.Address, trusted, key, report)
+}
+
+// trust returns the settings of connections to a node whose authority's certificate is in a file.
+func trust(file string) (*tls.Config, error) {
+	ca, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("read the certificate authority: %w", err)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(ca) {
-		return nil, fault.E("rig.listen", fault.Corrupt, l.CA, errors.New("holds no certificate"))
+		return nil, fault.E("rig.listen", fault.Corrupt, file, errors.New("holds no certificate"))
 	}
-	return peer.Dial(l.Address, &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: pool}, key, report)
+	return &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: pool}, nil
 }
 
 // Listen connects; emit is called with every whole scan, from one goroutine.

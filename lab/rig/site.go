@@ -16,6 +16,7 @@ import (
 	"voltbus/api/client"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/identity/pki"
 	"voltbus/operation/ledger"
 )
 
@@ -73,12 +74,18 @@ type Running struct {
 	*client.Client
 	URL       string // of its API
 	Bus       string // where its children find it; "" if they do not
+	Data      string // its directory
 	transport *http.Transport
 }
 
 // Open starts a node on a configuration file. Close it, or Kill it and then Close it.
 func Open(program []string, file string) (*Running, error) {
 	return open(program, nodeKind, Node{Config: file})
+}
+
+// OpenAs starts a part of another kind that is a node, and waits until it listens.
+func OpenAs(program []string, kind string, part any) (*Running, error) {
+	return open(program, kind, part)
 }
 
 // open starts a part that is a node and says so when it listens.
@@ -91,7 +98,12 @@ func open(program []string, kind string, part any) (*Running, error) {
 	if err := c.Next(&ready); err != nil {
 		return nil, errors.Join(err, c.Kill()) // its last words are in err
 	}
-	r := &Running{Child: c, URL: ready.HTTP, Bus: ready.Bus, transport: &http.Transport{}}
+	r := &Running{Child: c, URL: ready.HTTP, Bus: ready.Bus, Data: ready.Data, transport: &http.Transport{}}
+	if strings.HasPrefix(r.URL, "https:") {
+		if r.transport.TLSClientConfig, err = trust(r.CA()); err != nil {
+			return nil, errors.Join(err, c.Kill())
+		}
+	}
 	token, err := identity.ReadToken(filepath.Join(ready.Data, identity.AdminTokenFile))
 	if err == nil {
 		r.Client, err = client.New(ready.HTTP, token, r.transport)
@@ -101,6 +113,9 @@ func open(program []string, kind string, part any) (*Running, error) {
 	}
 	return r, nil
 }
+
+// CA is the file with the certificate of the authority that signed the node's.
+func (r *Running) CA() string { return filepath.Join(r.Data, "tls", pki.AuthorityFile) }
 
 // Close stops the node in good order.
 func (r *Running) Close() error {

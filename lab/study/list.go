@@ -3,16 +3,24 @@
 package study
 
 import (
+	"context"
 	"fmt"
+	"io"
+	"os"
+	"slices"
 	"strings"
 
 	"voltbus/fault"
 	"voltbus/lab/experiment"
+	"voltbus/lab/metersim"
+	"voltbus/lab/rig"
+	"voltbus/lab/study/ami"
+	"voltbus/store/duckdb/statement"
 )
 
 // List returns all experiments in the order in which they are shown.
 func List() []experiment.Experiment {
-	return []experiment.Experiment{
+	return slices.Concat([]experiment.Experiment{
 		pnnlFY17Table2(),
 		cloudScale(),
 		chain(),
@@ -25,7 +33,7 @@ func List() []experiment.Experiment {
 		historianBacklog(),
 		recorderKill(),
 		ingestLineProtocol(),
-	}
+	}, ami.List())
 }
 
 // Find returns the experiment of that name. It fails with fault.NotFound, and names those that
@@ -40,4 +48,12 @@ func Find(name string) (experiment.Experiment, error) {
 	}
 	return experiment.Experiment{}, fault.E("study.Find", fault.NotFound, name,
 		fmt.Errorf("there is no such experiment; there are %s", strings.Join(names, ", ")))
+}
+
+// Serve plays the part of an experiment in a process of its own, see rig.Serve.
+func Serve(ctx context.Context, kind string, in io.Reader, out io.Writer) error {
+	if metersim.Serves(kind) && os.Getenv(statement.Env) == "" {
+		return metersim.Serve(ctx, kind, in, out)
+	}
+	return rig.Serve(ctx, kind, in, out)
 }

@@ -12,7 +12,6 @@ import (
 
 	"voltbus/fault"
 	"voltbus/lab/experiment"
-	"voltbus/lab/rig"
 	"voltbus/lab/study"
 	"voltbus/store/duckdb/statement"
 )
@@ -22,7 +21,7 @@ const partEnv = "VOLTBUS_TEST_PART"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(partEnv) != "" || os.Getenv(statement.Env) != "" { // a statement in SQL has an environment of its own
-		if err := rig.Serve(context.Background(), os.Args[1], os.Stdin, os.Stdout); err != nil {
+		if err := study.Serve(context.Background(), os.Args[1], os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -47,6 +46,7 @@ func tiny() map[string]map[string]string {
 		"ingest-line-protocol": {"first-rate": "2000", "most-rate": "2000", "batch": "100", "window": "600ms", "warm-up": "200ms"},
 		"recorder-kill":        {"kills": "2", "answers": "30"},
 		"dnp3-sessions":        {"sessions": "1,3", "workers": "1000", "values": "1,100", "window": "100ms", "warm-up": "10ms"},
+		"ami-3a":               {"bulks": "1,10", "concentrators": "2", "meters": "50", "warm-up": "50ms", "window": "300ms"},
 		"large-messages":       {"most-devices": "2", "scrapes": "1", "interval": "200ms"},
 	}
 }

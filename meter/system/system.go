@@ -14,6 +14,7 @@ import (
 	meterstore "voltbus/meter/store"
 	"voltbus/meter/store/duckdb"
 	"voltbus/meter/validation"
+	"voltbus/meter/valve"
 	"voltbus/meter/webservice"
 	"voltbus/operation/metering"
 	"voltbus/point"
@@ -33,13 +34,14 @@ type Config struct {
 	Bounds            point.Bounds
 	Now               func() time.Time
 	Log               *slog.Logger
+	Valves            bool // whether messages with readings are measured on their way
 }
 
 // System is an open metering data system. Close it.
 type System struct {
 	store     *duckdb.Store
 	sink      *sink.Sink
-	gate      *gate.Gate
+	gate      valve.Gate
 	validator *validation.Validator
 	now       func() time.Time
 	room      *room
@@ -65,6 +67,9 @@ func Open(ctx context.Context, c Config) (*System, error) {
 	}
 	s.sink = sink.New(sink.Config{Leaves: func(origin string) bool { return !point.IsMeterOrigin(origin) }, Log: c.Log}, c.Blocks, blocks{st, point.MeterOrigin(c.Origin), s.room, c.Now})
 	s.gate = gate.New(gate.Config{Origin: point.MeterOrigin(c.Origin), Start: gate.Position{Sequence: c.Sequence, Samples: c.Samples}, Registry: st, Forward: c.Forward, Bounds: c.Bounds, Now: c.Now})
+	if c.Valves {
+		s.gate = valve.At(s.gate)
+	}
 	return s, nil
 }
 

@@ -1,0 +1,180 @@
+// Package metersim simulates what sends readings to a metering system: meters and concentrators, many in one process, and
+// runs a node with valves to be measured with them.
+package metersim
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"voltbus/fault"
+	"voltbus/meter/message/soap"
+)
+
+// The forms of messages.
+const (
+	SOAP   = "soap"   // SOAP 1.1
+	SOAP12 = "soap12" // SOAP 1.2
+	JSON   = "json"
+	CSV    = "csv"
+	CIM    = "cim" // MeterReadings of IEC 61968-9
+)
+
+// form is how readings are written.
+type form struct {
+	path, media string
+	write       func(dst []byte, list []reading) []byte
+}
+
+// reading is one, as texts.
+type reading struct{ meter, end, value []byte }
+
+// payload is how many octets say something: meter, channel, end and value.
+func (r *reading) payload() int { return len(r.meter) + len(channel) + len(r.end) + len(r.value) }
+
+const (
+	channel = "1"
+	// ReadingType is that of the channel of a simulated meter: energy delivered in a minute, in kWh.
+	ReadingType = "0.0.3.4.1.1.12.0.0.0.0.0.0.0.0.3.72.0"
+	service     = "/api/v1/metering/"
+)
+
+func forms() map[string]form {
+	return map[string]form{
+		SOAP: {service + "soap", soap.V11.Media(), func(dst []byte, list []reading) []byte {
+			return writeSOAP(dst, "http://schemas.xmlsoap.org/soap/envelope/", list)
+		}},
+		SOAP12: {service + "soap", soap.V12.Media(), func(dst []byte, list []reading) []byte {
+			return writeSOAP(dst, "http://www.w3.org/2003/05/soap-envelope", list)
+		}},
+		JSON: {service + "readings", "application/json", writeJSON},
+		CSV:  {service + "messages", "text/csv", writeCSV},
+		CIM:  {service + "messages", "application/xml", writeCIM},
+	}
+}
+
+func formOf(name string) (form, error) {
+	f, ok := forms()[name]
+	if !ok {
+		return f, fault.E("metersim", fault.Invalid, name, fmt.Errorf("is no form of messages; write %s", strings.Join([]string{SOAP, SOAP12, JSON, CSV, CIM}, ", ")))
+	}
+	return f, nil
+}
+
+// add appends texts.
+func add(dst []byte, texts ...string) []byte {
+	for _, t := range texts {
+		dst = append(dst, t...)
+	}
+	return dst
+}
+
+// writeSOAP writes one reading as operation RecordReading, with elements, and more as RecordReadings, with attributes.
+func writeSOAP(dst []byte, envelope string, list []reading) []byte {
+	dst = add(dst, `<?xml version="1.0" encoding="UTF-8"?>`, "\n", `<env:Envelope xmlns:env="`, envelope, `"><env:Body>`)
+	if len(list) == 1 {
+		r := &list[0]
+		dst = append(add(dst, `<RecordReading xmlns="`, soap.Namespace, `"><meter>`), r.meter...)
+		dst = append(add(dst, `</meter><channel>`, channel, `</channel><end>`), r.end...)
+		dst = append(add(dst, `</end><value>`), r.value...)
+		return add(dst, `</value></RecordReading></env:Body></env:Envelope>`)
+	}
+	dst = add(dst, `<RecordReadings xmlns="`, soap.Namespace, `">`)
+	for i := range list {
+		r := &list[i]
+		dst = append(add(dst, `<reading meter="`), r.meter...)
+		dst = append(add(dst, `" channel="`, channel, `" end="`), r.end...)
+		dst = append(add(dst, `" value="`), r.value...)
+		dst = add(dst, `"/>`)
+	}
+	return add(dst, `</RecordReadings></env:Body></env:Envelope>`)
+}
+
+func writeJSON(dst []byte, list []reading) []byte {
+	dst = add(dst, `{"readings":[`)
+	for i := range list {
+		r := &list[i]
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(add(dst, `{"meter":"`), r.meter...)
+		dst = append(add(dst, `","channel":`, channel, `,"end":"`), r.end...)
+		dst = append(add(dst, `","value":`), r.value...)
+		dst = append(dst, '}')
+	}
+	return add(dst, `]}`)
+}
+
+func writeCSV(dst []byte, list []reading) []byte {
+	dst = add(dst, "meter,channel,end,value\n")
+	for i := range list {
+		r := &list[i]
+		dst = append(dst, r.meter...)
+		dst = append(add(dst, ",", channel, ","), r.end...)
+		dst = append(append(append(dst, ','), r.value...), '\n')
+	}
+	return dst
+}
+
+func writeCIM(dst []byte, list []reading) []byte {
+	dst = add(dst, `<?xml version="1.0" encoding="UTF-8"?>`, "\n", `<MeterReadings xmlns="http://iec.ch/TC57/2011/MeterReadings#">`)
+	for i := range list {
+		r := &list[i]
+		dst = append(add(dst, `<MeterReading><IntervalBlocks><IntervalReadings><timeStamp>`), r.end...)
+		dst = append(add(dst, `</timeStamp><value>`), r.value...)
+		dst = append(add(dst, `</value></IntervalReadings><ReadingType ref="`, ReadingType, `"/></IntervalBlocks><Meter><mRID>`), r.meter...)
+		dst = add(dst, `</mRID></Meter></MeterReading>`)
+	}
+	return add(dst, `</MeterReadings>`)
+}
+
+// MeterID is the name of a simulated meter, of which there are less than 100 million.
+func MeterID(n int) string { return string(appendID(nil, n)) }
+
+// appendID appends 1LAB and eight digits.
+func appendID(dst []byte, n int) []byte {
+	dst = append(dst, "1LAB"...)
+	for unit := 10_000_000; unit > 0; unit /= 10 {
+		dst = append(dst, byte('0'+n/unit%10))
+	}
+	return dst
+}
+
+// Interval is how long the intervals of simulated meters are, and PerDay how many a day has.
+const (
+	Interval = time.Minute
+	PerDay   = int(24 * time.Hour / Interval)
+)
+
+// fill writes reading n of a member with so many meters, the first of which is first.
+func (r *reading) fill(first, meters int, n int64, from time.Time) {
+	m, slot := n%int64(meters), n/int64(meters)
+	r.meter = appendID(r.meter[:0], first+int(m))
+	r.end = from.Add(time.Duration(slot+1)*Interval).AppendFormat(r.end[:0], "2006-01-02T15:04:05Z")
+	r.value = strconv.AppendFloat(r.value[:0], float64(100+(n*7)%900)/1000, 'f', 3, 64)
+}
+
+// packed compresses a body.
+type packed struct {
+	buf bytes.Buffer
+	z   *gzip.Writer
+}
+
+func (p *packed) pack(body []byte) ([]byte, error) {
+	p.buf.Reset()
+	if p.z == nil {
+		p.z = gzip.NewWriter(&p.buf)
+	} else {
+		p.z.Reset(&p.buf)
+	}
+	if _, err := p.z.Write(body); err != nil {
+		return nil, fmt.Errorf("compress a message: %w", err)
+	}
+	if err := p.z.Close(); err != nil {
+		return nil, fmt.Errorf("compress a message: %w", err)
+	}
+	return p.buf.Bytes(), nil
+}

@@ -1,0 +1,64 @@
+// Package valve measures where the time of a message with readings goes in a node: when the request was seen, when its
+// readings were handed over to be recorded, when they came back, and when the reply was sent. Only a node that is
+// measured has valves.
+package valve
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"voltbus/meter"
+	"voltbus/meter/gate"
+)
+
+// Passage is when one message passed the four valves of a node, in their order. The moments are of the monotonic clock.
+type Passage struct {
+	Seen     time.Time // the head of the request has been read
+	Entered  time.Time // its readings are handed to be recorded: who sent them, and what they are, is known
+	Left     time.Time // what became of them is known: those that were accepted are on disk
+	Sent     time.Time // the reply was handed to the network
+	Readings int       // that the message held
+}
+
+type key struct{}
+
+// Watch returns a handler that has next answer, and tells of each message that held readings. It returns next itself if
+// nobody is to be told. told is called from many goroutines.
+func Watch(next http.Handler, told func(*Passage)) http.Handler {
+	if told == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p := &Passage{Seen: time.Now()}
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), key{}, p)))
+		if p.Entered.IsZero() || p.Left.IsZero() {
+			return
+		}
+		_ = http.NewResponseController(w).Flush() // nobody to tell if the sender has gone
+		p.Sent = time.Now()
+		told(p)
+	})
+}
+
+// Gate takes in readings.
+type Gate interface {
+	Take(ctx context.Context, sender, under string, readings []meter.Reading) (gate.Taken, error)
+}
+
+// At returns a gate with the two inner valves.
+func At(g Gate) Gate { return valved{g} }
+
+type valved struct{ next Gate }
+
+// Take implements Gate.
+func (v valved) Take(ctx context.Context, sender, under string, readings []meter.Reading) (gate.Taken, error) {
+	p, watched := ctx.Value(key{}).(*Passage)
+	if !watched {
+		return v.next.Take(ctx, sender, under, readings)
+	}
+	p.Entered, p.Readings = time.Now(), len(readings)
+	taken, err := v.next.Take(ctx, sender, under, readings)
+	p.Left = time.Now()
+	return taken, err
+}
