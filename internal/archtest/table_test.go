@@ -141,6 +141,8 @@ var table = []rule{
 	{"agent/...", []string{"agent/...", "wire", "identity", "point", "fault"}, parts, "an agent is a process; its supervisor knows no device"},
 	{"meter/setting", []string{"meter/vee"}, nil, "what stands in the configuration is data"},
 	{"meter/system", []string{"meter/...", "sink", "store", "operation", "operation/metering", "point", "fault"}, parts, "the parts of the metering system meet here, so that node knows one of them"},
+	{"meter/concentrator", []string{"meter"}, nil, "when a bulk goes, and where, is decided without a log and without sending anything"},
+	{"meter/delivery", []string{"meter/...", "sink", "wire", "point", "fault"}, parts, "readings of the log become requests to other systems; who took them in is not its business"},
 	{"meter/gate", []string{"meter", "meter/store", "wire", "point", "fault"}, parts, "readings become blocks of the log, which node appends"},
 	{"meter/store/duckdb", []string{"meter/...", "store/duckdb/engine", "point", "fault"}, parts, "the embedded metering store shares the engine of the history, and nothing else of it"},
 	{"meter/webservice", []string{"meter", "meter/gate", "meter/message/...", "api/answer", "fault"}, parts, "messages are answered in their own form, however they came"},

@@ -3,6 +3,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -33,9 +34,11 @@ type Config struct {
 	Origin   string   // of the blocks: point.MeterOrigin of the node's
 	Start    Position // the last block of it
 	Registry Registry
-	Forward  Forward
-	Bounds   point.Bounds     // of the ends of intervals; what lies outside is refused
-	Now      func() time.Time // the clock
+	// Admit judges readings instead of a registry: it returns why a reading is refused, "" if it is not. nil where meters are registered.
+	Admit   func(r *meter.Reading) string
+	Forward Forward
+	Bounds  point.Bounds     // of the ends of intervals; what lies outside is refused
+	Now     func() time.Time // the clock
 }
 
 // Gate is safe for concurrent use.
@@ -70,6 +73,7 @@ type bulk struct {
 	sender   string
 	under    string
 	keys     []store.ChannelKey
+	types    []meter.ReadingType // of readings without a channel; nil if all have one
 	readings []accepted
 	sent     bool
 	err      error
@@ -94,15 +98,14 @@ func (g *Gate) Take(ctx context.Context, sender, under string, readings []meter.
 	for i := range readings {
 		keys[i] = g.key(&readings[i])
 	}
-	known := g.cfg.Registry.Knows(make([]bool, 0, len(keys)), keys)
+	why := g.judge(readings, keys)
 	now := g.cfg.Now()
 	for i := range readings {
-		if why := g.refuse(b, &readings[i], keys[i], known[i], now); why != "" {
+		if why := cmp.Or(why(i), g.refuse(b, &readings[i], keys[i], now)); why != "" {
 			out.Refused = append(out.Refused, store.Refusal{Index: i, Reason: why})
 			continue
 		}
-		b.keys = append(b.keys, keys[i])
-		b.readings = append(b.readings, accepted{readings[i].End.UnixMicro(), readings[i].Value})
+		b.add(keys[i], &readings[i])
 	}
 	out.Accepted = len(b.readings)
 	if out.Accepted == 0 {
@@ -116,19 +119,39 @@ func (g *Gate) Take(ctx context.Context, sender, under string, readings []meter.
 
 func (g *Gate) key(r *meter.Reading) store.ChannelKey {
 	k := store.ChannelKey{Meter: r.Meter, Channel: r.Channel}
-	if k.Channel == 0 {
+	if k.Channel == 0 && g.cfg.Registry != nil {
 		k.Channel, _ = g.cfg.Registry.ChannelOf(r.Meter, r.Type)
 	}
 	return k
 }
 
+// judge returns why readings are refused for their meters; "" for those that are not.
+func (g *Gate) judge(readings []meter.Reading, keys []store.ChannelKey) func(i int) string {
+	if g.cfg.Admit != nil {
+		return func(i int) string {
+			if readings[i].Meter == "" {
+				return errMeter
+			}
+			return g.cfg.Admit(&readings[i])
+		}
+	}
+	known := g.cfg.Registry.Knows(make([]bool, 0, len(keys)), keys)
+	return func(i int) string {
+		switch {
+		case readings[i].Meter == "":
+			return errMeter
+		case !known[i]:
+			return "no meter is registered with this id and channel: register it first"
+		}
+		return ""
+	}
+}
+
+const errMeter = "meter: missing"
+
 // refuse returns why a reading is refused; "" if it is not.
-func (g *Gate) refuse(b *bulk, r *meter.Reading, k store.ChannelKey, known bool, now time.Time) string {
+func (g *Gate) refuse(b *bulk, r *meter.Reading, k store.ChannelKey, now time.Time) string {
 	switch {
-	case r.Meter == "":
-		return "meter: missing"
-	case !known:
-		return "no meter is registered with this id and channel: register it first"
 	case math.IsNaN(r.Value) || math.IsInf(r.Value, 0):
 		return "value: not a finite number"
 	case r.End.IsZero():
@@ -139,10 +162,41 @@ func (g *Gate) refuse(b *bulk, r *meter.Reading, k store.ChannelKey, known bool,
 		return fmt.Sprintf("end: %s lies in the future: check the clock of the meter", r.End.UTC().Format(time.RFC3339))
 	case !g.cfg.Bounds.Hold(r.End, now): // too old, as it is not ahead
 		return fmt.Sprintf("end: %s is older than this node takes: check the clock of the meter", r.End.UTC().Format(time.RFC3339))
-	case b.under != "" && !within(string(store.PathOf(k)), b.under):
+	case b.under != "" && !within(string(pathOf(k, r.Type)), b.under):
 		return "this token may not record readings of this meter"
 	}
 	return ""
+}
+
+// pathOf returns the point of a reading.
+func pathOf(k store.ChannelKey, t meter.ReadingType) point.Path {
+	if k.Channel == 0 {
+		return store.PathOfType(k.Meter, t)
+	}
+	return store.PathOf(k)
+}
+
+// add adds a reading that was accepted.
+func (b *bulk) add(k store.ChannelKey, r *meter.Reading) {
+	if k.Channel == 0 || b.types != nil {
+		b.types = append(b.types, make([]meter.ReadingType, len(b.keys)-len(b.types))...)
+		b.types = append(b.types, r.Type)
+	}
+	b.keys = append(b.keys, k)
+	b.readings = append(b.readings, accepted{r.End.UnixMicro(), r.Value})
+}
+
+// same reports whether a reading has the point of the one before.
+func (b *bulk) same(i int) bool {
+	return b.keys[i] == b.keys[i-1] && (b.types == nil || b.types[i] == b.types[i-1])
+}
+
+// path returns the point of a reading.
+func (b *bulk) path(i int) point.Path {
+	if b.types == nil {
+		return store.PathOf(b.keys[i])
+	}
+	return pathOf(b.keys[i], b.types[i])
 }
 
 // within reports whether a path is the folder or below it.
@@ -208,8 +262,8 @@ func (b *bulk) write(block *point.Block, from, to int) {
 	block.Points = append(block.Points, store.SenderPoint)
 	block.Append(uint32(len(block.Points)-1), &sender)
 	for i := from; i < to; i++ {
-		if i == from || b.keys[i] != b.keys[i-1] {
-			block.Points = append(block.Points, store.PathOf(b.keys[i]))
+		if i == from || !b.same(i) {
+			block.Points = append(block.Points, b.path(i))
 		}
 		block.Point = append(block.Point, uint32(len(block.Points)-1))
 		block.Time = append(block.Time, b.readings[i].end)

@@ -1,5 +1,5 @@
 // Package system puts the parts of a metering data system together: the store, the sink that fills it from the
-// node's log, the gate that takes readings in, and validation.
+// node's log, the gate that takes readings in, and validation; or those of a concentrator: the gate and the delivery.
 package system
 
 import (
@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"voltbus/meter/delivery"
 	"voltbus/meter/gate"
 	"voltbus/meter/setting"
 	meterstore "voltbus/meter/store"
@@ -37,7 +38,7 @@ type Config struct {
 	Valves            bool // whether messages with readings are measured on their way
 }
 
-// System is an open metering data system. Close it.
+// System is an open metering data system, or a concentrator, which has no store. Close it.
 type System struct {
 	store     *duckdb.Store
 	sink      *sink.Sink
@@ -45,11 +46,15 @@ type System struct {
 	validator *validation.Validator
 	now       func() time.Time
 	room      *room
+	delivery  *delivery.Delivery // of a concentrator that hands readings to systems; nil of others
 }
 
 // Open opens the store; nothing runs before Run. It returns nil if the role of the node is another.
 func Open(ctx context.Context, c Config) (*System, error) {
-	if !c.Section.Enabled() {
+	switch {
+	case c.Section.Concentrates():
+		return openConcentrator(&c)
+	case !c.Section.Enabled():
 		return nil, nil //nolint:nilnil // no system is what such a node has
 	}
 	zone, err := time.LoadLocation(c.Section.Zone)
@@ -76,23 +81,30 @@ func Open(ctx context.Context, c Config) (*System, error) {
 // Run stores and validates readings until ctx ends, and returns nil.
 func (s *System) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
+	if s.store == nil {
+		if s.delivery != nil {
+			return s.delivery.Run(ctx)
+		}
+		<-ctx.Done()
+		return nil
+	}
 	group.Go(func() error { return s.sink.Run(ctx) })
 	group.Go(func() error { return s.validator.Run(ctx) })
 	return group.Wait()
 }
 
 // Fits returns why there is no room for a block of readings that came from a node below: too many of meters that are not
-// registered wait here. from tells the origins that come by that node. A nil System takes what comes, as it keeps none.
+// registered wait here. from tells the origins that come by that node. A System without a store takes what comes, as it keeps none.
 func (s *System) Fits(b *point.Block, from func(origin string) bool) error {
-	if s == nil {
+	if s == nil || s.store == nil {
 		return nil
 	}
 	return s.room.fits(b, from)
 }
 
-// Close ends the store. A nil System has none.
+// Close ends the store, if there is one.
 func (s *System) Close() error {
-	if s == nil {
+	if s == nil || s.store == nil {
 		return nil
 	}
 	return s.store.Close()
@@ -102,6 +114,9 @@ func (s *System) Close() error {
 func (s *System) Part() metering.Part {
 	if s == nil {
 		return metering.Part{}
+	}
+	if s.store == nil {
+		return metering.Part{Gate: s.gate, Now: s.now}
 	}
 	return metering.Part{Store: s.store, Gate: s.gate, Validator: s.validator, Now: s.now}
 }

@@ -4,6 +4,7 @@ package metering
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"voltbus/api/answer"
@@ -155,22 +156,26 @@ var (
 
 // Part does what is asked of the metering system.
 type Part struct {
-	Store     Store // nil for a node that is no metering system
-	Gate      Gate
+	Store     Store // nil for a node that is no metering data system
+	Gate      Gate  // nil for a node that takes no readings of meters
 	Validator Validator
 	Now       func() time.Time
 }
 
 // Operations lists what the part does.
 func (p *Part) Operations() []operation.Bound {
-	list := []operation.Bound{
+	system := []operation.Bound{
 		operation.Bind(Register, nil, p.register), operation.Bind(List, nil, p.list), operation.Bind(Get, nil, p.get),
-		operation.Bind(Record, nil, p.record), operation.Bind(Readings, nil, p.readings), operation.Bind(Missing, nil, p.missing),
-		operation.Bind(Exceptions, nil, p.exceptions), operation.Bind(Settle, nil, p.settle), operation.Bind(EditReading, nil, p.edit),
-		operation.Bind(Exchange, nil, p.exchange), operation.Bind(Validate, nil, p.validate),
+		operation.Bind(Readings, nil, p.readings), operation.Bind(Missing, nil, p.missing), operation.Bind(Exceptions, nil, p.exceptions),
+		operation.Bind(Settle, nil, p.settle), operation.Bind(EditReading, nil, p.edit), operation.Bind(Exchange, nil, p.exchange),
+		operation.Bind(Validate, nil, p.validate),
 	}
 	if p.Store == nil {
-		return operation.Absent(list)
+		system = operation.Absent(system)
 	}
-	return list
+	both := []operation.Bound{operation.Bind(Record, nil, p.record)}
+	if p.Gate == nil {
+		both = operation.Absent(both)
+	}
+	return slices.Concat(system, both)
 }

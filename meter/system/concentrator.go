@@ -1,0 +1,71 @@
+package system
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"voltbus/fault"
+	"voltbus/meter"
+	"voltbus/meter/delivery"
+	"voltbus/meter/gate"
+	"voltbus/meter/setting"
+	"voltbus/meter/store"
+	"voltbus/point"
+)
+
+// DeliveryFile remembers how far readings were delivered, in the folder of the metering system.
+const DeliveryFile = "delivery.json"
+
+// openConcentrator opens what collects readings and hands them on. Without systems the uplink does that.
+func openConcentrator(c *Config) (*System, error) {
+	s := &System{now: c.Now}
+	section := &c.Section.Concentrator
+	if section.Target() == setting.ToSystems {
+		if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+			return nil, fault.E("metering.Open", fault.Unavailable, c.Dir, err)
+		}
+		var err error
+		s.delivery, err = delivery.New(delivery.Config{
+			Section: section, File: filepath.Join(c.Dir, DeliveryFile), Blocks: c.Blocks, Now: c.Now, Log: c.Log,
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	s.gate = gate.New(gate.Config{
+		Origin: point.MeterOrigin(c.Origin), Start: gate.Position{Sequence: c.Sequence, Samples: c.Samples}, Admit: admission(section),
+		Forward: c.Forward, Bounds: c.Bounds, Now: c.Now,
+	})
+	return s, nil
+}
+
+// maxMeter is the most octets of the id of a meter.
+const maxMeter = 64
+
+// admission returns why a concentrator refuses a reading, which knows no channels of meters.
+func admission(c *setting.Concentrator) func(*meter.Reading) string {
+	listed := map[string]bool{}
+	for i := range c.Meters {
+		listed[c.Meters[i].ID] = true
+	}
+	return func(r *meter.Reading) string {
+		switch {
+		case len(r.Meter) > maxMeter:
+			return fmt.Sprintf("meter: more than %d octets", maxMeter)
+		case store.PathOf(store.ChannelKey{Meter: r.Meter, Channel: 1}).Validate() != nil:
+			return "meter: no id of a meter"
+		case r.Channel < 0 || r.Channel > 65535:
+			return "channel: write a number from 1 to 65535"
+		case r.Channel == 0 && r.Type == meter.ReadingType{}:
+			return "channel: missing: give the channel or the reading type"
+		case r.Channel == 0 && c.Target() == setting.ToParent:
+			return "channel: missing: this concentrator hands readings to its parent, which knows them by their channel"
+		case r.Channel != 0 && c.Form == "cim" && c.Target() == setting.ToSystems:
+			return "readingType: missing: this concentrator hands readings on as MeterReadings of IEC 61968-9; give the reading type instead of the channel"
+		case c.OnlyListed && !listed[r.Meter]:
+			return "the meter is not listed at this concentrator: add it to metering.concentrator.meters"
+		}
+		return ""
+	}
+}
