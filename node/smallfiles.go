@@ -16,7 +16,6 @@ import (
 	"voltbus/identity/pki"
 	"voltbus/internal/datadir"
 	"voltbus/internal/quarantine"
-	"voltbus/meter/delivery"
 	"voltbus/meter/system"
 	"voltbus/recorder"
 	"voltbus/uplink/enrol"
@@ -43,7 +42,7 @@ func smallFiles() []quarantine.File {
 			Lost: "a new token was made, and the old one and all others of the local administrator are not valid any more",
 		},
 		{Name: uplinkFile, Check: sender.Check, Lost: "the log is read from its beginning, and the parent says what it has"},
-		{Name: "metering/" + system.DeliveryFile, Check: delivery.Check, Lost: "the readings in the log are sent again, which does no harm"},
+		{Name: "metering/" + system.DeliveryFile, Check: system.CheckDelivery, Lost: "the readings in the log are sent again, which does no harm"},
 		{Name: history.MarkFile, Check: recorder.CheckMark, Lost: "the log was read from its beginning"},
 		{Name: originsFile, Check: receiver.CheckOwners, Lost: "by which child an origin comes is learned anew from the next block of each"},
 		{Name: replica.FileName, Check: replica.Check, Lost: "the nodes below are known again when they connect, and earlier outages of children are forgotten"},

@@ -69,3 +69,6 @@ func admission(c *setting.Concentrator) func(*meter.Reading) string {
 		return ""
 	}
 }
+
+// CheckDelivery returns what is wrong with the content of the file DeliveryFile.
+func CheckDelivery(content []byte) error { return delivery.Check(content) }
