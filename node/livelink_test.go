@@ -29,12 +29,13 @@ type twoNodes struct {
 	way           *link.Link
 	source, watch *agent.Client
 	heard         *heard
+	published     int // the number that hears published last
 }
 
 // newTwoNodes connects them, with an agent at the child that publishes and one at the parent that listens.
 func newTwoNodes(t *testing.T, above, below string, grants identity.Grants) *twoNodes {
 	t.Helper()
-	n := &twoNodes{way: link.New(t), heard: newHeard()}
+	n := &twoNodes{way: link.New(t), heard: newHeard(), published: 1_000_000}
 	grow := func(name, extra string) member {
 		cfg := nodeOf(t, t.TempDir(), name, listenAnywhere+extra)
 		return member{run(t, cfg), cfg}
@@ -56,14 +57,15 @@ func newTwoNodes(t *testing.T, above, below string, grants identity.Grants) *two
 	return n
 }
 
-// hears waits until the parent hears the child.
+// hears waits until the parent hears the child. No number is published a second time, also not by another call: one that
+// is heard twice came twice.
 func (n *twoNodes) hears(t *testing.T, device point.Path) {
 	t.Helper()
-	i := 1_000_000
+	first := n.published + 1
 	awaitTrue(t, "the parent hears the child", func() bool {
-		i++
-		publish(t, n.source, device, i)
-		return n.heard.times(fmt.Sprintf("plant/%s/n=%d", device, i-1)) > 0
+		n.published++
+		publish(t, n.source, device, n.published)
+		return n.published > first && n.heard.times(fmt.Sprintf("plant/%s/n=%d", device, n.published-1)) > 0
 	})
 }
 
