@@ -114,13 +114,10 @@ func exportArrow(ctx context.Context, to io.Writer, from stream) error {
 		}
 		return out.Write(run)
 	})
-	switch {
-	case err != nil && out != nil:
-		out.Abandon()
-		return err
-	case err != nil:
-		return err
-	case out == nil:
+	if err != nil {
+		return err // a stream without an end is seen to be incomplete
+	}
+	if out == nil {
 		out = arrowstream.New(to)
 	}
 	return out.Close()
