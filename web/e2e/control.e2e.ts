@@ -170,7 +170,7 @@ describe("a revert", () => {
     await dialog.getByRole("button", { name: "Revert it" }).click();
     await page.getByText("1 point goes back.").waitFor();
     expect(control.reverts).toEqual([{ path: "campus/hq/floor 1/zone 1" }]);
-    expect(await page.getByRole("button", { name: "Revert…" }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole("button", { name: "Revert…" }).isDisabled()).toBe(true);
     expect(complaints).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
-// Agents, documents, the audit log, alerts and tokens of a running node: VOLTBUS_URL is its
-// address, VOLTBUS_TOKEN logs in. The agent is a wheel that is made here.
+// Agents, documents, the audit log, alerts and tokens of a running node, a demonstration of
+// its own. The agent is a wheel that is made here.
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -8,8 +8,9 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launch, openPage, seriousViolations } from "./browser";
+import { startDemo } from "./demo";
 
-const { VOLTBUS_URL: url = "", VOLTBUS_TOKEN: token = "" } = process.env;
+const { url, token } = await startDemo();
 const whole = { timeout: 120_000 };
 
 const source = `

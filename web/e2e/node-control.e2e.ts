@@ -1,11 +1,12 @@
-// Control of a running node: VOLTBUS_URL is its address, VOLTBUS_TOKEN logs in. The simulated
+// Control of a running node, a demonstration of its own. The simulated
 // zones of the demonstration are real devices to the node: they take a set point and report it.
 
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launch, openPage, seriousViolations } from "./browser";
+import { startDemo } from "./demo";
 
-const { VOLTBUS_URL: url = "", VOLTBUS_TOKEN: token = "" } = process.env;
+const { url, token } = await startDemo();
 const zone = "demo/office/zone1";
 
 describe.skipIf(url === "")("control of a running node", () => {

@@ -1,10 +1,11 @@
-// The lab of a running node: VOLTBUS_URL is its address, VOLTBUS_TOKEN logs in.
+// The lab of a running node, a demonstration of its own.
 
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launch, openPage, seriousViolations } from "./browser";
+import { startDemo } from "./demo";
 
-const { VOLTBUS_URL: url = "", VOLTBUS_TOKEN: token = "" } = process.env;
+const { url, token } = await startDemo();
 const experiment = "ingest-line-protocol";
 const whole = { timeout: 240_000 };
 

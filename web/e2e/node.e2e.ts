@@ -1,11 +1,12 @@
-// Against a running node: VOLTBUS_URL is its address, VOLTBUS_TOKEN logs in.
+// Against a running node, a demonstration of its own.
 
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launch, openPage } from "./browser";
+import { startDemo } from "./demo";
 import { drawsPlot, fitsEverybody, logsInByLink, saysHealth, showsLiveValues } from "./promises";
 
-const { VOLTBUS_URL: url = "", VOLTBUS_TOKEN: token = "" } = process.env;
+const { url, token } = await startDemo();
 
 describe.skipIf(url === "")("a running node", () => {
   let browser: Browser;
