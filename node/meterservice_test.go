@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,6 +14,8 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/api/client"
+	"voltbus/meter"
+	"voltbus/meter/message/compact"
 	"voltbus/operation/metering"
 	"voltbus/operation/tokens"
 	"voltbus/testing/peers"
@@ -118,7 +121,23 @@ func TestMessagesOfOtherSystemsAreRecorded(t *testing.T) {
 			t.Errorf("%s %.60s: %d %s; want %d %s", tt.media, tt.body, status, got, tt.status, tt.want)
 		}
 	}
-	missingOf(t, r.Client, "2026-03-03", 3)
+	end := func(n int) int64 { return someDay(t).Add(time.Duration(n) * 15 * time.Minute).Unix() }
+	block, err := compact.Append(nil, []meter.Reading{{Meter: "m1", Channel: 1, End: time.Unix(end(6), 0), Value: 6}, {Meter: "m2", Channel: 1, End: time.Unix(end(6), 0), Value: 6}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const mine = `[{"index":1,"reason":"this token may not record readings of this meter"}]`
+	for _, tt := range []struct{ media, body, want string }{
+		{"application/senml+json", fmt.Sprintf(`[{"bn":"m1/1","bt":%d,"v":4},{"n":"","t":0}]`, end(4)), `{"accepted":1,"refused":[{"index":1,`},
+		{"application/senml+cbor", "\x82\xa3\x00\x64m1/1\x06\x1a" + string(binary.BigEndian.AppendUint32(nil, uint32(end(5)))) + "\x02\x05" +
+			"\xa3\x00\x64m2/1\x06\x1a" + string(binary.BigEndian.AppendUint32(nil, uint32(end(5)))) + "\x02\x05", `{"accepted":1,"refused":` + mine + `}`},
+		{"application/vnd.voltbus.block", string(block), `{"accepted":1,"refused":` + mine + `}`},
+	} {
+		if status, got := r.deliver(token, "messages", tt.media, tt.body); status != 200 || !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%s: %d %s; want %s", tt.media, status, got, tt.want)
+		}
+	}
+	missingOf(t, r.Client, "2026-03-03", 6)
 }
 
 func TestAttackTheWebServiceAnswersHostileMessagesWithAFault(t *testing.T) {

@@ -1,7 +1,6 @@
 package intake
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"mime"
@@ -16,6 +15,8 @@ import (
 
 // Meters is the web service of a metering data system.
 type Meters interface {
+	// Weight returns how many bytes of memory it takes at most to read and answer a message.
+	Weight(m *answer.Message) int64
 	// Record records the readings of a message.
 	Record(ctx context.Context, m *answer.Message) (answer.Reply, error)
 	// SOAP answers a message of the service; what goes wrong is answered, too.
@@ -64,7 +65,8 @@ func (s *Intake) withMessage(w http.ResponseWriter, r *exchange.Request, do func
 		return err
 	}
 	defer content.release()
-	release, err := s.weights.Take(r.User.Name, weight(content.data))
+	message := &answer.Message{Sender: exchange.ActorOf(r.User), Under: r.User.Under, Media: r.Header.Get("Content-Type"), Body: content.data}
+	release, err := s.weights.Take(r.User.Name, s.Meters.Weight(message))
 	if err != nil {
 		return err
 	}
@@ -74,7 +76,7 @@ func (s *Intake) withMessage(w http.ResponseWriter, r *exchange.Request, do func
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), commitTimeout)
 	defer cancel()
-	reply, err := do(ctx, &answer.Message{Sender: exchange.ActorOf(r.User), Under: r.User.Under, Media: r.Header.Get("Content-Type"), Body: content.data})
+	reply, err := do(ctx, message)
 	if fault.Is(err, fault.Unavailable) {
 		w.Header().Set("Retry-After", retryWrite)
 	}
@@ -84,18 +86,6 @@ func (s *Intake) withMessage(w http.ResponseWriter, r *exchange.Request, do func
 	s.Charge(r.User.Name, reply.Readings)
 	writeReply(w, reply)
 	return nil
-}
-
-// What a line of a table, or an element, takes when it is read and answered, and what all readings of a message take.
-const (
-	markWeight = 256
-	mostWeight = 500 << 20
-)
-
-// weight returns how many octets it takes at most to read and answer a message: a line of two octets is a refusal of three hundred.
-func weight(message []byte) int64 {
-	marks := max(2*bytes.Count(message, []byte{'\n'}), bytes.Count(message, []byte{'<'}))
-	return min(int64(marks)*markWeight, mostWeight)
 }
 
 // meterWSDL describes the web service, at the address by which the client reached it.

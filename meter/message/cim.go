@@ -2,7 +2,6 @@ package message
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
@@ -185,8 +184,3 @@ func (c *cim) reading() (s stamp, err error) {
 	}
 	return s, err
 }
-
-// MaxReadings is the most readings of one message.
-const MaxReadings = 1_000_000
-
-var errMany = fmt.Errorf("more than %d readings: send them in several messages", MaxReadings)

@@ -31,7 +31,7 @@ func ReadCSV(in io.Reader) (*List, error) {
 	for {
 		record, err := r.Read()
 		if l.Len() >= MaxReadings && !errors.Is(err, io.EOF) { // records of a wrong width are kept as refusals, too
-			return nil, errMany
+			return nil, ErrMany
 		}
 		switch wrong, is := errors.AsType[*csv.ParseError](err); {
 		case errors.Is(err, io.EOF):

@@ -29,30 +29,33 @@ type Refusal struct {
 }
 
 // Add adds what stands next in the message: a reading, or why it is none.
-func (l *List) Add(r *meter.Reading, problem error) {
+func (l *List) Add(r *meter.Reading, problem error) { l.AddAt(l.count, r, problem) }
+
+// AddAt adds what stands at an index of the message, in any order.
+func (l *List) AddAt(index int, r *meter.Reading, problem error) {
 	if problem != nil {
-		l.Refused = append(l.Refused, Refusal{l.count, problem.Error()})
+		l.Refused = append(l.Refused, Refusal{index, problem.Error()})
 	} else {
-		l.Readings, l.places = append(l.Readings, *r), append(l.places, l.count)
+		l.Readings, l.places = append(l.Readings, *r), append(l.places, index)
 	}
-	l.count++
+	l.count = max(l.count, index+1)
 }
 
-// Len returns how many readings stand in the message, also those that are refused.
+// Len returns how many readings stand in the message, also those that are refused: the highest index and one.
 func (l *List) Len() int { return l.count }
 
 // Place returns where one of Readings stands in the message.
 func (l *List) Place(reading int) int { return l.places[reading] }
 
-// maxMeter is the most octets of the id of a meter, as the directory of a store has it.
-const maxMeter = 64
+// MaxMeter is the most bytes of the id of a meter, as the directory of a store has it.
+const MaxMeter = 64
 
 // Text is a reading as texts, as most messages have it. Fields that a message does not have are empty.
 type Text struct{ Meter, Channel, Type, End, Value []byte }
 
 var (
 	errMeter     = errors.New("meter: missing")
-	errLongMeter = fmt.Errorf("meter: more than %d octets", maxMeter)
+	errLongMeter = fmt.Errorf("meter: more than %d bytes", MaxMeter)
 	errChannel   = errors.New("channel: missing: give the channel or the reading type")
 	errTime      = errors.New("missing: write such as 2026-03-01T00:15:00Z")
 	errValue     = errors.New("missing")
@@ -60,10 +63,24 @@ var (
 
 // Reading reads the texts.
 func (t *Text) Reading() (r meter.Reading, err error) {
+	if r, err = t.Key(); err != nil {
+		return r, err
+	}
+	if r.End, err = ParseTime(t.End); err != nil {
+		return r, fmt.Errorf("end: %w", err)
+	}
+	if r.Value, err = parseValue(t.Value); err != nil {
+		return r, fmt.Errorf("value: %w", err)
+	}
+	return r, nil
+}
+
+// Key reads the meter with the channel or reading type: a reading without its end and value.
+func (t *Text) Key() (r meter.Reading, err error) {
 	if len(t.Meter) == 0 {
 		return r, errMeter
 	}
-	if len(t.Meter) > maxMeter { // a document names a meter once for all of its readings
+	if len(t.Meter) > MaxMeter { // a document names a meter once for all of its readings
 		return r, errLongMeter
 	}
 	r.Meter = string(t.Meter)
@@ -78,12 +95,6 @@ func (t *Text) Reading() (r meter.Reading, err error) {
 		}
 	default:
 		return r, errChannel
-	}
-	if r.End, err = ParseTime(t.End); err != nil {
-		return r, fmt.Errorf("end: %w", err)
-	}
-	if r.Value, err = parseValue(t.Value); err != nil {
-		return r, fmt.Errorf("value: %w", err)
 	}
 	return r, nil
 }
@@ -118,6 +129,12 @@ type Answer struct {
 	Accepted int
 	Refused  []Refusal // by index
 }
+
+// ErrMany is that a message has more readings than MaxReadings.
+var ErrMany = fmt.Errorf("more than %d readings: send them in several messages", MaxReadings)
+
+// MaxReadings is the most readings of one message.
+const MaxReadings = 1_000_000
 
 // JSON returns the answer as operation meter.record has it.
 func (a *Answer) JSON() ([]byte, error) {

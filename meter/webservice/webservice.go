@@ -11,10 +11,13 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/fault"
+	"voltbus/ingest"
 	"voltbus/internal/xmlpull"
 	"voltbus/meter"
 	"voltbus/meter/gate"
 	"voltbus/meter/message"
+	"voltbus/meter/message/compact"
+	"voltbus/meter/message/senml"
 	"voltbus/meter/message/soap"
 )
 
@@ -29,25 +32,17 @@ type Service struct{ gate Gate }
 // New returns a service that hands readings to a gate.
 func New(g Gate) *Service { return &Service{g} }
 
-var errMedia = errors.New("the body must be application/xml (IEC 61968-9 MeterReadings) or text/csv; set Content-Type")
+var errMedia = errors.New("the body must be application/xml (IEC 61968-9 MeterReadings), text/csv, application/senml+json, application/senml+cbor or " +
+	compact.Media + "; set Content-Type")
 
 // limits bound a document: its octets are bounded by who reads the body.
 func limits() xmlpull.Limits { return xmlpull.Limits{Depth: 16} }
 
 // Record records the readings of a message of a media type: application/xml and text/xml are MeterReadings of IEC
-// 61968-9, text/csv is a table. It fails with fault.Invalid for what is no such message, and as the gate does.
+// 61968-9, text/csv is a table, application/senml+json and application/senml+cbor are SenML, compact.Media is a block. It fails with fault.Invalid for what is no such message, and as the gate does.
 func (s *Service) Record(ctx context.Context, m *answer.Message) (answer.Reply, error) {
 	const op = "meter.Record"
-	var list *message.List
-	kind, _, err := mime.ParseMediaType(m.Media)
-	switch {
-	case err == nil && (kind == "application/xml" || kind == "text/xml"):
-		list, err = message.ReadCIM(bytes.NewReader(m.Body), limits())
-	case err == nil && kind == "text/csv":
-		list, err = message.ReadCSV(bytes.NewReader(m.Body))
-	default:
-		err = errMedia
-	}
+	list, err := read(m)
 	if err != nil {
 		return answer.Reply{}, fault.E(op, fault.Invalid, "body", err)
 	}
@@ -57,6 +52,27 @@ func (s *Service) Record(ctx context.Context, m *answer.Message) (answer.Reply, 
 	}
 	out, err := a.JSON()
 	return answer.Reply{Status: http.StatusOK, Media: "application/json", Body: out, Readings: a.Accepted + len(a.Refused)}, err
+}
+
+// read reads the readings of a message.
+func read(m *answer.Message) (*message.List, error) {
+	kind, _, err := mime.ParseMediaType(m.Media)
+	if err != nil {
+		return nil, errMedia
+	}
+	switch kind {
+	case "application/xml", "text/xml":
+		return message.ReadCIM(bytes.NewReader(m.Body), limits())
+	case "text/csv":
+		return message.ReadCSV(bytes.NewReader(m.Body))
+	case "application/senml+json":
+		return senml.Read(ingest.SenML, m.Body)
+	case "application/senml+cbor":
+		return senml.Read(ingest.SenMLCBOR, m.Body)
+	case compact.Media:
+		return compact.Read(m.Body)
+	}
+	return nil, errMedia
 }
 
 func (s *Service) take(ctx context.Context, m *answer.Message, l *message.List) (*message.Answer, error) {
@@ -71,6 +87,25 @@ func (s *Service) take(ctx context.Context, m *answer.Message, l *message.List) 
 	}
 	a.Sort()
 	return a, nil
+}
+
+// What a line of a table, an element or a record takes when it is read and answered, and what all readings of a message take.
+const (
+	markWeight = 256
+	mostWeight = 500 << 20
+)
+
+// Weight returns how many bytes it takes at most to read and answer a message: a line of two bytes is a refusal of three
+// hundred, a record of CBOR has three bytes, and a sample of a block ten before it is compressed.
+func (s *Service) Weight(m *answer.Message) int64 {
+	marks := max(2*bytes.Count(m.Body, []byte{'\n'}), bytes.Count(m.Body, []byte{'<'}), bytes.Count(m.Body, []byte{'{'}))
+	switch kind, _, _ := mime.ParseMediaType(m.Media); kind {
+	case "application/senml+cbor":
+		marks = len(m.Body) / 3
+	case compact.Media:
+		marks = compact.Len(m.Body)
+	}
+	return min(int64(marks)*markWeight, mostWeight)
 }
 
 // SOAP answers a message of the web service. What goes wrong is answered as a fault.
