@@ -9,7 +9,7 @@ import (
 	"voltbus/audit/head"
 	"voltbus/audit/report"
 	"voltbus/internal/datadir"
-	"voltbus/uplink/fleet"
+	"voltbus/uplink/links"
 )
 
 func openAudit(ctx context.Context, n *Node) error {
@@ -20,7 +20,7 @@ func openAudit(ctx context.Context, n *Node) error {
 	n.report = report.New(report.Options{Node: n.opts.Config.Node.Name, ReadOnly: n.opts.Idle, Audit: n.audit, Log: n.log, Now: now})
 	bound := n.opts.Config.Audit
 	n.audit.Bound(audit.Bound{MaxBytes: int64(bound.MaxBytes), Keep: bound.Keep})
-	n.links = fleet.NewLinks(n.report.Link)
+	n.links = links.NewLinks(n.report.Link)
 	return nil
 }
 

@@ -9,7 +9,7 @@ import (
 	"voltbus/identity/registry"
 	"voltbus/operation/declared"
 	"voltbus/uplink/enrol"
-	"voltbus/uplink/membership"
+	"voltbus/uplink/parent"
 )
 
 // openChildren lets other nodes become children of this one, and this one the child of another.
@@ -41,7 +41,7 @@ func childChanged(n *Node, c registry.ChildChange) {
 // aboutChildren says how what is asked about the nodes around this one is done.
 func aboutChildren(n *Node, p *declared.Parts) {
 	certs := n.identity.Certificates
-	p.Parent.Parent = membership.New(membership.Options{
+	p.Parent.Parent = parent.New(parent.Options{
 		Node: n.opts.Config.Node.Name, Version: n.opts.Version.Version, Fingerprint: certs.Fingerprint, Parent: n.parent, Sender: n.sender,
 		Blocks: n.blocks, Live: n.liveUp, Left: func() { n.reviewer.Remote() },
 	})

@@ -58,17 +58,17 @@ import (
 	"voltbus/uplink/descendants"
 	"voltbus/uplink/enrol"
 	"voltbus/uplink/federation"
-	"voltbus/uplink/fleet"
 	uplinkledger "voltbus/uplink/ledger"
 	"voltbus/uplink/lineage"
+	"voltbus/uplink/links"
 	"voltbus/uplink/live"
 	"voltbus/uplink/neighbour"
+	"voltbus/uplink/parent"
 	"voltbus/uplink/receiver"
 	"voltbus/uplink/remote"
 	"voltbus/uplink/replica"
 	"voltbus/uplink/router"
 	"voltbus/uplink/sender"
-	"voltbus/uplink/session"
 	"voltbus/uplink/tree"
 )
 
@@ -152,7 +152,7 @@ type Node struct {
 	own         *ownstatus.Own  // what the parent is told of this node
 	link        *ownstatus.Link // and of the way to the parent
 	router      *router.Router  // has requests answered
-	links       *fleet.Links
+	links       *links.Links
 	ledgers     *uplinkledger.Ledger
 	below       *federation.Federation // answers the parent
 	wide        *federation.Federation // the same; nil without a store
@@ -269,7 +269,7 @@ func (n *Node) Run(ctx context.Context) error {
 		start("points of the database", func(ctx context.Context) error { return n.history.Adopt(ctx, n.catalog) })
 	}
 	if !n.opts.Idle {
-		start("uplink", func(ctx context.Context) error { return session.Follow(ctx, n.parent, n.sender) })
+		start("uplink", func(ctx context.Context) error { return parent.Follow(ctx, n.parent, n.sender) })
 	}
 	start("recorder", n.recorder.Run)
 	if !n.opts.Idle {
@@ -290,7 +290,7 @@ func (n *Node) Run(ctx context.Context) error {
 		start("agents", n.supervisor.Run)
 	}
 	start("approval", func(ctx context.Context) error {
-		return n.parent.Run(ctx, session.Knock, func(err error) { n.log.InfoContext(ctx, "the node above was asked", slog.Any("err", err)) })
+		return n.parent.Run(ctx, parent.Knock, func(err error) { n.log.InfoContext(ctx, "the node above was asked", slog.Any("err", err)) })
 	})
 	if n.settings != nil && !n.opts.Idle {
 		start("trial", n.settings.Run)

@@ -9,8 +9,8 @@ import (
 	"voltbus/recorder"
 	"voltbus/uplink"
 	"voltbus/uplink/live"
+	"voltbus/uplink/parent"
 	"voltbus/uplink/sender"
-	"voltbus/uplink/session"
 )
 
 // uplinkFile remembers how far the parent has the log.
@@ -23,14 +23,14 @@ func openUplink(_ context.Context, n *Node) error {
 	for i, r := range cfg.Rename {
 		renames[i] = uplink.Rename(r)
 	}
-	dialer := &session.Dialer{
+	dialer := &parent.Dialer{
 		Parent: n.parent, Silence: cfg.Silence, Positions: n.receiver.Positions, Answer: func(ctx context.Context, r dispatch.Request) { n.router.Parent(ctx, r) },
 		Live: func(ctx context.Context, dial func(context.Context, func([]byte)) (live.Conn, error)) {
 			n.liveUp.Run(ctx, dial)
 		},
 	}
 	n.sender = sender.New(sender.Config{
-		Dial: dialer.Dial, Own: func() map[string]uplink.Position { return ownstatus.Positions(n.recorder) }, Store: n.history.Name, Describe: func(ctx context.Context) ([]uplink.Description, error) { return session.Descriptions(ctx, n.catalog) },
+		Dial: dialer.Dial, Own: func() map[string]uplink.Position { return ownstatus.Positions(n.recorder) }, Store: n.history.Name, Describe: func(ctx context.Context) ([]uplink.Description, error) { return parent.Descriptions(ctx, n.catalog) },
 		File: filepath.Join(n.opts.Config.Node.Data, uplinkFile), Version: n.opts.Version.Version,
 		Select: cfg.Select, Rename: renames, Rate: int64(cfg.Rate), Age: cfg.Age, Patience: cfg.Silence, Turned: func(parent string, lost error) { parentLink(n.links, parent, lost) }, Log: n.log,
 	}, n.blocks)

@@ -13,8 +13,8 @@ import (
 	"voltbus/identity"
 	"voltbus/operation"
 	"voltbus/uplink/enrol"
-	"voltbus/uplink/fleet"
 	"voltbus/uplink/lineage"
+	"voltbus/uplink/links"
 	"voltbus/uplink/tree"
 	"voltbus/wire"
 )
@@ -92,7 +92,7 @@ type linkDetail struct {
 }
 
 // Link reports that a link to a parent or child was made or lost, or a sum of that.
-func (r *Reporter) Link(t fleet.Turn) {
+func (r *Reporter) Link(t links.Turn) {
 	e := audit.Entry{Actor: "child:" + t.Neighbour, Action: "child.connected", Subject: t.Neighbour, Outcome: "ok"}
 	detail := linkDetail{Address: t.Address, Key: t.Key, Ended: t.Lost, Back: t.Made}
 	word := "connected"
@@ -115,7 +115,7 @@ func (r *Reporter) Link(t fleet.Turn) {
 }
 
 // flapped says in words what became of a link.
-func flapped(t *fleet.Turn) string {
+func flapped(t *links.Turn) string {
 	var words []string
 	for _, count := range []struct {
 		word  string

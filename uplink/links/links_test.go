@@ -1,4 +1,4 @@
-package fleet_test
+package links_test
 
 import (
 	"context"
@@ -9,12 +9,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"voltbus/uplink/fleet"
+	"voltbus/uplink/links"
 )
 
 // diary is what was told of links.
 type diary struct {
-	*fleet.Links
+	*links.Links
 	mu    sync.Mutex
 	lines []string
 }
@@ -23,7 +23,7 @@ type diary struct {
 func keep(t *testing.T) (d *diary, stop func()) {
 	t.Helper()
 	d = &diary{}
-	d.Links = fleet.NewLinks(func(turn fleet.Turn) {
+	d.Links = links.NewLinks(func(turn links.Turn) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		line := fmt.Sprintf("%s up=%v %s", turn.Neighbour, turn.Up, turn.Reason)
@@ -55,8 +55,8 @@ func (d *diary) says(t *testing.T, want ...string) {
 	}
 }
 
-func (d *diary) made(name string)      { d.Note(fleet.Turn{Neighbour: name, Up: true}) }
-func (d *diary) lost(name, why string) { d.Note(fleet.Turn{Neighbour: name, Reason: why}) }
+func (d *diary) made(name string)      { d.Note(links.Turn{Neighbour: name, Up: true}) }
+func (d *diary) lost(name, why string) { d.Note(links.Turn{Neighbour: name, Reason: why}) }
 
 func TestTheFirstLossAndReturnOfALinkAreToldAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -118,7 +118,7 @@ func TestParentAndChildOfOneNameAreTwoLinks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, stop := keep(t)
 		d.lost("x", "below")
-		d.Note(fleet.Turn{Neighbour: "x", Above: true, Reason: "above"})
+		d.Note(links.Turn{Neighbour: "x", Above: true, Reason: "above"})
 		d.says(t, "x up=false below", "x up=false above")
 		stop()
 	})

@@ -1,6 +1,7 @@
-// Package membership makes a node the child of another one, shows how it stands with its parent, and ends that, as
-// callers ask for.
-package membership
+// Package parent is the connection of a node to its parent: it joins and leaves one as callers ask for, shows how the
+// node stands with it, and keeps the connection as long as there is one. The log goes up over it, requests come down,
+// and live messages go both ways beside it.
+package parent
 
 import (
 	"context"
@@ -10,7 +11,6 @@ import (
 	"voltbus/uplink/enrol"
 	"voltbus/uplink/live"
 	"voltbus/uplink/sender"
-	"voltbus/uplink/session"
 	"voltbus/uplink/shape"
 )
 
@@ -68,10 +68,10 @@ func (p *Membership) JoinParent(ctx context.Context, text, name string) (answer.
 		return answer.Parent{}, err
 	}
 	if code.Fingerprint.String() == p.opts.Fingerprint() {
-		return answer.Parent{}, fault.E("membership.JoinParent", fault.Invalid, "code", enrol.ErrSelf)
+		return answer.Parent{}, fault.E("parent.Join", fault.Invalid, "code", enrol.ErrSelf)
 	}
 	wish := enrol.Wish{Name: name, Node: p.opts.Node, Version: p.opts.Version}
-	if _, err := p.opts.Parent.Join(ctx, code, wish, session.Knock); err != nil {
+	if _, err := p.opts.Parent.Join(ctx, code, wish, Knock); err != nil {
 		return answer.Parent{}, err
 	}
 	return p.Parent(ctx)
@@ -88,7 +88,7 @@ func (p *Membership) LeaveParent(context.Context) error {
 
 // RotateKey gives this node a new key in place of the one that its parent knows.
 func (p *Membership) RotateKey(ctx context.Context) (answer.Parent, error) {
-	if _, err := p.opts.Parent.Rotate(ctx, session.Knock); err != nil {
+	if _, err := p.opts.Parent.Rotate(ctx, Knock); err != nil {
 		return answer.Parent{}, err
 	}
 	return p.Parent(ctx)

@@ -1,6 +1,4 @@
-// Package session keeps the connection to the parent as long as there is one: the log goes up over it, requests come
-// down, and live messages go both ways beside it.
-package session
+package parent
 
 import (
 	"context"
@@ -53,7 +51,7 @@ func (d *Dialer) Dial(ctx context.Context) (sender.Session, error) {
 	p, ok := door.(*peer.Parent)
 	if !ok {
 		door.Close()
-		return nil, fault.E("session.Dial", fault.Internal, "", errDoor)
+		return nil, fault.E("parent.Dial", fault.Internal, "", errDoor)
 	}
 	over, err := sender.Over(p)
 	if err == nil {
@@ -95,13 +93,13 @@ func (s *session) Hello(ctx context.Context, h uplink.Hello) (w uplink.Welcome, 
 			h.Origins[origin] = have
 		}
 	}
-	parent := s.dialer.Parent
+	known := s.dialer.Parent
 	if w, err = s.Session.Hello(ctx, h); err == nil {
-		s.detach = parent.Connection.Attach(s.parent.Ask)
-		return w, errors.Join(parent.Met(w.Name, w.Prefix), parent.Report(enrol.Approved, ""))
+		s.detach = known.Connection.Attach(s.parent.Ask)
+		return w, errors.Join(known.Met(w.Name, w.Prefix), known.Report(enrol.Approved, ""))
 	}
 	if state, why := enrol.StateOf(err); state != "" {
-		err = errors.Join(err, parent.Report(state, why))
+		err = errors.Join(err, known.Report(state, why))
 	}
 	return w, err
 }

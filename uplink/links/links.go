@@ -1,5 +1,5 @@
-// Package fleet tells of links to children that come and go.
-package fleet
+// Package links tells of links to neighbours that are made and lost.
+package links
 
 import (
 	"context"
