@@ -72,9 +72,11 @@ type Keeper interface {
 type Judged interface {
 	// Days lists the local days that have readings, the oldest first.
 	Days(ctx context.Context) ([]DayState, error)
-	// Judge calls judge for the channels of a day that have an interval and readings which are not judged yet, or that are
-	// expected and not judged at all, and stores what it says in one transaction. The ChannelDay is valid until
-	// judge returns, which does not call the store. An error of judge ends it; nothing is stored then.
+	// Judge calls judge for the channels of a day that have an interval and readings which are not judged yet, that are
+	// expected and not judged at all, or that were judged by readings of other days which changed since. It goes through the
+	// channels in slices, and stores what was said of a slice in one transaction; between them readings are taken in, and
+	// those of the day that come meanwhile wait for the next call. The ChannelDay is valid until judge returns, which is called by one
+	// goroutine at a time. An error of judge ends it: the slices before stay, the others are judged by the next call.
 	Judge(ctx context.Context, d Day, judge func(*ChannelDay) error) (Judgement, error)
 	// Exceptions lists what validation doubts and nobody dealt with, the newest day first.
 	Exceptions(ctx context.Context, q ExceptionQuery) ([]Exception, error)
@@ -143,9 +145,9 @@ type MissingChannel struct {
 // DayState is how far a day is.
 type DayState struct {
 	Day     Day
-	Judged  bool   // it was judged, and nothing came since
+	Judged  bool   // it was judged, and nothing waits
 	Rows    uint64 // versions that are stored, with those that wait to be judged
-	Waiting uint64 // of them those that wait to be judged
+	Waiting uint64 // versions, and channels that depend on other days, that wait to be judged
 }
 
 // ChannelDay is the intervals of one local day of a channel, in columns, for validation.
@@ -155,7 +157,18 @@ type ChannelDay struct {
 	Day     Day
 	Ends    []int64   // of the intervals, Unix microseconds
 	Values  []float64 // the newest raw readings; NaN where there is none
-	Again   bool      // the channel was judged before: late or corrected readings came
+	Again   bool      // the channel was judged before: late or corrected readings came, of this day or of others
+	OffGrid int       // readings of the day that end where no interval of the channel does
+
+	// Before and After are the last values of the day before and the first of the day behind, as many as Around says;
+	// NaN where there is none, or it is doubted.
+	Before, After []float64
+	Advances      []Advance // of the register of the same quantity; none if it was not read
+	UsualSum      float64   // mean of the sums of like days; NaN when unknown
+	HighestValue  float64   // of the PastDays before that nothing was found about; NaN when unknown
+	// Past returns the values that count of the intervals of an earlier day, NaN where there is none; nil if nothing is
+	// known of that day.
+	Past func(Day) []float64
 
 	// What judge says.
 	Status    []uint32  // of each interval, as package vee defines
@@ -163,6 +176,7 @@ type ChannelDay struct {
 	Rules     []string  // that estimated them
 	Rule      string    // the set of rules, with its version
 	Exception bool      // somebody should look at it
+	Uses      []Day     // other days whose readings the estimates were made of, or would be
 }
 
 // Judgement is what Judge did.

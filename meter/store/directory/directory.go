@@ -36,6 +36,7 @@ const (
 type Model struct {
 	Commodity meter.Commodity `json:"commodity"`
 	Channels  []meter.Channel `json:"channels"` // by number
+	register  []int           // of each channel: the index of the register that counts the same; −1 without one
 }
 
 // Entry is a meter as it is kept: everything but its id are numbers.
@@ -219,6 +220,12 @@ func (d *Directory) Load(models []*Model, entries []Entry) {
 
 func (d *Directory) addModel(m *Model) {
 	text, _ := json.Marshal(m) // it was made from text, or into text, before
+	m.register = make([]int, len(m.Channels))
+	for i := range m.Channels {
+		if m.register[i] = -1; m.Channels[i].Interval > 0 {
+			m.register[i] = store.RegisterOf(m.Channels, i)
+		}
+	}
 	d.known[string(text)] = uint32(len(d.models))
 	d.models = append(d.models, m)
 }

@@ -80,12 +80,44 @@ func (d *Directory) ChannelOf(id string, t meter.ReadingType) (int, bool) {
 	return 0, false
 }
 
+// place returns the meter of a channel's number, and the index of the channel. The caller holds mu.
+func (d *Directory) place(channel uint32) (n int, index int) {
+	n = sort.Search(len(d.entries), func(i int) bool { return d.entries[i].first > channel }) - 1
+	return n, int(channel - d.entries[n].first)
+}
+
+// Register returns the register that counts the same quantity as a channel; false if its meter has none.
+func (d *Directory) Register(channel uint32) (number uint32, c *meter.Channel, ok bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	n, i := d.place(channel)
+	m := d.models[d.entries[n].model]
+	at := m.register[i]
+	if at < 0 {
+		return 0, nil, false
+	}
+	return d.entries[n].first + uint32(at), &m.Channels[at], true
+}
+
+// Profiles appends the channels whose register is the one with a number.
+func (d *Directory) Profiles(dst []uint32, register uint32) []uint32 {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	n, i := d.place(register)
+	for k, at := range d.models[d.entries[n].model].register {
+		if at == i {
+			dst = append(dst, d.entries[n].first+uint32(k))
+		}
+	}
+	return dst
+}
+
 // Key returns what a channel's number stands for.
 func (d *Directory) Key(channel uint32) (store.ChannelKey, *meter.Channel) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	n := sort.Search(len(d.entries), func(i int) bool { return d.entries[i].first > channel }) - 1
-	c := &d.models[d.entries[n].model].Channels[channel-d.entries[n].first]
+	n, i := d.place(channel)
+	c := &d.models[d.entries[n].model].Channels[i]
 	return store.ChannelKey{Meter: string(d.names.Append(nil, uint32(n))), Channel: c.Number}, c
 }
 

@@ -1,10 +1,9 @@
 package duckdb
 
 import (
-	"fmt"
+	"cmp"
 	"math"
-
-	duck "github.com/duckdb/duckdb-go-bindings"
+	"slices"
 
 	"voltbus/meter"
 	"voltbus/store/duckdb/engine"
@@ -12,63 +11,6 @@ import (
 
 // sealedColumns are those of a day's sorted table. Recorded is Unix seconds, or seconds since the end of the interval.
 const sealedColumns = "(channel UINTEGER, place INTEGER, value DOUBLE, recorded BIGINT, source UINTEGER, verdict UINTEGER)"
-
-// sealedWriter fills a sorted table.
-type sealedWriter struct {
-	appender *engine.Appender
-	n        int
-	rows     uint64
-
-	channel         []uint32
-	place           []int32
-	value           []float64
-	recorded        []int64
-	source, verdict []uint32
-}
-
-func newSealedWriter(c *engine.Conn, table string) (*sealedWriter, error) {
-	a, err := c.Appender(table, duck.TypeUInteger, duck.TypeInteger, duck.TypeDouble, duck.TypeBigInt, duck.TypeUInteger, duck.TypeUInteger)
-	if err != nil {
-		return nil, err
-	}
-	w := &sealedWriter{appender: a}
-	w.begin()
-	return w, nil
-}
-
-func (w *sealedWriter) begin() {
-	a := w.appender
-	w.n = 0
-	w.channel, w.place, w.value = engine.Column[uint32](a, 0), engine.Column[int32](a, 1), engine.Column[float64](a, 2)
-	w.recorded, w.source, w.verdict = engine.Column[int64](a, 3), engine.Column[uint32](a, 4), engine.Column[uint32](a, 5)
-}
-
-// put adds a reading with its verdict. Delay is taken from its moment of recording.
-func (w *sealedWriter) put(r row, verdict uint32, delay int64) error {
-	n := w.n
-	w.channel[n], w.place[n], w.value[n], w.recorded[n] = r.channel, r.place, r.value, int64(r.recorded)-delay
-	w.source[n], w.verdict[n] = r.source, verdict
-	w.n++
-	w.rows++
-	if w.n < engine.ChunkRows {
-		return nil
-	}
-	if err := w.appender.Append(w.n); err != nil {
-		return err
-	}
-	w.begin()
-	return nil
-}
-
-func (w *sealedWriter) flush() error {
-	if w.n > 0 {
-		if err := w.appender.Append(w.n); err != nil {
-			return err
-		}
-		w.begin()
-	}
-	return w.appender.Flush()
-}
 
 // state is what is known of a cell.
 type state uint8
@@ -90,9 +32,12 @@ type block struct {
 	recorded, source []uint32
 	state            []state
 	said             []uint32 // the source that the cell was judged by, plus one
+	offGrid          []uint32 // of each channel: readings that end where no interval does
+	changed          []bool   // of each channel: there are readings that are new
 
 	estimates map[int]float64 // that are there, by cell
-	rows      []row           // for the table of further versions
+	rows      []row           // of the batch, for the table of further versions
+	sorted    bool
 }
 
 // newBlock takes channels from those that are due, as many as there is memory for.
@@ -111,6 +56,7 @@ func (j *judging) newBlock(due []uint32) *block {
 	b.first = append(b.first, uint32(cells))
 	b.value, b.recorded, b.source = make([]float64, cells), make([]uint32, cells), make([]uint32, cells)
 	b.state, b.said = make([]state, cells), make([]uint32, cells)
+	b.offGrid, b.changed = make([]uint32, len(b.list)), make([]bool, len(b.list))
 	for i := range b.value {
 		b.value[i] = math.NaN()
 	}
@@ -146,30 +92,31 @@ func (f *finder) cell(channel uint32, place int32) (int, bool) {
 // read gathers the readings of a block: what was judged before, then what is new.
 func (j *judging) read(b *block) error {
 	f := b.finder()
-	within := fmt.Sprintf(" WHERE channel >= %d AND channel <= %d", b.list[0], b.list[len(b.list)-1])
-	if j.before.judged {
+	within := " WHERE " + among(b.list)
+	if j.is.judged && j.is.sealed > 0 {
 		if err := j.readSealed(f, within); err != nil {
 			return err
 		}
 	}
-	if j.before.extra > 0 {
-		if err := j.readVersions(j.before.extraTable()+within, func(r row) { j.seen(f, r) }); err != nil {
+	if j.is.extra > 0 {
+		if err := j.readVersions(j.is.extraTable()+within, func(r row) { j.seen(f, r) }); err != nil {
 			return err
 		}
 	}
-	if j.before.open == 0 {
+	if j.is.taken == 0 {
 		return nil
 	}
-	return j.readVersions(j.before.openTable()+within, func(r row) { j.arrived(f, r) })
+	return j.readVersions(j.is.batchTable()+within, func(r row) { j.arrived(f, r) })
 }
 
 func (j *judging) readSealed(f *finder, within string) error {
 	b := f.b
-	return j.c.Query(j.ctx, "SELECT channel, place, value, verdict FROM "+j.before.sealedTable()+within, func(k *engine.Chunk) error {
-		places, values, verdicts := engine.Numbers[int32](k, 1), engine.Numbers[float64](k, 2), engine.Numbers[uint32](k, 3)
+	_, verdicts := j.s.known()
+	return j.c.Query(j.ctx, "SELECT channel, place, value, verdict FROM "+j.is.sealedTable()+within, func(k *engine.Chunk) error {
+		places, values, said := engine.Numbers[int32](k, 1), engine.Numbers[float64](k, 2), engine.Numbers[uint32](k, 3)
 		for i, channel := range engine.Numbers[uint32](k, 0) {
-			if cell, ok := f.cell(channel, places[i]); ok {
-				b.value[cell], b.state[cell], b.said[cell] = values[i], settled, j.s.verdicts[verdicts[i]].source+1
+			if cell, ok := f.cell(channel, places[i]); ok && cell >= 0 {
+				b.value[cell], b.state[cell], b.said[cell] = values[i], settled, verdicts[said[i]].source+1
 			}
 		}
 		return nil
@@ -191,10 +138,14 @@ func (j *judging) readVersions(from string, each func(row)) error {
 func (j *judging) seen(f *finder, r row) {
 	b := f.b
 	cell, ok := f.cell(r.channel, r.place)
+	of := j.sourceOf(r.source)
+	if ok && cell < 0 && of.stage == meter.Raw && of.status == 0 {
+		b.offGrid[f.places[r.channel-b.list[0]]-1]++
+	}
 	if !ok || cell < 0 {
 		return
 	}
-	switch of := j.s.sources[r.source]; {
+	switch {
 	case of.stage == meter.Estimated:
 		b.estimates[cell] = r.value
 	case of.stage == meter.Raw && of.status == 0:
@@ -211,16 +162,22 @@ func (j *judging) arrived(f *finder, r row) {
 	if !ok {
 		return
 	}
-	of := &j.s.sources[r.source]
-	if cell < 0 || of.stage != meter.Raw {
+	at := f.places[r.channel-b.list[0]] - 1
+	raw := j.sourceOf(r.source).stage == meter.Raw
+	if cell < 0 || !raw {
 		b.rows = append(b.rows, r)
+		if b.changed[at] = true; raw && cell < 0 {
+			b.offGrid[at]++
+		}
 		return
 	}
 	switch {
 	case b.state[cell] == absent:
+		b.changed[at] = true
 		b.value[cell], b.recorded[cell], b.source[cell], b.state[cell] = r.value, r.recorded, r.source, fresh
 	case b.value[cell] == r.value: // a repeat
 	default:
+		b.changed[at] = true
 		if b.state[cell] == fresh {
 			b.rows = append(b.rows, row{r.channel, r.place, b.value[cell], b.recorded[cell], b.source[cell]})
 		}
@@ -231,7 +188,7 @@ func (j *judging) arrived(f *finder, r row) {
 
 // chooseDelay decides how the moments of recording are told, by what of the first block varies less.
 func (j *judging) chooseDelay(b *block) {
-	if j.chosen || j.sealed == nil {
+	if j.chosen || j.is.judged || j.is.done > 0 {
 		return
 	}
 	j.chosen = true
@@ -248,13 +205,36 @@ func (j *judging) chooseDelay(b *block) {
 			}
 		}
 	}
-	j.after.delayed = delay.high-delay.low < plain.high-plain.low
+	j.is.delayed = delay.high-delay.low < plain.high-plain.low
 }
 
 // delay is what is taken from the moment of recording of a reading.
 func (j *judging) delay(end int64) int64 {
-	if j.after.delayed {
+	if j.is.delayed {
 		return end / 1_000_000
 	}
 	return 0
+}
+
+// sourceOf returns what a number of the batch stands for.
+func (j *judging) sourceOf(n uint32) *source {
+	if int(n) >= len(j.sources) {
+		j.sources, _ = j.s.known()
+	}
+	return &j.sources[n]
+}
+
+// rowsOf takes the rows of the channels before one. It is called with ascending channels.
+func (b *block) rowsOf(until uint32) []row {
+	if !b.sorted {
+		slices.SortStableFunc(b.rows, func(x, y row) int { return cmp.Or(cmp.Compare(x.channel, y.channel), cmp.Compare(x.place, y.place)) })
+		b.sorted = true
+	}
+	n := 0
+	for n < len(b.rows) && b.rows[n].channel < until {
+		n++
+	}
+	out := b.rows[:n:n]
+	b.rows = b.rows[n:]
+	return out
 }

@@ -2,9 +2,13 @@ package duckdb
 
 import (
 	"context"
-	"math"
-	"slices"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"voltbus/fault"
 	"voltbus/meter"
@@ -12,119 +16,170 @@ import (
 	"voltbus/store/duckdb/engine"
 )
 
-// Judge implements store.Judged. It goes through the channels block by block, so that what it holds in memory is
-// bounded, and replaces the open table in the same transaction.
+// Judge implements store.Judged. What waits is taken out of the way of what comes: the open table becomes the batch, whose
+// channels are read in blocks, judged, and written slice by slice while readings are taken in. A batch that was begun
+// before, by a call or a process that ended early, goes on where it stood.
 func (s *Store) Judge(ctx context.Context, d store.Day, judge func(*store.ChannelDay) error) (store.Judgement, error) {
 	const op = "metering.Judge"
-	if err := s.begin(ctx, op); err != nil {
-		return store.Judgement{}, err
+	s.judging.Lock()
+	defer s.judging.Unlock()
+	var out store.Judgement
+	for {
+		begun := false
+		if is := s.dayOf(d); is != nil {
+			begun = is.taken > 0 || is.done > 0
+		}
+		more, err := s.judge(ctx, op, d, judge, &out)
+		if err != nil {
+			return out, failed(op, d.String(), err)
+		}
+		if !more || !begun {
+			return out, nil
+		}
+	}
+}
+
+// judge carries out one batch, and returns whether there was one.
+func (s *Store) judge(ctx context.Context, op string, d store.Day, judge func(*store.ChannelDay) error, out *store.Judgement) (bool, error) {
+	c, give, err := s.reader(ctx, op)
+	if err != nil {
+		return false, err
+	}
+	give = sync.OnceFunc(give)
+	defer give()
+	if err := c.Exec(ctx, "ROLLBACK"); err != nil { // it reads what is committed meanwhile
+		return false, err
+	}
+	j := &judging{ctx: ctx, s: s, c: c, judge: judge, day: d, out: out, ends: map[time.Duration][]int64{}}
+	if err := j.begin(op); err != nil || !j.needed {
+		return false, err
+	}
+	if err := j.run(); err != nil {
+		return true, err
+	}
+	give()
+	return true, j.finish(op)
+}
+
+// judging is one batch of a day.
+type judging struct {
+	ctx   context.Context //nolint:containedctx // it lives as long as the call
+	s     *Store
+	c     *engine.Conn
+	judge func(*store.ChannelDay) error
+	day   store.Day
+	out   *store.Judgement
+
+	needed   bool
+	is       day    // as it was when the batch began
+	channels uint32 // that there were
+	redo     []uint32
+	ends     map[time.Duration][]int64
+	due      []uint32 // channels that are judged, ascending
+	near     nearby
+	sources  []source // as far as they were needed
+	chosen   bool     // whether is.delayed was chosen
+	pastErr  error    // of reading earlier days
+}
+
+// begin makes the open table the batch.
+func (j *judging) begin(op string) error {
+	if err := j.readRedo(); err != nil {
+		return err
+	}
+	s := j.s
+	if err := s.begin(j.ctx, op); err != nil {
+		return err
 	}
 	defer s.write.Unlock()
-	j := &judging{ctx: ctx, s: s, c: s.writer, judge: judge, recorded: s.moment(), verdictOf: map[source]uint32{}}
-	if is := s.days[d]; is != nil {
-		j.before = *is
+	if is := s.dayOf(j.day); is != nil {
+		j.is = *is
 	}
-	j.before.key = d
-	j.after = j.before
-	_, channels := s.dir.Len()
-	j.after.bound, j.after.open, j.after.waiting, j.after.judged = uint32(channels), 0, 0, true
-	j.x = &change{s: s, c: s.writer, ctx: ctx, recorded: j.recorded, cursor: s.cursor, strays: s.strays.change(), number: s.number, days: map[store.Day]*openDay{}, sourceOf: map[source]uint32{}}
-	j.bounds = s.calendar.Bounds(d)
-	if j.before.judged && j.before.open == 0 && j.before.bound == j.after.bound {
-		return store.Judgement{}, nil
+	j.is.key = j.day
+	_, n := s.dir.Len()
+	j.channels = uint32(n)
+	d := &j.is
+	if d.taken == 0 && d.done == 0 && d.judged && d.open == 0 && d.bound == j.channels && len(j.redo) == 0 {
+		return nil
 	}
-	defer j.close()
-	err := s.writer.Exec(ctx, "BEGIN")
-	if err == nil {
-		err = j.run()
+	j.needed = true
+	if d.taken > 0 || d.done > 0 {
+		return nil
 	}
-	if err == nil {
-		err = j.commit() //nolint:contextcheck // what is complete is committed, whoever waits
-	}
-	if err != nil {
-		_ = s.writer.Exec(context.WithoutCancel(ctx), "ROLLBACK") // fails only when nothing is open
-		return store.Judgement{}, failed(op, d.String(), err)
-	}
-	return j.out, nil
-}
-
-// judging is one call of Judge.
-type judging struct {
-	ctx      context.Context //nolint:containedctx // it lives as long as the call
-	s        *Store
-	c        *engine.Conn
-	judge    func(*store.ChannelDay) error
-	recorded uint32
-	bounds   store.Bounds
-	before   day
-	after    day
-	x        *change
-	out      store.Judgement
-
-	ends      map[time.Duration][]int64
-	sealed    *sealedWriter
-	extra     *versionWriter
-	verdicts  []verdict
-	verdictOf map[source]uint32
-	due       []uint32 // channels that are judged, ascending
-	chosen    bool     // whether after.delayed was chosen
-}
-
-func (j *judging) close() {
-	if j.sealed != nil {
-		j.sealed.appender.Close()
-	}
-	if j.extra != nil {
-		j.extra.appender.Close()
-	}
-}
-
-// run judges all channels that are due.
-func (j *judging) run() (err error) {
-	if !j.before.judged {
-		if err := j.c.Exec(j.ctx, "CREATE TABLE IF NOT EXISTS "+j.after.sealedTable()+sealedColumns); err != nil {
-			return err
+	return s.edit(j.ctx, op, func(x *change) error {
+		if d.open > 0 {
+			d.taken, d.takenWaiting, d.open, d.waiting = d.open, d.waiting, 0, 0
+			d.generation++
 		}
-		if j.sealed, err = newSealedWriter(j.c, j.after.sealedTable()); err != nil {
-			return err
+		x.days[j.day] = &openDay{day: *d}
+		for _, statement := range []string{
+			"CREATE TABLE IF NOT EXISTS " + d.sealedTable() + sealedColumns,
+			"CREATE TABLE IF NOT EXISTS " + d.extraTable() + versionColumns,
+			"CREATE TABLE IF NOT EXISTS " + d.totalTable() + "(channel UINTEGER, total DOUBLE, highest DOUBLE)",
+		} {
+			if err := x.c.Exec(j.ctx, statement); err != nil {
+				return err
+			}
 		}
-	}
-	if err := j.c.Exec(j.ctx, "CREATE TABLE IF NOT EXISTS "+j.after.extraTable()+versionColumns); err != nil {
-		return err
-	}
-	if j.extra, err = newVersionWriter(j.c, j.after.extraTable()); err != nil {
-		return err
-	}
-	j.ends = map[time.Duration][]int64{}
+		return nil
+	})
+}
+
+// readRedo lists the channels that depend on other days which changed.
+func (j *judging) readRedo() error {
+	return j.c.Query(j.ctx, "SELECT DISTINCT channel FROM redo WHERE day = $1", func(k *engine.Chunk) error {
+		j.redo = append(j.redo, engine.Numbers[uint32](k, 0)...)
+		return nil
+	}, int64(j.day))
+}
+
+// run judges all channels that are due: while a slice is written, the next one is judged.
+func (j *judging) run() error {
 	if err := j.findDue(); err != nil {
 		return err
 	}
-	for due := j.due; len(due) > 0; {
-		b := j.newBlock(due)
-		due = due[len(b.list):]
-		if err := j.block(b); err != nil {
-			return err
+	group, ctx := errgroup.WithContext(j.ctx)
+	slices := make(chan *slice, 1)
+	group.Go(func() error {
+		defer close(slices)
+		for due := j.due; len(due) > 0; {
+			b := j.newBlock(due)
+			due = due[len(b.list):]
+			if err := j.block(ctx, b, slices); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return nil
+	})
+	group.Go(func() error {
+		for p := range slices {
+			if err := j.write(ctx, p); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return group.Wait()
 }
 
-// findDue lists the channels that have rows in the open table, or are expected and were never judged.
+// findDue lists the channels that have rows in the batch, are expected and were never judged, or depend on what changed.
 func (j *judging) findDue() error {
-	_, channels := j.s.dir.Len()
-	due := make([]bool, channels)
-	bound := j.before.bound
-	if !j.before.judged {
+	due := make([]bool, j.channels)
+	bound := j.is.bound
+	if !j.is.judged {
 		bound = 0
 	}
-	j.s.dir.Expected(j.before.key, 0, func(_, channel uint32, _ *meter.Channel) bool {
-		if channel >= bound {
+	j.s.dir.Expected(j.day, 0, func(_, channel uint32, _ *meter.Channel) bool {
+		if channel >= bound && channel < j.channels {
 			due[channel] = true
 		}
 		return true
 	})
-	if j.before.open > 0 {
-		err := j.c.Query(j.ctx, "SELECT channel FROM "+j.before.openTable(), func(k *engine.Chunk) error {
+	for _, channel := range j.redo {
+		due[channel] = true
+	}
+	if j.is.taken > 0 {
+		err := j.c.Query(j.ctx, "SELECT channel FROM "+j.is.batchTable(), func(k *engine.Chunk) error {
 			for _, channel := range engine.Numbers[uint32](k, 0) {
 				due[channel] = true
 			}
@@ -133,11 +188,31 @@ func (j *judging) findDue() error {
 		if err != nil {
 			return err
 		}
-	}
-	for channel, is := range due {
-		if is {
-			j.due = append(j.due, uint32(channel))
+		if err := j.ofRegisters(due); err != nil {
+			return err
 		}
+	}
+	for channel := j.is.done; channel < j.channels; channel++ {
+		if due[channel] {
+			j.due = append(j.due, channel)
+		}
+	}
+	return nil
+}
+
+// ofRegisters adds the load profiles of the registers that have rows in the batch: their sums are checked anew.
+func (j *judging) ofRegisters(due []bool) error {
+	var list []uint32
+	for channel, is := range due {
+		if !is {
+			continue
+		}
+		if _, c := j.s.dir.Key(uint32(channel)); c.Interval == 0 {
+			list = j.s.dir.Profiles(list, uint32(channel))
+		}
+	}
+	for _, channel := range list {
+		due[channel] = true
 	}
 	return nil
 }
@@ -149,171 +224,137 @@ func (j *judging) endsOf(length time.Duration) []int64 {
 	}
 	ends, ok := j.ends[length]
 	if !ok {
-		ends = j.s.calendar.Ends(nil, j.before.key, length)
+		ends = j.s.calendar.Ends(nil, j.day, length)
 		j.ends[length] = ends
 	}
 	return ends
 }
 
-// block judges the channels of a block and writes their rows.
-func (j *judging) block(b *block) error {
+// block reads a block, judges its channels and hands them on in slices.
+func (j *judging) block(ctx context.Context, b *block, slices chan<- *slice) error {
 	if err := j.read(b); err != nil {
 		return err
 	}
-	j.chooseDelay(b)
-	of := &store.ChannelDay{Day: j.before.key}
-	for i, channel := range b.list {
-		if err := j.channel(of, b, i, channel); err != nil {
-			return err
-		}
+	if err := j.near.load(j, b); err != nil {
+		return err
 	}
-	slices.SortStableFunc(b.rows, func(x, y row) int {
-		if x.channel != y.channel {
-			return int(int64(x.channel) - int64(y.channel))
-		}
-		return int(x.place) - int(y.place)
-	})
-	for _, r := range b.rows {
-		if err := j.extra.put(r); err != nil {
+	j.chooseDelay(b)
+	of := &store.ChannelDay{Day: j.day}
+	p := j.newSlice(b.list[0])
+	for i, channel := range b.list {
+		if err := p.judge(of, b, i, channel); err != nil {
 			return err
+		}
+		last := i+1 == len(b.list)
+		if p.cells < j.s.options.Slice && !last {
+			continue
+		}
+		p.until = channel + 1
+		p.rows = append(b.rowsOf(p.until), p.rows...)
+		select {
+		case slices <- p:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if !last {
+			p = j.newSlice(p.until)
 		}
 	}
 	return nil
 }
 
-// channel judges one channel.
-func (j *judging) channel(of *store.ChannelDay, b *block, i int, channel uint32) error {
-	if b.model[i].Interval == 0 {
-		return nil
-	}
-	of.Key, of.Channel = store.ChannelKey{}, b.model[i]
-	of.Key, _ = j.s.dir.Key(channel)
-	from, to := b.first[i], b.first[i+1]
-	of.Ends, of.Values = j.endsOf(of.Channel.Interval), b.value[from:to:to]
-	n := len(of.Ends)
-	of.Status, of.Estimates, of.Rules = grown(of.Status, n), grown(of.Estimates, n), grown(of.Rules, n)
-	for k := range n {
-		of.Estimates[k] = math.NaN()
-	}
-	of.Again = j.before.judged && channel < j.before.bound
-	of.Exception, of.Rule = false, ""
+// judgeOne has one channel judged.
+func (j *judging) judgeOne(of *store.ChannelDay) error {
 	if err := j.judge(of); err != nil {
 		return fault.E("metering.Judge", fault.KindOf(err), of.Key.Meter, err)
 	}
-	j.out.Channels++
-	for place := range n {
-		if err := j.interval(of, b, int(from)+place, channel, int32(place)); err != nil {
-			return err
-		}
-	}
-	return j.except(of, channel)
+	return j.pastErr
 }
 
-// grown returns a cleared slice of n.
-func grown[T any](s []T, n int) []T {
-	s = slices.Grow(s[:0], n)[:n]
-	clear(s)
-	return s
-}
-
-// interval writes what was said of one interval.
-func (j *judging) interval(of *store.ChannelDay, b *block, cell int, channel uint32, place int32) error {
-	status := of.Status[place]
-	if !math.IsNaN(b.value[cell]) {
-		said := source{meter.Validated, status, meter.Origin{Rule: of.Rule}}
-		if status != 0 {
-			said.stage = meter.Raw
-			j.out.Doubted++
-		} else {
-			j.out.Validated++
-		}
-		if err := j.raw(b, cell, row{channel, place, b.value[cell], b.recorded[cell], b.source[cell]}, said, of.Ends[place]); err != nil {
-			return err
-		}
+// finish ends the batch: its table goes when nobody reads it any more.
+func (j *judging) finish(op string) error {
+	s := j.s
+	if err := s.begin(j.ctx, op); err != nil {
+		return err
 	}
-	if v := of.Estimates[place]; !math.IsNaN(v) {
-		j.out.Estimated++
-		n := j.x.source(source{meter.Estimated, status, meter.Origin{Rule: of.Rules[place]}})
-		if was, ok := b.estimates[cell]; !ok || was != v || b.state[cell] == fresh || b.state[cell] == disputed {
-			b.rows = append(b.rows, row{channel, place, v, j.recorded, n})
+	defer s.write.Unlock()
+	gone := ""
+	err := s.edit(j.ctx, op, func(x *change) error {
+		d := *s.dayOf(j.day)
+		if d.taken > 0 {
+			gone = d.batchTable()
 		}
+		d.taken, d.takenWaiting, d.done, d.judged, d.bound = 0, 0, 0, true, j.channels
+		x.days[j.day] = &openDay{day: d}
+		if j.is.done > 0 { // it began in the midst: the channels before were not judged anew
+			return nil
+		}
+		return x.c.Exec(j.ctx, "DELETE FROM redo WHERE day = $1", int64(j.day))
+	})
+	if err != nil {
+		return err
 	}
+	if j.is.done == 0 {
+		s.mu.Lock()
+		delete(s.redo, j.day)
+		s.mu.Unlock()
+	}
+	if gone != "" {
+		s.garbage = append(s.garbage, gone)
+	}
+	s.sweep(j.ctx)
 	return nil
 }
 
-// raw writes a raw reading with what was said of it.
-func (j *judging) raw(b *block, cell int, r row, said source, end int64) error {
-	if b.state[cell] == fresh && j.sealed != nil {
-		return j.sealed.put(r, j.verdict(said), j.delay(end))
+// sweep drops the tables of batches that were judged, if nobody reads just now; else the next call does. The caller holds write.
+func (s *Store) sweep(ctx context.Context) {
+	if len(s.garbage) == 0 || !s.busy.TryLock() {
+		return
 	}
-	if b.state[cell] == fresh {
-		b.rows = append(b.rows, r)
+	defer s.busy.Unlock()
+	for len(s.garbage) > 0 {
+		if err := s.writer.Exec(ctx, "DROP TABLE IF EXISTS "+s.garbage[0]); err != nil {
+			return // it is tried again
+		}
+		s.garbage = s.garbage[1:]
 	}
-	if n := j.x.source(said); b.state[cell] != settled || b.said[cell] != n+1 {
-		b.rows = append(b.rows, row{r.channel, r.place, r.value, j.recorded, n})
-	}
-	return nil
 }
 
-// verdict returns the number of a judgement of now.
-func (j *judging) verdict(v source) uint32 {
-	n, ok := j.verdictOf[v]
-	if !ok {
-		n = uint32(len(j.s.verdicts) + len(j.verdicts))
-		j.verdicts = append(j.verdicts, verdict{j.recorded, j.x.source(v)})
-		j.verdictOf[v] = n
-	}
-	return n
-}
-
-// except replaces the exception of a day of a channel.
-func (j *judging) except(of *store.ChannelDay, channel uint32) error {
-	if of.Again {
-		if err := j.c.Exec(j.ctx, "DELETE FROM exceptions WHERE channel = $1 AND day = $2", channel, int(of.Day)); err != nil {
-			return err
+// findGarbage lists tables of batches that nothing refers to.
+func findGarbage(ctx context.Context, s *Store, c *engine.Conn) error {
+	used := map[string]bool{}
+	for _, d := range s.days {
+		used[d.openTable()] = true
+		if d.taken > 0 {
+			used[d.batchTable()] = true
 		}
 	}
-	if !of.Exception {
+	return c.Query(ctx, `SELECT table_name FROM duckdb_tables() WHERE table_name LIKE 'o\_%' ESCAPE '\'`, func(k *engine.Chunk) error {
+		names := k.Texts(0)
+		for i := range k.Rows {
+			if name := names.At(i); !used[name] {
+				s.garbage = append(s.garbage, name)
+			}
+		}
 		return nil
-	}
-	j.x.number++
-	j.out.Exceptions++
-	e := store.NewException(j.x.number, of, time.Time{})
-	return j.c.Exec(j.ctx, "INSERT INTO exceptions VALUES ($1, $2, $3, $4, $5, $6)", e.Number, channel, int(of.Day), e.Status, e.Count, j.recorded)
+	})
 }
 
-// commit ends the transaction, and makes what it did visible.
-func (j *judging) commit() error {
-	if err := j.extra.flush(); err != nil {
-		return err
+// among returns a condition for channels of a sorted list.
+func among(list []uint32) string {
+	if len(list) == 0 {
+		return "false"
 	}
-	j.after.extra += j.extra.rows
-	if j.sealed != nil {
-		if err := j.sealed.flush(); err != nil {
-			return err
+	within := fmt.Sprintf("channel >= %d AND channel <= %d", list[0], list[len(list)-1])
+	if len(list) > mostListed || len(list) == int(list[len(list)-1]-list[0])+1 {
+		return within // more than is meant, at most
+	}
+	b := strings.Builder{}
+	for i, channel := range list {
+		if i > 0 {
+			b.WriteByte(',')
 		}
-		j.after.sealed += j.sealed.rows
+		b.WriteString(strconv.FormatUint(uint64(channel), 10))
 	}
-	for i, v := range j.verdicts {
-		if err := j.c.Exec(j.ctx, "INSERT INTO verdicts VALUES ($1, $2, $3)", len(j.s.verdicts)+i, v.recorded, v.source); err != nil {
-			return err
-		}
-	}
-	if err := j.c.Exec(j.ctx, "DROP TABLE IF EXISTS "+j.before.openTable()); err != nil {
-		return err
-	}
-	j.x.days[j.after.key] = &openDay{day: j.after}
-	if err := j.x.save(); err != nil {
-		return err
-	}
-	j.s.tables.Lock()
-	defer j.s.tables.Unlock()
-	if err := j.c.Exec(context.WithoutCancel(j.ctx), "COMMIT"); err != nil {
-		return err
-	}
-	j.x.publish()
-	j.s.mu.Lock()
-	defer j.s.mu.Unlock()
-	j.s.verdicts = append(j.s.verdicts, j.verdicts...)
-	return nil
+	return within + " AND channel IN (" + b.String() + ")"
 }

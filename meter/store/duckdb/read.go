@@ -14,7 +14,7 @@ import (
 // History implements store.Keeper.
 func (s *Store) History(ctx context.Context, key store.ChannelKey, from, to time.Time) (*meter.History, error) {
 	const op = "metering.History"
-	c, give, err := s.reader(ctx, op)
+	c, all, give, err := s.view(ctx, op)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func (s *Store) History(ctx context.Context, key store.ChannelKey, from, to time
 	first, last := s.calendar.Of(from.UnixMicro()+1), s.calendar.Of(to.UnixMicro())
 	r := &channelReader{s: s, c: c, channel: ref.Number, length: ref.Channel.Interval}
 	var days []*day
-	for k, d := range s.snapshot() {
+	for k, d := range all {
 		if k >= first && k <= last {
 			days = append(days, d)
 		}
@@ -62,7 +62,7 @@ type channelReader struct {
 
 // read gathers the versions of one day: the sorted ones first, since all others of their intervals are later.
 func (r *channelReader) read(ctx context.Context, d *day) error {
-	if d.judged {
+	if d.sealed > 0 {
 		err := r.c.Query(ctx, "SELECT place, value, recorded, source, verdict FROM "+d.sealedTable()+" WHERE channel = $1", func(k *engine.Chunk) error {
 			places, values, recorded := engine.Numbers[int32](k, 0), engine.Numbers[float64](k, 1), engine.Numbers[int64](k, 2)
 			sources, verdicts := engine.Numbers[uint32](k, 3), engine.Numbers[uint32](k, 4)
@@ -82,19 +82,16 @@ func (r *channelReader) read(ctx context.Context, d *day) error {
 			return err
 		}
 	}
-	if d.extra > 0 {
-		if err := r.versions(ctx, d, d.extraTable()); err != nil {
+	for _, from := range d.versionTables() {
+		if err := r.versions(ctx, d, from); err != nil {
 			return err
 		}
-	}
-	if d.open > 0 {
-		return r.versions(ctx, d, d.openTable())
 	}
 	return nil
 }
 
-func (r *channelReader) versions(ctx context.Context, d *day, table string) error {
-	return r.c.Query(ctx, "SELECT place, value, recorded, source FROM "+table+" WHERE channel = $1", func(k *engine.Chunk) error {
+func (r *channelReader) versions(ctx context.Context, d *day, from versionTable) error {
+	return r.c.Query(ctx, "SELECT place, value, recorded, source FROM "+from.table+" WHERE channel = $1"+from.and, func(k *engine.Chunk) error {
 		places, values := engine.Numbers[int32](k, 0), engine.Numbers[float64](k, 1)
 		recorded, sources := engine.Numbers[uint32](k, 2), engine.Numbers[uint32](k, 3)
 		for i := range k.Rows {
@@ -143,9 +140,12 @@ func (s *Store) Days(ctx context.Context) ([]store.DayState, error) {
 	}
 	defer give()
 	var out []store.DayState
-	for k, d := range s.snapshot() {
-		out = append(out, store.DayState{Day: k, Judged: d.judged && d.waiting == 0, Rows: d.open + d.sealed + d.extra, Waiting: d.waiting})
+	s.mu.Lock()
+	for k, d := range s.days {
+		waiting := d.waiting + d.takenWaiting + s.redo[k]
+		out = append(out, store.DayState{Day: k, Judged: d.judged && waiting == 0, Rows: d.rows(), Waiting: waiting})
 	}
+	s.mu.Unlock()
 	slices.SortFunc(out, func(a, b store.DayState) int { return cmp.Compare(a.Day, b.Day) })
 	return out, nil
 }
@@ -153,13 +153,13 @@ func (s *Store) Days(ctx context.Context) ([]store.DayState, error) {
 // Missing implements store.Keeper. It marks what came in one pass over the day's tables.
 func (s *Store) Missing(ctx context.Context, q store.MissingQuery) (store.Missing, error) {
 	const op = "metering.Missing"
-	c, give, err := s.reader(ctx, op)
+	c, days, give, err := s.view(ctx, op)
 	if err != nil {
 		return store.Missing{}, err
 	}
 	defer give()
 	m := newMarks(s, q.Day)
-	if d := s.snapshot()[q.Day]; d != nil {
+	if d := days[q.Day]; d != nil {
 		if err := m.read(ctx, c, d); err != nil {
 			return store.Missing{}, failed(op, q.Day.String(), err)
 		}
@@ -196,7 +196,7 @@ func newMarks(s *Store, d store.Day) *marks {
 }
 
 func (m *marks) read(ctx context.Context, c *engine.Conn, d *day) error {
-	if d.judged {
+	if d.sealed > 0 {
 		if err := c.Query(ctx, "SELECT channel, place FROM "+d.sealedTable(), func(k *engine.Chunk) error {
 			places := engine.Numbers[int32](k, 1)
 			for i, channel := range engine.Numbers[uint32](k, 0) {
@@ -207,11 +207,8 @@ func (m *marks) read(ctx context.Context, c *engine.Conn, d *day) error {
 			return err
 		}
 	}
-	for table, rows := range map[string]uint64{d.extraTable(): d.extra, d.openTable(): d.open} {
-		if rows == 0 {
-			continue
-		}
-		if err := c.Query(ctx, "SELECT channel, place, source FROM "+table, func(k *engine.Chunk) error {
+	for _, from := range d.versionTables() {
+		if err := c.Query(ctx, "SELECT channel, place, source FROM "+from.table+" WHERE true"+from.and, func(k *engine.Chunk) error {
 			places, sources := engine.Numbers[int32](k, 1), engine.Numbers[uint32](k, 2)
 			for i, channel := range engine.Numbers[uint32](k, 0) {
 				if int(sources[i]) < len(m.raw) && m.raw[sources[i]] {

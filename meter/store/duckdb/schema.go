@@ -13,7 +13,7 @@ import (
 )
 
 // version is the layout of the database.
-const version = 1
+const version = 2
 
 // The tables. There are no keys: they would cost most of the engine's speed, and the store is the only writer.
 const schema = `
@@ -26,10 +26,23 @@ CREATE TABLE points(point VARCHAR, premises VARCHAR);
 CREATE TABLE installations(point VARCHAR, meter UINTEGER, since BIGINT, until BIGINT);
 CREATE TABLE sources(number UINTEGER, stage UINTEGER, status UINTEGER, reason VARCHAR, who VARCHAR, rule VARCHAR);
 CREATE TABLE verdicts(number UINTEGER, recorded UINTEGER, source UINTEGER);
-CREATE TABLE days(day INTEGER, open UBIGINT, waiting UBIGINT, sealed UBIGINT, extra UBIGINT, judged BOOLEAN, delayed BOOLEAN, bound UINTEGER);
+CREATE TABLE days(day INTEGER, open UBIGINT, waiting UBIGINT, sealed UBIGINT, extra UBIGINT, judged BOOLEAN, delayed BOOLEAN, bound UINTEGER, generation UINTEGER, taken UBIGINT, takenWaiting UBIGINT, done UINTEGER, totals UBIGINT);
+CREATE TABLE uses(day INTEGER, channel UINTEGER, used INTEGER);
+CREATE TABLE redo(day INTEGER, channel UINTEGER);
 CREATE TABLE strays(meter VARCHAR, channel UINTEGER, "end" BIGINT, value DOUBLE, recorded UINTEGER, source UINTEGER);
 CREATE TABLE exceptions(number UBIGINT, channel UINTEGER, day INTEGER, status UINTEGER, count UINTEGER, noticed UINTEGER);
 CREATE TABLE settled(number UBIGINT, channel UINTEGER, day INTEGER, status UINTEGER, who VARCHAR, why VARCHAR, recorded UINTEGER)`
+
+// fromFirst makes the layout out of version 1.
+const fromFirst = `
+ALTER TABLE days ADD COLUMN generation UINTEGER DEFAULT 0;
+ALTER TABLE days ADD COLUMN taken UBIGINT DEFAULT 0;
+ALTER TABLE days ADD COLUMN takenWaiting UBIGINT DEFAULT 0;
+ALTER TABLE days ADD COLUMN done UINTEGER DEFAULT 0;
+ALTER TABLE days ADD COLUMN totals UBIGINT DEFAULT 0;
+CREATE TABLE uses(day INTEGER, channel UINTEGER, used INTEGER);
+CREATE TABLE redo(day INTEGER, channel UINTEGER);
+UPDATE layout SET version = 2`
 
 const versionColumns = "(channel UINTEGER, place INTEGER, value DOUBLE, recorded UINTEGER, source UINTEGER)"
 
@@ -65,9 +78,12 @@ func load(ctx context.Context, s *Store) error {
 			return c.Exec(ctx, "INSERT INTO layout VALUES ($1, $2)", version, zone)
 		})
 	}
+	first := false
 	if err := c.Query(ctx, "SELECT version, zone FROM layout", func(k *engine.Chunk) error {
+		found := engine.Numbers[int32](k, 0)[0]
+		first = found == 1
 		switch is := k.Texts(1).At(0); {
-		case engine.Numbers[int32](k, 0)[0] != version:
+		case found != version && !first:
 			return errVersion
 		case is != zone:
 			return fmt.Errorf("its days are those of %s: set the zone to it, or begin another store", is)
@@ -76,7 +92,12 @@ func load(ctx context.Context, s *Store) error {
 	}); err != nil {
 		return err
 	}
-	for _, f := range []func(context.Context, *Store, *engine.Conn) error{loadState, loadMeters, loadSources, loadDays, loadStrays} {
+	if first {
+		if err := s.transaction(ctx, func(c *engine.Conn) error { return execAll(ctx, c, fromFirst) }); err != nil {
+			return err
+		}
+	}
+	for _, f := range []func(context.Context, *Store, *engine.Conn) error{loadState, loadMeters, loadSources, loadDays, loadStrays, loadRedo, findGarbage} {
 		if err := f(ctx, s, c); err != nil {
 			return err
 		}
@@ -133,19 +154,23 @@ func loadSources(ctx context.Context, s *Store, c *engine.Conn) error {
 	}
 	return c.Query(ctx, "SELECT recorded, source FROM verdicts ORDER BY number", func(k *engine.Chunk) error {
 		for i := range k.Rows {
-			s.verdicts = append(s.verdicts, verdict{engine.Numbers[uint32](k, 0)[i], engine.Numbers[uint32](k, 1)[i]})
+			v := verdict{engine.Numbers[uint32](k, 0)[i], engine.Numbers[uint32](k, 1)[i]}
+			s.verdictOf[v] = uint32(len(s.verdicts))
+			s.verdicts = append(s.verdicts, v)
 		}
 		return nil
 	})
 }
 
 func loadDays(ctx context.Context, s *Store, c *engine.Conn) error {
-	return c.Query(ctx, "SELECT day, open, waiting, sealed, extra, judged, delayed, bound FROM days", func(k *engine.Chunk) error {
+	return c.Query(ctx, "SELECT day, open, waiting, sealed, extra, judged, delayed, bound, generation, taken, takenWaiting, done, totals FROM days", func(k *engine.Chunk) error {
 		for i := range k.Rows {
 			d := &day{
 				key: store.Day(engine.Numbers[int32](k, 0)[i]), open: engine.Numbers[uint64](k, 1)[i], waiting: engine.Numbers[uint64](k, 2)[i],
 				sealed: engine.Numbers[uint64](k, 3)[i], extra: engine.Numbers[uint64](k, 4)[i], judged: engine.Numbers[bool](k, 5)[i],
 				delayed: engine.Numbers[bool](k, 6)[i], bound: engine.Numbers[uint32](k, 7)[i],
+				generation: engine.Numbers[uint32](k, 8)[i], taken: engine.Numbers[uint64](k, 9)[i], takenWaiting: engine.Numbers[uint64](k, 10)[i],
+				done: engine.Numbers[uint32](k, 11)[i], totals: engine.Numbers[uint64](k, 12)[i],
 			}
 			s.days[d.key] = d
 		}
@@ -158,8 +183,17 @@ func saveDay(ctx context.Context, c *engine.Conn, d *day) error {
 	if err := c.Exec(ctx, "DELETE FROM days WHERE day = $1", int64(d.key)); err != nil {
 		return err
 	}
-	return c.Exec(ctx, "INSERT INTO days VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-		int64(d.key), d.open, d.waiting, d.sealed, d.extra, d.judged, d.delayed, d.bound)
+	return c.Exec(ctx, "INSERT INTO days VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+		int64(d.key), d.open, d.waiting, d.sealed, d.extra, d.judged, d.delayed, d.bound, d.generation, d.taken, d.takenWaiting, d.done, d.totals)
+}
+
+func loadRedo(ctx context.Context, s *Store, c *engine.Conn) error {
+	return c.Query(ctx, "SELECT day, count(DISTINCT channel)::BIGINT FROM redo GROUP BY day", func(k *engine.Chunk) error {
+		for i, d := range engine.Numbers[int32](k, 0) {
+			s.redo[store.Day(d)] = uint64(engine.Numbers[int64](k, 1)[i])
+		}
+		return nil
+	})
 }
 
 // saveState writes cursor, moment, and counters.

@@ -30,7 +30,8 @@ type Options struct {
 	Now         func() time.Time // the clock; time.Now if nil
 	MemoryLimit int64            // bytes that DuckDB may use before it spills to Dir/tmp; 512 MB if 0
 	Threads     int              // that DuckDB may use for one query; 2 if 0
-	Cells       int              // readings that Judge holds in memory at once, 16 octets each; 8 million if 0
+	Cells       int              // readings that Judge reads at once, some 25 octets each, twice; 4 million if 0
+	Slice       int              // readings that Judge writes in one transaction; 250,000 if 0
 }
 
 // Store implements store.Store. It is safe for concurrent use.
@@ -40,22 +41,28 @@ type Store struct {
 	dir      *directory.Directory
 	db       *engine.DB
 
-	write  sync.Mutex // held by whoever changes the database; taken before the others
-	writer *engine.Conn
-	newest uint32 // moment of recording, in Unix seconds
-	cursor cursor
-	number uint64 // of the newest exception
+	judging sync.Mutex // held while a day is judged; taken before the others
 
-	tables sync.RWMutex // held by readers while tables must not go; taken before mu
+	write   sync.Mutex // held by whoever changes the database; taken before the ones below
+	writer  *engine.Conn
+	newest  uint32 // moment of recording, in Unix seconds
+	cursor  cursor
+	number  uint64   // of the newest exception
+	garbage []string // tables that nobody refers to any more
 
-	mu       sync.Mutex // guards what follows; never held during a statement
-	closed   bool
-	spare    []*engine.Conn
-	days     map[store.Day]*day
-	sources  []source
-	sourceOf map[source]uint32
-	verdicts []verdict
-	strays   strays
+	busy   sync.RWMutex // held by readers while they read; a table goes when nobody holds it
+	tables sync.RWMutex // held while a slice becomes visible, and by readers until they have their view; taken before mu
+
+	mu        sync.Mutex // guards what follows; never held during a statement
+	closed    bool
+	spare     []*engine.Conn
+	days      map[store.Day]*day
+	sources   []source
+	sourceOf  map[source]uint32
+	verdicts  []verdict
+	verdictOf map[verdict]uint32
+	redo      map[store.Day]uint64 // channels that depend on other days which changed
+	strays    strays
 }
 
 type cursor struct {
@@ -73,16 +80,52 @@ type day struct {
 	judged  bool   // the sorted table is there
 	delayed bool   // it tells the moment of recording from the interval's end
 	bound   uint32 // channels below it were judged
+
+	generation   uint32 // of the open table
+	taken        uint64 // rows of the batch that is judged, which was the open table before; there is none if 0
+	takenWaiting uint64 // of them raw readings of intervals
+	done         uint32 // channels below it were judged: their rows of the batch do not count any more
+	totals       uint64 // rows of the table of sums
 }
 
 // The names of a day's tables.
-func (d *day) openTable() string   { return "o_" + d.name() }
+func (d *day) openTable() string   { return d.versioned(d.generation) }
+func (d *day) batchTable() string  { return d.versioned(d.generation - 1) }
+func (d *day) totalTable() string  { return "t_" + d.name() }
 func (d *day) sealedTable() string { return "s_" + d.name() }
 func (d *day) extraTable() string  { return "x_" + d.name() }
 
 func (d *day) name() string {
 	return strings.ReplaceAll(strconv.Itoa(int(d.key)), "-", "m")
 }
+
+func (d *day) versioned(generation uint32) string {
+	if generation == 0 {
+		return "o_" + d.name()
+	}
+	return "o_" + d.name() + "_" + strconv.FormatUint(uint64(generation), 10)
+}
+
+// versionTable is a table of versions, with what tells the rows that count.
+type versionTable struct{ table, and string }
+
+// versionTables lists the tables of versions, the oldest first.
+func (d *day) versionTables() []versionTable {
+	var list []versionTable
+	if d.extra > 0 {
+		list = append(list, versionTable{d.extraTable(), ""})
+	}
+	if d.taken > 0 {
+		list = append(list, versionTable{d.batchTable(), " AND channel >= " + strconv.FormatUint(uint64(d.done), 10)})
+	}
+	if d.open > 0 {
+		list = append(list, versionTable{d.openTable(), ""})
+	}
+	return list
+}
+
+// rows is how many versions the day has, as far as that can be told while it is judged.
+func (d *day) rows() uint64 { return d.open + d.taken + d.sealed + d.extra }
 
 var _ store.Store = (*Store)(nil)
 
@@ -108,7 +151,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		o.Threads = 2
 	}
 	if o.Cells == 0 {
-		o.Cells = 8 << 20
+		o.Cells = 4 << 20
+	}
+	if o.Slice == 0 {
+		o.Slice = 250_000
 	}
 	if err := os.MkdirAll(filepath.Join(o.Dir, "tmp"), 0o750); err != nil {
 		return nil, fault.E(op, fault.Invalid, o.Dir, fmt.Errorf("the directory must be writable: %w", err))
@@ -118,7 +164,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, failed(op, o.Dir, err)
 	}
 	c := store.NewCalendar(o.Zone)
-	s := &Store{options: o, calendar: c, dir: directory.New(c), db: db, days: map[store.Day]*day{}, sourceOf: map[source]uint32{}, strays: strays{of: map[string]uint64{}}}
+	s := &Store{options: o, calendar: c, dir: directory.New(c), db: db, days: map[store.Day]*day{}, sourceOf: map[source]uint32{}, verdictOf: map[verdict]uint32{}, redo: map[store.Day]uint64{}, strays: strays{of: map[string]uint64{}}}
 	if s.writer, err = db.Connect(); err == nil {
 		err = load(ctx, s)
 	}
@@ -138,18 +184,19 @@ func (o *Options) settings() map[string]string {
 	}
 }
 
-// Close ends all work. It waits for readers.
+// Close ends all work. It waits for readers, and until a slice that is judged just now is written.
 func (s *Store) Close() error {
-	s.write.Lock()
-	defer s.write.Unlock()
-	s.tables.Lock()
-	defer s.tables.Unlock()
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
+	closed := s.closed
+	s.closed = true
+	s.mu.Unlock()
+	if closed {
 		return nil
 	}
-	s.closed = true
+	s.busy.Lock()
+	defer s.busy.Unlock()
+	s.write.Lock()
+	defer s.write.Unlock()
 	for _, c := range s.spare {
 		c.Close()
 	}
@@ -160,31 +207,80 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// reader lends a connection and keeps the tables until give is called.
+// reader lends a connection that sees the store as it is now, until give is called.
 func (s *Store) reader(ctx context.Context, op string) (c *engine.Conn, give func(), err error) {
+	c, _, give, err = s.view(ctx, op)
+	return c, give, err
+}
+
+// view is reader, with the days that belong to what the connection sees.
+func (s *Store) view(ctx context.Context, op string) (c *engine.Conn, days map[store.Day]*day, give func(), err error) {
 	if err := ctx.Err(); err != nil {
-		return nil, nil, fault.E(op, fault.KindOf(err), "", err)
+		return nil, nil, nil, fault.E(op, fault.KindOf(err), "", err)
 	}
-	s.tables.RLock()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		s.tables.RUnlock()
-		return nil, nil, fault.E(op, fault.Unavailable, s.options.Dir, errClosed)
+	s.busy.RLock()
+	c, err = s.connection(op)
+	if err != nil {
+		s.busy.RUnlock()
+		return nil, nil, nil, err
 	}
-	if n := len(s.spare); n > 0 {
-		c = s.spare[n-1]
-		s.spare = s.spare[:n-1]
-	} else if c, err = s.db.Connect(); err != nil {
-		s.tables.RUnlock()
-		return nil, nil, failed(op, s.options.Dir, err)
-	}
-	return c, func() {
+	give = func() {
+		_ = c.Exec(context.WithoutCancel(ctx), "ROLLBACK") // fails only when nothing is open
 		s.mu.Lock()
 		s.spare = append(s.spare, c)
 		s.mu.Unlock()
-		s.tables.RUnlock()
-	}, nil
+		s.busy.RUnlock()
+	}
+	s.tables.RLock()
+	defer s.tables.RUnlock()
+	for _, statement := range []string{"BEGIN", "SELECT log FROM state"} { // a transaction sees what was there when it read first
+		if err := c.Exec(ctx, statement); err != nil {
+			give()
+			return nil, nil, nil, failed(op, s.options.Dir, err)
+		}
+	}
+	return c, s.snapshot(), give, nil
+}
+
+// connection returns a spare connection, or a new one.
+func (s *Store) connection(op string) (*engine.Conn, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, fault.E(op, fault.Unavailable, s.options.Dir, errClosed)
+	}
+	if n := len(s.spare); n > 0 {
+		c := s.spare[n-1]
+		s.spare = s.spare[:n-1]
+		return c, nil
+	}
+	c, err := s.db.Connect()
+	if err != nil {
+		return nil, failed(op, s.options.Dir, err)
+	}
+	return c, nil
+}
+
+// dayOf returns a day as it is; nil if there is none.
+func (s *Store) dayOf(d store.Day) *day {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.days[d]
+}
+
+// known returns what numbers of sources and verdicts stand for.
+func (s *Store) known() ([]source, []verdict) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sources, s.verdicts
+}
+
+// numberOf returns the number of a source that is known.
+func (s *Store) numberOf(v source) (uint32, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, ok := s.sourceOf[v]
+	return n, ok
 }
 
 // begin takes the right to write. The caller unlocks write when it returns nil.
@@ -241,7 +337,7 @@ func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 	s.mu.Lock()
 	out.Days, out.Strays = len(s.days), s.strays.all
 	for _, d := range s.days {
-		out.Rows += d.open + d.sealed + d.extra
+		out.Rows += d.rows()
 	}
 	s.mu.Unlock()
 	err = filepath.WalkDir(s.options.Dir, func(_ string, e fs.DirEntry, err error) error {

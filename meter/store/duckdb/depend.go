@@ -1,0 +1,178 @@
+package duckdb
+
+import (
+	"slices"
+
+	duck "github.com/duckdb/duckdb-go-bindings"
+
+	"voltbus/meter/store"
+	"voltbus/meter/store/directory"
+	"voltbus/store/duckdb/engine"
+)
+
+// listed returns a condition for exactly the channels of a sorted list.
+func listed(list []uint32) string {
+	if len(list) <= mostListed || len(list) == int(list[len(list)-1]-list[0])+1 {
+		return among(list)
+	}
+	text := make([]byte, 0, 16*len(list))
+	for len(list) > 0 {
+		part := list[:min(len(list), mostListed)]
+		if list = list[len(part):]; len(text) > 0 {
+			text = append(text, " OR "...)
+		}
+		text = append(append(append(text, '('), among(part)...), ')')
+	}
+	return "(" + string(text) + ")"
+}
+
+// mostListed is how many channels among lists one by one.
+const mostListed = 2000
+
+// writeExceptions replaces the exceptions of channels that were judged before. What was found before stays as it is, and
+// what somebody settled is not found again.
+func (w *sliceWriter) writeExceptions() error {
+	waiting, settled := map[uint32]exception{}, map[uint32]uint32{}
+	if len(w.again) > 0 {
+		of := " WHERE day = $1 AND " + among(w.again)
+		err := w.c.Query(w.ctx, "SELECT channel, status, count FROM exceptions"+of, func(k *engine.Chunk) error {
+			for i, channel := range engine.Numbers[uint32](k, 0) {
+				waiting[channel] = exception{channel, engine.Numbers[uint32](k, 1)[i], int(engine.Numbers[uint32](k, 2)[i])}
+			}
+			return nil
+		}, int64(w.j.day))
+		if err != nil {
+			return err
+		}
+		err = w.c.Query(w.ctx, "SELECT channel, status FROM settled"+of+" ORDER BY recorded", func(k *engine.Chunk) error {
+			for i, channel := range engine.Numbers[uint32](k, 0) {
+				settled[channel] = engine.Numbers[uint32](k, 1)[i]
+			}
+			return nil
+		}, int64(w.j.day))
+		if err != nil {
+			return err
+		}
+	}
+	var gone []uint32
+	found := map[uint32]bool{}
+	var fresh []exception
+	for _, e := range w.exceptions {
+		was, is := waiting[e.channel]
+		status, done := settled[e.channel]
+		if found[e.channel] = is && was == e; found[e.channel] || (!is && done && status == e.status) {
+			continue
+		}
+		fresh = append(fresh, e)
+	}
+	for _, channel := range w.again {
+		if _, is := waiting[channel]; is && !found[channel] {
+			gone = append(gone, channel)
+		}
+	}
+	if len(gone) > 0 {
+		if err := w.c.Exec(w.ctx, "DELETE FROM exceptions WHERE day = $1 AND "+listed(gone), int64(w.j.day)); err != nil {
+			return err
+		}
+	}
+	w.out.Exceptions = len(w.exceptions)
+	return w.putExceptions(fresh)
+}
+
+func (w *sliceWriter) putExceptions(list []exception) error {
+	if len(list) == 0 {
+		return nil
+	}
+	a, err := w.c.Appender("exceptions", duck.TypeUBigInt, duck.TypeUInteger, duck.TypeInteger, duck.TypeUInteger, duck.TypeUInteger, duck.TypeUInteger)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	for part := range slices.Chunk(list, engine.ChunkRows) {
+		numbers, channels, days := engine.Column[uint64](a, 0), engine.Column[uint32](a, 1), engine.Column[int32](a, 2)
+		status, counts, noticed := engine.Column[uint32](a, 3), engine.Column[uint32](a, 4), engine.Column[uint32](a, 5)
+		for i, e := range part {
+			w.x.number++
+			numbers[i], channels[i], days[i] = w.x.number, e.channel, int32(w.j.day)
+			status[i], counts[i], noticed[i] = e.status, uint32(e.count), w.x.recorded
+		}
+		if err := a.Append(len(part)); err != nil {
+			return err
+		}
+	}
+	return a.Flush()
+}
+
+// writeUses notes on which other days estimates depend.
+func (w *sliceWriter) writeUses() error {
+	list := make([][3]int64, 0, len(w.uses))
+	for _, u := range w.uses {
+		list = append(list, [3]int64{int64(w.j.day), int64(u.channel), int64(u.day)})
+	}
+	return w.put("uses", list, duck.TypeInteger, duck.TypeUInteger, duck.TypeInteger)
+}
+
+// writeRedo notes which channels of other days depend on readings that are new: those of the next day, and those whose
+// estimates were made of them.
+func (w *sliceWriter) writeRedo() error {
+	if len(w.changed) == 0 {
+		return nil
+	}
+	changed := map[uint32]bool{}
+	var list [][3]int64
+	next := w.j.s.dayOf(w.j.day + 1)
+	add := func(d *day, channel uint32) {
+		if d != nil && d.key != w.j.day && d.judged && channel < d.bound {
+			list = append(list, [3]int64{int64(d.key), int64(channel)})
+			w.redo[d.key]++
+		}
+	}
+	for _, channel := range w.changed {
+		for _, of := range append(w.j.s.dir.Profiles(nil, channel), channel) {
+			if !changed[of] {
+				changed[of] = true
+				if _, c := w.j.s.dir.Key(of); c.Interval > 0 {
+					add(next, of)
+				}
+			}
+		}
+	}
+	err := w.c.Query(w.ctx, "SELECT DISTINCT day, channel FROM uses WHERE used = $1 AND channel >= $2 AND channel < $3", func(k *engine.Chunk) error {
+		days := engine.Numbers[int32](k, 0)
+		for i, channel := range engine.Numbers[uint32](k, 1) {
+			if d := store.Day(days[i]); changed[channel] && d != w.j.day+1 {
+				add(w.j.s.dayOf(d), channel)
+			}
+		}
+		return nil
+	}, int64(w.j.day), w.from-min(w.from, directory.MaxChannels), w.until+directory.MaxChannels)
+	if err != nil {
+		return err
+	}
+	return w.put("redo", list, duck.TypeInteger, duck.TypeUInteger)
+}
+
+// put appends rows of a day, a channel, and another day if the table has one.
+func (w *sliceWriter) put(table string, rows [][3]int64, types ...duck.Type) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	a, err := w.c.Appender(table, types...)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	for part := range slices.Chunk(rows, engine.ChunkRows) {
+		days, channels := engine.Column[int32](a, 0), engine.Column[uint32](a, 1)
+		for i, r := range part {
+			days[i], channels[i] = int32(r[0]), uint32(r[1])
+			if len(types) > 2 {
+				engine.Column[int32](a, 2)[i] = int32(r[2])
+			}
+		}
+		if err := a.Append(len(part)); err != nil {
+			return err
+		}
+	}
+	return a.Flush()
+}

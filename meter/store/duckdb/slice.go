@@ -1,0 +1,364 @@
+package duckdb
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	duck "github.com/duckdb/duckdb-go-bindings"
+
+	"voltbus/meter"
+	"voltbus/meter/store"
+	"voltbus/store/duckdb/engine"
+)
+
+// slice is consecutive channels that were judged and are written in one transaction. Sources are numbers of its own until
+// then, and a version that is new has no moment of recording yet.
+type slice struct {
+	j           *judging
+	from, until uint32 // the channels
+	cells       int
+	out         store.Judgement
+
+	sealed     sealedRows
+	rows       []row // for the table of further versions, as they were in the batch
+	fresh      []row // new ones
+	sources    []source
+	sourceOf   map[source]uint32
+	channels   []uint32 // that were judged
+	again      []uint32 // of them those that were judged before
+	changed    []uint32 // channels with readings that are new
+	exceptions []exception
+	totals     []total
+	uses       []use
+	last       source // the newest one that was asked for, and its number
+	lastNumber uint32
+}
+
+// sealedRows are rows of the sorted table in columns.
+type sealedRows struct {
+	channel         []uint32
+	place           []int32
+	value           []float64
+	recorded        []int64
+	source, verdict []uint32
+}
+
+type exception struct {
+	channel, status uint32
+	count           int
+}
+
+type total struct {
+	channel      uint32
+	sum, highest float64
+}
+
+// use says that what was estimated of a channel depends on another day.
+type use struct {
+	channel uint32
+	day     store.Day
+}
+
+func (j *judging) newSlice(from uint32) *slice {
+	p := &slice{j: j, from: from, sourceOf: map[source]uint32{}}
+	if !j.is.judged {
+		n := j.s.options.Slice + j.s.options.Slice/8
+		t := &p.sealed
+		t.channel, t.place, t.value = make([]uint32, 0, n), make([]int32, 0, n), make([]float64, 0, n)
+		t.recorded, t.source, t.verdict = make([]int64, 0, n), make([]uint32, 0, n), make([]uint32, 0, n)
+	}
+	return p
+}
+
+func (p *slice) source(v source) uint32 {
+	if v == p.last && len(p.sources) > 0 {
+		return p.lastNumber
+	}
+	n, ok := p.sourceOf[v]
+	if !ok {
+		n = uint32(len(p.sources))
+		p.sources = append(p.sources, v)
+		p.sourceOf[v] = n
+	}
+	p.last, p.lastNumber = v, n
+	return n
+}
+
+// judge judges one channel.
+func (p *slice) judge(of *store.ChannelDay, b *block, i int, channel uint32) error {
+	j := p.j
+	if b.changed[i] {
+		p.changed = append(p.changed, channel)
+	}
+	if b.model[i].Interval == 0 {
+		return nil
+	}
+	of.Key, of.Channel = store.ChannelKey{}, b.model[i]
+	of.Key, _ = j.s.dir.Key(channel)
+	from, to := b.first[i], b.first[i+1]
+	of.Ends, of.Values, of.OffGrid = j.endsOf(of.Channel.Interval), b.value[from:to:to], int(b.offGrid[i])
+	n := len(of.Ends)
+	of.Status, of.Estimates, of.Rules = grown(of.Status, n), grown(of.Estimates, n), grown(of.Rules, n)
+	for k := range n {
+		of.Estimates[k] = math.NaN()
+	}
+	of.Again = j.is.judged && channel < j.is.bound
+	of.Exception, of.Rule, of.Uses = false, "", of.Uses[:0]
+	j.near.of(of, i, channel)
+	if err := j.judgeOne(of); err != nil {
+		return err
+	}
+	p.out.Channels++
+	p.cells += n
+	p.channels = append(p.channels, channel)
+	if of.Again {
+		p.again = append(p.again, channel)
+	}
+	for place := range n {
+		p.interval(of, b, int(from)+place, channel, int32(place))
+	}
+	sum, highest := of.Summary()
+	p.totals = append(p.totals, total{channel, sum, highest})
+	for _, d := range of.Uses {
+		p.uses = append(p.uses, use{channel, d})
+	}
+	if of.Exception {
+		e := store.NewException(0, of, meter.Version{}.Recorded)
+		p.exceptions = append(p.exceptions, exception{channel, e.Status, e.Count})
+	}
+	return nil
+}
+
+// grown returns a cleared slice of n.
+func grown[T any](s []T, n int) []T {
+	s = slices.Grow(s[:0], n)[:n]
+	clear(s)
+	return s
+}
+
+// interval notes what was said of one interval.
+func (p *slice) interval(of *store.ChannelDay, b *block, cell int, channel uint32, place int32) {
+	status := of.Status[place]
+	if v := b.value[cell]; !math.IsNaN(v) {
+		said := source{meter.Validated, status, meter.Origin{Rule: of.Rule}}
+		if status != 0 {
+			said.stage = meter.Raw
+			p.out.Doubted++
+		} else {
+			p.out.Validated++
+		}
+		p.raw(b, cell, row{channel, place, v, b.recorded[cell], b.source[cell]}, said, of.Ends[place])
+	}
+	if v := of.Estimates[place]; !math.IsNaN(v) {
+		p.out.Estimated++
+		if was, ok := b.estimates[cell]; !ok || was != v || b.state[cell] == fresh || b.state[cell] == disputed {
+			p.fresh = append(p.fresh, row{channel: channel, place: place, value: v, source: p.source(source{meter.Estimated, status, meter.Origin{Rule: of.Rules[place]}})})
+		}
+	}
+}
+
+// raw notes a raw reading with what was said of it.
+func (p *slice) raw(b *block, cell int, r row, said source, end int64) {
+	if b.state[cell] == fresh && !p.j.is.judged {
+		t := &p.sealed
+		t.channel, t.place, t.value = append(t.channel, r.channel), append(t.place, r.place), append(t.value, r.value)
+		t.recorded, t.source = append(t.recorded, int64(r.recorded)-p.j.delay(end)), append(t.source, r.source)
+		t.verdict = append(t.verdict, p.source(said))
+		return
+	}
+	if b.state[cell] == fresh {
+		p.rows = append(p.rows, r)
+	}
+	if b.state[cell] == settled {
+		if n, ok := p.j.s.numberOf(said); ok && b.said[cell] == n+1 {
+			return
+		}
+	}
+	p.fresh = append(p.fresh, row{channel: r.channel, place: r.place, value: r.value, source: p.source(said)})
+}
+
+// write stores a slice in one transaction, and makes it visible.
+func (j *judging) write(ctx context.Context, p *slice) error {
+	s := j.s
+	if err := s.begin(ctx, "metering.Judge"); err != nil {
+		return err
+	}
+	defer s.write.Unlock()
+	s.sweep(ctx)
+	w := &sliceWriter{slice: p, c: s.writer, ctx: ctx, redo: map[store.Day]uint64{}}
+	w.x = &change{
+		s: s, c: s.writer, ctx: ctx, recorded: s.moment(), cursor: s.cursor, strays: s.strays.change(), number: s.number,
+		days: map[store.Day]*openDay{}, sourceOf: map[source]uint32{},
+	}
+	defer w.x.close()
+	if err := s.writer.Exec(ctx, "BEGIN"); err != nil {
+		return err
+	}
+	err := w.all()
+	if err == nil {
+		err = w.commit() //nolint:contextcheck // what is complete is committed, whoever waits
+	}
+	if err != nil {
+		_ = s.writer.Exec(context.WithoutCancel(ctx), "ROLLBACK") // fails only when nothing is open
+		return err
+	}
+	j.out.Channels += p.out.Channels
+	j.out.Validated += p.out.Validated
+	j.out.Doubted += p.out.Doubted
+	j.out.Estimated += p.out.Estimated
+	j.out.Exceptions += p.out.Exceptions
+	return nil
+}
+
+// sliceWriter is the transaction of a slice.
+type sliceWriter struct {
+	*slice
+	c        *engine.Conn
+	ctx      context.Context //nolint:containedctx // it lives as long as the call
+	x        *change
+	verdicts []verdict
+	redo     map[store.Day]uint64
+}
+
+func (w *sliceWriter) all() error {
+	for _, f := range []func() error{w.writeSealed, w.writeExtra, w.writeTotals, w.writeExceptions, w.writeUses, w.writeRedo, w.writeDay, w.x.save} {
+		if err := f(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *sliceWriter) writeSealed() error {
+	t := &w.sealed
+	if len(t.channel) == 0 {
+		return nil
+	}
+	verdictOf := make([]uint32, len(w.sources))
+	for i := range verdictOf {
+		verdictOf[i] = math.MaxUint32
+	}
+	for i, own := range t.verdict {
+		if verdictOf[own] == math.MaxUint32 {
+			n, err := w.verdict(w.sources[own])
+			if err != nil {
+				return err
+			}
+			verdictOf[own] = n
+		}
+		t.verdict[i] = verdictOf[own]
+	}
+	a, err := w.c.Appender(w.j.is.sealedTable(), duck.TypeUInteger, duck.TypeInteger, duck.TypeDouble, duck.TypeBigInt, duck.TypeUInteger, duck.TypeUInteger)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	for n := 0; n < len(t.channel); n += engine.ChunkRows {
+		m := min(n+engine.ChunkRows, len(t.channel))
+		copy(engine.Column[uint32](a, 0), t.channel[n:m])
+		copy(engine.Column[int32](a, 1), t.place[n:m])
+		copy(engine.Column[float64](a, 2), t.value[n:m])
+		copy(engine.Column[int64](a, 3), t.recorded[n:m])
+		copy(engine.Column[uint32](a, 4), t.source[n:m])
+		copy(engine.Column[uint32](a, 5), t.verdict[n:m])
+		if err := a.Append(m - n); err != nil {
+			return err
+		}
+	}
+	return a.Flush()
+}
+
+// verdict returns the number of a judgement of now.
+func (w *sliceWriter) verdict(v source) (uint32, error) {
+	is := verdict{w.x.recorded, w.x.source(v)}
+	if n, ok := w.j.s.verdictOf[is]; ok {
+		return n, nil
+	}
+	n := uint32(len(w.j.s.verdicts) + len(w.verdicts))
+	w.verdicts = append(w.verdicts, is)
+	return n, w.c.Exec(w.ctx, "INSERT INTO verdicts VALUES ($1, $2, $3)", n, is.recorded, is.source)
+}
+
+// writeExtra writes further versions: those of the batch, and behind them new ones.
+func (w *sliceWriter) writeExtra() error {
+	for i := range w.fresh {
+		r := &w.fresh[i]
+		r.recorded, r.source = w.x.recorded, w.x.source(w.sources[r.source])
+	}
+	w.rows = append(w.rows, w.fresh...)
+	if len(w.rows) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(w.rows, func(x, y row) int { return cmp.Or(cmp.Compare(x.channel, y.channel), cmp.Compare(x.place, y.place)) })
+	out, err := newVersionWriter(w.c, w.j.is.extraTable())
+	if err != nil {
+		return err
+	}
+	defer out.appender.Close()
+	for _, r := range w.rows {
+		if err := out.put(r); err != nil {
+			return err
+		}
+	}
+	return out.flush()
+}
+
+func (w *sliceWriter) writeTotals() error {
+	table := w.j.is.totalTable()
+	if len(w.again) > 0 {
+		if err := w.c.Exec(w.ctx, "DELETE FROM "+table+" WHERE "+listed(w.again)); err != nil {
+			return err
+		}
+	}
+	a, err := w.c.Appender(table, duck.TypeUInteger, duck.TypeDouble, duck.TypeDouble)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	for n := 0; n < len(w.totals); n += engine.ChunkRows {
+		part := w.totals[n:min(n+engine.ChunkRows, len(w.totals))]
+		channels, sums, highs := engine.Column[uint32](a, 0), engine.Column[float64](a, 1), engine.Column[float64](a, 2)
+		for i, t := range part {
+			channels[i], sums[i], highs[i] = t.channel, t.sum, t.highest
+		}
+		if err := a.Append(len(part)); err != nil {
+			return err
+		}
+	}
+	return a.Flush()
+}
+
+// writeDay notes how far the batch is.
+func (w *sliceWriter) writeDay() error {
+	d := *w.j.s.dayOf(w.j.day)
+	d.done = w.until
+	d.sealed += uint64(len(w.sealed.channel))
+	d.extra += uint64(len(w.rows))
+	d.totals += uint64(len(w.totals))
+	d.delayed = w.j.is.delayed
+	w.x.days[w.j.day] = &openDay{day: d}
+	return nil
+}
+
+// commit ends the transaction, and makes what it did visible.
+func (w *sliceWriter) commit() error {
+	s := w.j.s
+	s.tables.Lock()
+	defer s.tables.Unlock()
+	if err := w.c.Exec(context.WithoutCancel(w.ctx), "COMMIT"); err != nil {
+		return err
+	}
+	w.x.publish()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, v := range w.verdicts {
+		s.verdictOf[v] = uint32(len(s.verdicts))
+		s.verdicts = append(s.verdicts, v)
+	}
+	for d, n := range w.redo {
+		s.redo[d] += n
+	}
+	return nil
+}
