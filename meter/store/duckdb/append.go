@@ -248,7 +248,7 @@ func (x *change) open(key store.Day) (*openDay, error) {
 }
 
 // put adds a version of a channel to the open table of its day.
-func (x *change) put(ref directory.Ref, end int64, r row, raw bool) error {
+func (x *change) put(ref directory.Ref, end int64, r row) error {
 	key, place := x.cutter.Cut(end, ref.Channel.Interval)
 	d, err := x.open(key)
 	if err != nil {
@@ -256,7 +256,7 @@ func (x *change) put(ref directory.Ref, end int64, r row, raw bool) error {
 	}
 	r.channel, r.place = ref.Number, place
 	d.day.open++
-	if raw && ref.Channel.Interval > 0 {
+	if ref.Channel.Interval > 0 {
 		d.waiting++
 	}
 	return d.w.put(r)
@@ -294,7 +294,7 @@ func (s *Store) Append(ctx context.Context, b *store.Batch) (store.Result, error
 				continue
 			}
 			out.Stored++
-			if err := x.put(refs[k], b.End[i], r, true); err != nil {
+			if err := x.put(refs[k], b.End[i], r); err != nil {
 				return err
 			}
 		}
@@ -329,7 +329,7 @@ func (s *Store) Revise(ctx context.Context, key store.ChannelKey, versions []met
 	return s.edit(ctx, op, func(x *change) error {
 		for _, v := range versions {
 			from := x.source(source{v.Stage, v.Status, v.Origin})
-			if err := x.put(ref, v.End.UnixMicro(), row{value: v.Value, recorded: x.recorded, source: from}, false); err != nil {
+			if err := x.put(ref, v.End.UnixMicro(), row{value: v.Value, recorded: x.recorded, source: from}); err != nil {
 				return err
 			}
 		}

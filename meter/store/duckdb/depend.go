@@ -32,7 +32,7 @@ const mostListed = 2000
 // writeExceptions replaces the exceptions of channels that were judged before. What was found before stays as it is, and
 // what somebody settled is not found again.
 func (w *sliceWriter) writeExceptions() error {
-	waiting, settled := map[uint32]exception{}, map[uint32]uint32{}
+	waiting, settled := map[uint32]exception{}, map[uint32]exception{}
 	if len(w.again) > 0 {
 		of := " WHERE day = $1 AND " + among(w.again)
 		err := w.c.Query(w.ctx, "SELECT channel, status, count FROM exceptions"+of, func(k *engine.Chunk) error {
@@ -44,9 +44,9 @@ func (w *sliceWriter) writeExceptions() error {
 		if err != nil {
 			return err
 		}
-		err = w.c.Query(w.ctx, "SELECT channel, status FROM settled"+of+" ORDER BY recorded", func(k *engine.Chunk) error {
+		err = w.c.Query(w.ctx, "SELECT channel, status, count FROM settled"+of+" ORDER BY recorded", func(k *engine.Chunk) error {
 			for i, channel := range engine.Numbers[uint32](k, 0) {
-				settled[channel] = engine.Numbers[uint32](k, 1)[i]
+				settled[channel] = exception{channel, engine.Numbers[uint32](k, 1)[i], int(engine.Numbers[uint32](k, 2)[i])}
 			}
 			return nil
 		}, int64(w.j.day))
@@ -59,8 +59,8 @@ func (w *sliceWriter) writeExceptions() error {
 	var fresh []exception
 	for _, e := range w.exceptions {
 		was, is := waiting[e.channel]
-		status, done := settled[e.channel]
-		if found[e.channel] = is && was == e; found[e.channel] || (!is && done && status == e.status) {
+		seen, done := settled[e.channel]
+		if found[e.channel] = is && was == e; found[e.channel] || (!is && done && seen == e) {
 			continue
 		}
 		fresh = append(fresh, e)

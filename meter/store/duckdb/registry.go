@@ -183,7 +183,7 @@ func adopt(ctx context.Context, s *Store, op string) (adopted int, err error) {
 			if ref.Channel == nil {
 				continue
 			}
-			if err := x.put(ref, f.end, f.row, true); err != nil {
+			if err := x.put(ref, f.end, f.row); err != nil {
 				return err
 			}
 			gone[f.key] = true

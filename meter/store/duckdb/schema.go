@@ -31,7 +31,7 @@ CREATE TABLE uses(day INTEGER, channel UINTEGER, used INTEGER);
 CREATE TABLE redo(day INTEGER, channel UINTEGER);
 CREATE TABLE strays(meter VARCHAR, channel UINTEGER, "end" BIGINT, value DOUBLE, recorded UINTEGER, source UINTEGER);
 CREATE TABLE exceptions(number UBIGINT, channel UINTEGER, day INTEGER, status UINTEGER, count UINTEGER, noticed UINTEGER);
-CREATE TABLE settled(number UBIGINT, channel UINTEGER, day INTEGER, status UINTEGER, who VARCHAR, why VARCHAR, recorded UINTEGER)`
+CREATE TABLE settled(number UBIGINT, channel UINTEGER, day INTEGER, status UINTEGER, who VARCHAR, why VARCHAR, recorded UINTEGER, count UINTEGER)`
 
 // fromFirst makes the layout out of version 1.
 const fromFirst = `
@@ -40,6 +40,7 @@ ALTER TABLE days ADD COLUMN taken UBIGINT DEFAULT 0;
 ALTER TABLE days ADD COLUMN takenWaiting UBIGINT DEFAULT 0;
 ALTER TABLE days ADD COLUMN done UINTEGER DEFAULT 0;
 ALTER TABLE days ADD COLUMN totals UBIGINT DEFAULT 0;
+ALTER TABLE settled ADD COLUMN count UINTEGER DEFAULT 0;
 CREATE TABLE uses(day INTEGER, channel UINTEGER, used INTEGER);
 CREATE TABLE redo(day INTEGER, channel UINTEGER);
 UPDATE layout SET version = 2`

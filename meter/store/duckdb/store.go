@@ -74,7 +74,7 @@ type cursor struct {
 type day struct {
 	key     store.Day
 	open    uint64 // rows of the open table; there is none if 0
-	waiting uint64 // of them raw readings of intervals
+	waiting uint64 // of them those of intervals
 	sealed  uint64 // rows of the sorted table
 	extra   uint64 // rows of the table of further versions
 	judged  bool   // the sorted table is there

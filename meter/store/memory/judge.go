@@ -13,16 +13,49 @@ import (
 	"voltbus/meter/store/directory"
 )
 
-// Judge implements store.Judged.
+// Judge implements store.Judged. Readings are taken in while it asks judge.
 func (s *Store) Judge(ctx context.Context, d store.Day, judge func(*store.ChannelDay) error) (store.Judgement, error) {
 	const op = "memory.Judge"
+	s.judging.Lock()
+	defer s.judging.Unlock()
+	var out store.Judgement
 	if err := s.begin(ctx, op); err != nil {
-		return store.Judgement{}, err
+		return out, err
+	}
+	todo := s.due(d)
+	s.mu.Unlock()
+	for _, channel := range todo {
+		if err := s.begin(ctx, op); err != nil {
+			return out, err
+		}
+		c := s.channelDay(d, channel)
+		seen := s.days.of(d).waiting[channel]
+		s.mu.Unlock()
+		if err := judge(c); err != nil {
+			return out, fault.E(op, fault.KindOf(err), c.Key.Meter, err)
+		}
+		if err := s.begin(ctx, op); err != nil {
+			return out, err
+		}
+		err := s.verdict(&out, c, channel, s.moment())
+		s.judged(c, channel, seen)
+		s.mu.Unlock()
+		if err != nil {
+			return out, fault.E(op, fault.Internal, c.Key.Meter, err)
+		}
+	}
+	if err := s.begin(ctx, op); err != nil {
+		return out, err
 	}
 	defer s.mu.Unlock()
-	var out store.Judgement
-	var todo []uint32
+	s.registersJudged(d, todo)
+	return out, nil
+}
+
+// due lists the channels of a day that are to be judged.
+func (s *Store) due(d store.Day) []uint32 {
 	of := s.days.of(d)
+	var todo []uint32
 	s.dir.Expected(d, 0, func(_, channel uint32, _ *meter.Channel) bool {
 		if !of.judged[channel] {
 			todo = append(todo, channel)
@@ -30,44 +63,170 @@ func (s *Store) Judge(ctx context.Context, d store.Day, judge func(*store.Channe
 		return true
 	})
 	for channel := range of.waiting {
-		todo = append(todo, channel)
+		todo = append(s.dir.Profiles(todo, channel), channel)
 	}
+	todo = slices.AppendSeq(todo, maps.Keys(of.redo))
+	todo = slices.DeleteFunc(todo, func(channel uint32) bool {
+		_, c := s.dir.Key(channel)
+		return c.Interval == 0
+	})
 	slices.Sort(todo)
-	judged := make([]*store.ChannelDay, 0, len(todo))
-	todo = slices.Compact(todo)
-	for _, channel := range todo {
-		c := s.channelDay(d, channel, of.judged[channel])
-		if err := judge(c); err != nil {
-			return store.Judgement{}, fault.E(op, fault.KindOf(err), c.Key.Meter, err)
-		}
-		judged = append(judged, c)
-	}
-	recorded := s.moment()
-	for i, c := range judged {
-		if err := s.verdict(&out, c, todo[i], recorded); err != nil {
-			return store.Judgement{}, fault.E(op, fault.Internal, c.Key.Meter, err)
-		}
-		of.judged[todo[i]] = true
-	}
-	clear(of.waiting)
-	return out, nil
+	return slices.Compact(todo)
 }
 
-// channelDay gathers the newest raw readings of a day.
-func (s *Store) channelDay(d store.Day, channel uint32, again bool) *store.ChannelDay {
+// registersJudged notes that the reads of registers count in what was judged.
+func (s *Store) registersJudged(d store.Day, todo []uint32) {
+	of := s.days.of(d)
+	for channel := range of.waiting {
+		for _, profile := range s.dir.Profiles(nil, channel) {
+			if _, ok := slices.BinarySearch(todo, profile); ok {
+				s.changed(d, profile)
+				delete(of.waiting, channel)
+			}
+		}
+	}
+}
+
+// judged notes that a channel of a day was judged, and which others depend on what came. Seen is how many versions waited.
+func (s *Store) judged(c *store.ChannelDay, channel uint32, seen uint64) {
+	of := s.days.of(c.Day)
+	of.judged[channel] = true
+	delete(of.redo, channel)
+	if seen > 0 {
+		s.changed(c.Day, channel)
+		if of.waiting[channel] -= seen; of.waiting[channel] == 0 {
+			delete(of.waiting, channel)
+		}
+	}
+	for _, d := range c.Uses {
+		s.days.of(d).used[use{c.Day, channel}] = true
+	}
+	total, highest := c.Summary()
+	of.sums[channel] = summary{total, highest}
+}
+
+// changed has those judged anew that depend on a day of a channel.
+func (s *Store) changed(d store.Day, channel uint32) {
+	if next := s.days.of(d + 1); next.judged[channel] {
+		next.redo[channel] = true
+	}
+	for u := range s.days.of(d).used {
+		if of := s.days.of(u.day); u.channel == channel && u.day != d && of.judged[channel] {
+			of.redo[channel] = true
+		}
+	}
+}
+
+// channelDay gathers the newest raw readings of a day, and what stands around them.
+func (s *Store) channelDay(d store.Day, channel uint32) *store.ChannelDay {
 	key, c := s.dir.Key(channel)
-	out := &store.ChannelDay{Key: key, Channel: c, Day: d, Again: again, Ends: s.calendar.Ends(nil, d, c.Interval)}
+	out := &store.ChannelDay{Key: key, Channel: c, Day: d, Again: s.days.of(d).judged[channel], Ends: s.calendar.Ends(nil, d, c.Interval)}
 	n := len(out.Ends)
-	out.Values, out.Status, out.Estimates, out.Rules = make([]float64, n), make([]uint32, n), make([]float64, n), make([]string, n)
-	for i := range out.Values {
-		out.Values[i], out.Estimates[i] = math.NaN(), math.NaN()
+	out.Status, out.Estimates, out.Rules = make([]uint32, n), make([]float64, n), make([]string, n)
+	out.Values = unknown(n)
+	for i := range out.Estimates {
+		out.Estimates[i] = math.NaN()
 	}
 	for _, v := range s.versions(d, channel) {
-		if i, ok := slices.BinarySearch(out.Ends, v.End.UnixMicro()); ok && v.Stage == meter.Raw {
+		i, ok := slices.BinarySearch(out.Ends, v.End.UnixMicro())
+		switch {
+		case v.Stage != meter.Raw:
+		case ok:
 			out.Values[i] = v.Value
+		case v.Status == 0:
+			out.OffGrid++
+		}
+	}
+	s.around(out, channel)
+	return out
+}
+
+func unknown(n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = math.NaN()
+	}
+	return out
+}
+
+// around fills in the days around, the register, and what was usual.
+func (s *Store) around(c *store.ChannelDay, channel uint32) {
+	k := store.Around(c.Channel.Interval)
+	before, after := s.values(c.Day-1, channel, true), s.values(c.Day+1, channel, true)
+	c.Before, c.After = before[len(before)-k:], after[:k]
+	c.UsualSum, c.HighestValue = s.usual(c.Day, channel)
+	if register, model, ok := s.dir.Register(channel); ok {
+		start := s.calendar.Bounds(c.Day).Start
+		var reads []store.Read
+		if h := s.histories[register]; h != nil {
+			from := time.UnixMicro(start - 1)
+			for _, v := range h.AsKnown(nil, from, time.UnixMicro(s.calendar.Bounds(c.Day).End), time.Unix(1<<40, 0)) {
+				reads = append(reads, store.Read{At: v.End.UnixMicro(), Value: v.Value})
+			}
+		}
+		c.Advances = store.Advances(nil, reads, start, c.Ends, model, c.Channel)
+	}
+	c.Past = func(d store.Day) []float64 {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.days[d] == nil || d >= c.Day {
+			return nil
+		}
+		return s.values(d, channel, false)
+	}
+}
+
+// values returns what counts of the intervals of a day; if measured, without what was estimated or is doubted.
+func (s *Store) values(d store.Day, channel uint32, measured bool) []float64 {
+	_, c := s.dir.Key(channel)
+	ends := s.calendar.Ends(nil, d, c.Interval)
+	out := unknown(len(ends))
+	edited := make([]bool, len(ends))
+	rank := make([]uint8, len(ends))
+	for _, v := range s.versions(d, channel) {
+		i, ok := slices.BinarySearch(ends, v.End.UnixMicro())
+		if !ok {
+			continue
+		}
+		r := map[meter.Stage]uint8{meter.Edited: 2, meter.Estimated: 1, meter.Validated: 1}[v.Stage]
+		switch {
+		case !measured && r >= rank[i]:
+			out[i], rank[i] = v.Value, r
+		case !measured, v.Stage == meter.Estimated, edited[i] && v.Stage != meter.Edited:
+		case store.Doubted(v.Stage, v.Status):
+			out[i] = math.NaN()
+		default:
+			out[i], edited[i] = v.Value, v.Stage == meter.Edited
 		}
 	}
 	return out
+}
+
+// usual returns the mean of the sums of like days, and the highest interval of the days before.
+func (s *Store) usual(d store.Day, channel uint32) (sum, highest float64) {
+	highest = math.NaN()
+	days := 0
+	for back := 1; back <= store.PastDays; back++ {
+		of := s.days[d-store.Day(back)]
+		if of == nil {
+			continue
+		}
+		t, ok := of.sums[channel]
+		if !ok {
+			continue
+		}
+		if back%7 == 0 && back/7 <= store.LikeDays && !math.IsNaN(t.total) {
+			sum += t.total
+			days++
+		}
+		if !math.IsNaN(t.highest) && !(t.highest <= highest) {
+			highest = t.highest
+		}
+	}
+	if days == 0 {
+		return math.NaN(), highest
+	}
+	return sum / float64(days), highest
 }
 
 func (s *Store) versions(d store.Day, channel uint32) []meter.Version {
@@ -93,26 +252,42 @@ func (s *Store) verdict(out *store.Judgement, c *store.ChannelDay, channel uint3
 			} else {
 				out.Validated++
 			}
-			if err := s.add(ref, v); err != nil {
+			if err := s.add(ref, v, false); err != nil {
 				return err
 			}
 		}
 		if !math.IsNaN(c.Estimates[i]) {
 			v.Stage, v.Value, v.Origin.Rule = meter.Estimated, c.Estimates[i], c.Rules[i]
 			out.Estimated++
-			if err := s.add(ref, v); err != nil {
+			if err := s.add(ref, v, false); err != nil {
 				return err
 			}
 		}
 	}
-	s.exceptions = slices.DeleteFunc(s.exceptions, func(e exception) bool { return e.channel == channel && e.Day == c.Day })
+	s.except(out, c, channel, recorded)
+	return nil
+}
+
+// except replaces the exception of a day of a channel, unless it is as before, or was settled as it is.
+func (s *Store) except(out *store.Judgement, c *store.ChannelDay, channel uint32, recorded time.Time) {
+	e := exception{store.NewException(0, c, recorded), channel}
+	same := func(o exception) bool { return o.channel == channel && o.Day == c.Day }
+	at := slices.IndexFunc(s.exceptions, same)
+	if c.Exception {
+		out.Exceptions++
+		if at >= 0 && s.exceptions[at].Status == e.Status && s.exceptions[at].Count == e.Count {
+			return
+		}
+		if at < 0 && slices.ContainsFunc(s.settled, func(o exception) bool { return same(o) && o.Status == e.Status && o.Count == e.Count }) {
+			return
+		}
+	}
+	s.exceptions = slices.DeleteFunc(s.exceptions, same)
 	if c.Exception {
 		s.number++
-		out.Exceptions++
-		e := store.NewException(s.number, c, recorded)
-		s.exceptions = append(s.exceptions, exception{e, channel})
+		e.Number = s.number
+		s.exceptions = append(s.exceptions, e)
 	}
-	return nil
 }
 
 // Exceptions implements store.Judged.
@@ -142,6 +317,7 @@ func (s *Store) Settle(ctx context.Context, number uint64, who, why string) erro
 	if err := store.CheckSettle(op, number, at >= 0, who, why); err != nil {
 		return err
 	}
+	s.settled = append(s.settled, s.exceptions[at])
 	s.exceptions = slices.Delete(s.exceptions, at, at+1)
 	return nil
 }

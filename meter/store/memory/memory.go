@@ -28,6 +28,8 @@ type Store struct {
 	calendar *store.Calendar
 	dir      *directory.Directory
 
+	judging sync.Mutex // held while a day is judged; taken before mu
+
 	mu         sync.Mutex
 	closed     bool
 	newest     time.Time // moment of recording
@@ -41,6 +43,7 @@ type Store struct {
 	installed  meter.Installations
 	points     map[string]bool
 	exceptions []exception
+	settled    []exception
 	number     uint64
 }
 
@@ -49,9 +52,20 @@ type days map[store.Day]*day
 // day is which channels wait to be judged, and which were.
 type day struct {
 	rows    uint64
-	waiting map[uint32]uint64
+	waiting map[uint32]uint64 // versions by channel, also of registers
 	judged  map[uint32]bool
+	redo    map[uint32]bool // channels that depend on other days which changed
+	used    map[use]bool    // what was estimated of readings of this day
+	sums    map[uint32]summary
 }
+
+// use is a channel of another day.
+type use struct {
+	day     store.Day
+	channel uint32
+}
+
+type summary struct{ total, highest float64 }
 
 type exception struct {
 	store.Exception
@@ -117,7 +131,7 @@ func (s *Store) Append(ctx context.Context, b *store.Batch) (store.Result, error
 			s.strays[b.Keys[k]] = append(s.strays[b.Keys[k]], v)
 			out.Strays++
 		default:
-			if err := s.add(refs[k], v); err != nil {
+			if err := s.add(refs[k], v, true); err != nil {
 				return store.Result{}, fault.E(op, fault.Internal, "", err)
 			}
 			out.Stored++
@@ -129,8 +143,8 @@ func (s *Store) Append(ctx context.Context, b *store.Batch) (store.Result, error
 	return out, nil
 }
 
-// add adds one version to the history of a channel.
-func (s *Store) add(ref directory.Ref, v meter.Version) error {
+// add adds one version to the history of a channel. Waits says that the day must be judged because of it.
+func (s *Store) add(ref directory.Ref, v meter.Version, waits bool) error {
 	h := s.histories[ref.Number]
 	if h == nil {
 		h = &meter.History{}
@@ -143,7 +157,7 @@ func (s *Store) add(ref directory.Ref, v meter.Version) error {
 	s.rows++
 	d := s.days.of(s.calendar.Of(v.End.UnixMicro()))
 	d.rows++
-	if v.Stage == meter.Raw && v.Status == 0 && ref.Channel.Interval > 0 {
+	if waits {
 		d.waiting[ref.Number]++
 	}
 	return nil
@@ -152,7 +166,7 @@ func (s *Store) add(ref directory.Ref, v meter.Version) error {
 // of returns a day, which it adds if need be.
 func (m days) of(d store.Day) *day {
 	if m[d] == nil {
-		m[d] = &day{waiting: map[uint32]uint64{}, judged: map[uint32]bool{}}
+		m[d] = &day{waiting: map[uint32]uint64{}, judged: map[uint32]bool{}, redo: map[uint32]bool{}, used: map[use]bool{}, sums: map[uint32]summary{}}
 	}
 	return m[d]
 }
@@ -180,7 +194,7 @@ func (s *Store) Revise(ctx context.Context, key store.ChannelKey, versions []met
 	recorded := s.moment()
 	for _, v := range versions {
 		v.Recorded = recorded
-		if err := s.add(ref, v); err != nil {
+		if err := s.add(ref, v, true); err != nil {
 			return fault.E(op, fault.Internal, key.Meter, err)
 		}
 	}
@@ -245,11 +259,16 @@ func (s *Store) Days(ctx context.Context) ([]store.DayState, error) {
 	var out []store.DayState
 	for key, d := range s.days {
 		state := store.DayState{Day: key, Rows: d.rows}
-		for _, n := range d.waiting {
-			state.Waiting += n
+		state.Waiting = uint64(len(d.redo))
+		for channel, n := range d.waiting {
+			if _, c := s.dir.Key(channel); c.Interval > 0 {
+				state.Waiting += n
+			}
 		}
 		state.Judged = state.Waiting == 0 && len(d.judged) > 0
-		out = append(out, state)
+		if d.rows > 0 || len(d.judged) > 0 {
+			out = append(out, state)
+		}
 	}
 	slices.SortFunc(out, func(a, b store.DayState) int { return int(a.Day) - int(b.Day) })
 	return out, nil

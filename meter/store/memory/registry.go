@@ -34,7 +34,7 @@ func (s *Store) Register(ctx context.Context, list []store.Registration) (store.
 			continue
 		}
 		for _, v := range waiting {
-			if err := s.add(ref, v); err != nil {
+			if err := s.add(ref, v, true); err != nil {
 				return store.Registered{}, fault.E(op, fault.Internal, key.Meter, err)
 			}
 		}

@@ -11,6 +11,8 @@ import (
 	"voltbus/meter/store"
 )
 
+var errBoom = errors.New("boom")
+
 // strict doubts what is above 100, estimates what is doubted or missing by 7, and wants somebody to look at doubts.
 func strict(c *store.ChannelDay) error {
 	c.Rule = "strict 1"
@@ -120,14 +122,13 @@ func testLate(t *testing.T, f *fixture) {
 func testJudgeFails(t *testing.T, f *fixture) {
 	f.have("m1")
 	f.put("m1", f.at(27, 0, 15), flawed()...)
-	boom := errors.New("boom")
 	_, err := f.Judge(t.Context(), store.DayOf(2026, 3, 27), func(c *store.ChannelDay) error {
 		if err := strict(c); err != nil {
 			return err
 		}
-		return boom
+		return errBoom
 	})
-	if !errors.Is(err, boom) {
+	if !errors.Is(err, errBoom) {
 		t.Fatalf("got %v", err)
 	}
 	if n := len(f.versions("m1", 1)); n != 95 {
