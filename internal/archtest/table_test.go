@@ -143,6 +143,7 @@ var table = []rule{
 	{"meter/concentrator", []string{"meter"}, nil, "when a bulk goes, and where, is decided without a log and without sending anything"},
 	{"meter/delivery", []string{"meter/...", "sink", "wire", "point", "fault"}, parts, "readings of the log become requests to other systems; who took them in is not its business"},
 	{"meter/gate", []string{"meter", "meter/store", "wire", "point", "fault"}, parts, "readings become blocks of the log, which node appends"},
+	{"meter/store/duckdb/...", []string{"meter/...", "store/duckdb/engine", "point", "fault"}, parts, "the tables of the embedded metering store"},
 	{"meter/store/duckdb", []string{"meter/...", "store/duckdb/engine", "point", "fault"}, parts, "the embedded metering store shares the engine of the history, and nothing else of it"},
 	{"meter/webservice", []string{"meter", "meter/gate", "meter/message/...", "ingest", "api/answer", "fault"}, parts, "messages are answered in their own form, however they came"},
 	{"meter/message/senml", []string{"meter", "meter/message", "ingest", "point", "fault"}, parts, "SenML is read as everywhere, and its records are readings of meters"},
@@ -190,7 +191,7 @@ type owner struct {
 var owners = []owner{
 	{"github.com/nats-io/nkeys", []string{"bus/...", "identity", "bench/..."}, nil, "only identity and bus handle keys"},
 	{"github.com/nats-io/", []string{"bus/...", "bench/..."}, nil, "only bus speaks NATS"},
-	{"github.com/duckdb/", []string{"store/duckdb/...", "meter/store/duckdb"}, nil, "only the embedded stores know their engine"},
+	{"github.com/duckdb/", []string{"store/duckdb/...", "meter/store/duckdb/..."}, nil, "only the embedded stores know their engine"},
 	{"github.com/jackc/", []string{"store/postgres/..."}, nil, "only store/postgres speaks to PostgreSQL"},
 	{"github.com/apache/arrow-go/", nil, []string{"api/...", "node"}, "tests read with it what api/arrowstream writes; it is too large to be in the program"},
 	{"github.com/google/flatbuffers/", []string{"api/arrowstream"}, nil, "only api/arrowstream writes the metadata of Arrow"},

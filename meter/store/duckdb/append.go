@@ -12,6 +12,7 @@ import (
 	"voltbus/meter"
 	"voltbus/meter/store"
 	"voltbus/meter/store/directory"
+	"voltbus/meter/store/duckdb/table"
 	"voltbus/store/duckdb/engine"
 )
 
@@ -141,13 +142,13 @@ func (x *change) save() error {
 		return err
 	}
 	for _, d := range x.days {
-		if err := saveDay(x.ctx, x.c, &d.day); err != nil {
+		if err := d.day.Save(x.ctx, x.c); err != nil {
 			return err
 		}
 	}
 	for i, v := range x.sources {
 		if err := x.c.Exec(x.ctx, "INSERT INTO sources VALUES ($1, $2, $3, $4, $5, $6)",
-			len(x.s.sources)+i, int(v.stage), int64(v.status), v.origin.Reason, v.origin.Who, v.origin.Rule); err != nil {
+			len(x.s.sources)+i, int(v.Stage), int64(v.Status), v.Origin.Reason, v.Origin.Who, v.Origin.Rule); err != nil {
 			return err
 		}
 	}
@@ -203,28 +204,28 @@ func (x *change) source(v source) uint32 {
 
 // sender returns the number of who sent readings. There is room for so many of other nodes.
 func (x *change) sender(name string) uint32 {
-	v := source{origin: meter.Origin{Who: name}}
+	v := source{Origin: meter.Origin{Who: name}}
 	_, known := x.s.sourceOf[v]
 	if origin := store.OriginOf(name); !known && origin != "" && len(x.s.sources)+len(x.sources) >= store.MaxSenders {
-		v.origin.Who = store.NodeSender(origin)
+		v.Origin.Who = store.NodeSender(origin)
 	}
-	v.origin.Who = strings.Clone(v.origin.Who)
+	v.Origin.Who = strings.Clone(v.Origin.Who)
 	return x.source(v)
 }
 
 // open returns the day with a writer for its open table.
 func (x *change) open(key store.Day) (*openDay, error) {
-	if x.last != nil && x.last.key == key {
+	if x.last != nil && x.last.Key == key {
 		return x.last, nil
 	}
 	d := x.days[key]
 	if d == nil {
-		d = &openDay{day: day{key: key}}
+		d = &openDay{day: day{Key: key}}
 		if is := x.s.days[key]; is != nil {
 			d.day = *is
 		}
-		if d.day.open == 0 {
-			if err := x.c.Exec(x.ctx, "CREATE TABLE IF NOT EXISTS "+d.openTable()+versionColumns); err != nil {
+		if d.day.Open == 0 {
+			if err := x.c.Exec(x.ctx, "CREATE TABLE IF NOT EXISTS "+d.OpenTable()+table.VersionColumns); err != nil {
 				return nil, err
 			}
 		}
@@ -236,7 +237,7 @@ func (x *change) open(key store.Day) (*openDay, error) {
 				return nil, err
 			}
 		}
-		w, err := newVersionWriter(x.c, d.openTable())
+		w, err := newVersionWriter(x.c, d.OpenTable())
 		if err != nil {
 			return nil, err
 		}
@@ -255,9 +256,9 @@ func (x *change) put(ref directory.Ref, end int64, r row) error {
 		return err
 	}
 	r.channel, r.place = ref.Number, place
-	d.day.open++
+	d.day.Open++
 	if ref.Channel.Interval > 0 {
-		d.waiting++
+		d.Waiting++
 	}
 	return d.w.put(r)
 }
@@ -272,6 +273,7 @@ func (s *Store) Append(ctx context.Context, b *store.Batch) (store.Result, error
 		return store.Result{}, err
 	}
 	defer s.write.Unlock()
+	sweep(ctx, s)
 	var out store.Result
 	refs := s.dir.Refs(make([]directory.Ref, 0, len(b.Keys)), b.Keys)
 	err := s.edit(ctx, op, func(x *change) error {
@@ -328,7 +330,7 @@ func (s *Store) Revise(ctx context.Context, key store.ChannelKey, versions []met
 	}
 	return s.edit(ctx, op, func(x *change) error {
 		for _, v := range versions {
-			from := x.source(source{v.Stage, v.Status, v.Origin})
+			from := x.source(source{Stage: v.Stage, Status: v.Status, Origin: v.Origin})
 			if err := x.put(ref, v.End.UnixMicro(), row{value: v.Value, recorded: x.recorded, source: from}); err != nil {
 				return err
 			}

@@ -6,11 +6,9 @@ import (
 	"slices"
 
 	"voltbus/meter"
+	"voltbus/meter/store/duckdb/table"
 	"voltbus/store/duckdb/engine"
 )
-
-// sealedColumns are those of a day's sorted table. Recorded is Unix seconds, or seconds since the end of the interval.
-const sealedColumns = "(channel UINTEGER, place INTEGER, value DOUBLE, recorded BIGINT, source UINTEGER, verdict UINTEGER)"
 
 // state is what is known of a cell.
 type state uint8
@@ -77,6 +75,15 @@ func (b *block) finder() *finder {
 	return f
 }
 
+// index returns the place of a channel in the block's list; false if it is not there.
+func (f *finder) index(channel uint32) (int, bool) {
+	at := channel - f.b.list[0]
+	if channel < f.b.list[0] || int(at) >= len(f.places) || f.places[at] == 0 {
+		return 0, false
+	}
+	return int(f.places[at]) - 1, true
+}
+
 // cell returns the cell of an interval; −1 for a reading at no end of one; false for a channel that is not in the block.
 func (f *finder) cell(channel uint32, place int32) (int, bool) {
 	i := f.places[channel-f.b.list[0]]
@@ -92,31 +99,31 @@ func (f *finder) cell(channel uint32, place int32) (int, bool) {
 // read gathers the readings of a block: what was judged before, then what is new.
 func (j *judging) read(b *block) error {
 	f := b.finder()
-	within := " WHERE " + among(b.list)
-	if j.is.judged && j.is.sealed > 0 {
+	within := " WHERE " + table.Among(b.list)
+	if j.is.Judged && j.is.Sealed > 0 {
 		if err := j.readSealed(f, within); err != nil {
 			return err
 		}
 	}
-	if j.is.extra > 0 {
-		if err := j.readVersions(j.is.extraTable()+within, func(r row) { j.seen(f, r) }); err != nil {
+	if j.is.Extra > 0 {
+		if err := j.readVersions(j.is.ExtraTable()+within, func(r row) { j.seen(f, r) }); err != nil {
 			return err
 		}
 	}
-	if j.is.taken == 0 {
+	if j.is.Taken == 0 {
 		return nil
 	}
-	return j.readVersions(j.is.batchTable()+within, func(r row) { j.arrived(f, r) })
+	return j.readVersions(j.is.BatchTable()+within, func(r row) { j.arrived(f, r) })
 }
 
 func (j *judging) readSealed(f *finder, within string) error {
 	b := f.b
 	_, verdicts := j.s.known()
-	return j.c.Query(j.ctx, "SELECT channel, place, value, verdict FROM "+j.is.sealedTable()+within, func(k *engine.Chunk) error {
+	return j.c.Query(j.ctx, "SELECT channel, place, value, verdict FROM "+j.is.SealedTable()+within, func(k *engine.Chunk) error {
 		places, values, said := engine.Numbers[int32](k, 1), engine.Numbers[float64](k, 2), engine.Numbers[uint32](k, 3)
 		for i, channel := range engine.Numbers[uint32](k, 0) {
 			if cell, ok := f.cell(channel, places[i]); ok && cell >= 0 {
-				b.value[cell], b.state[cell], b.said[cell] = values[i], settled, verdicts[said[i]].source+1
+				b.value[cell], b.state[cell], b.said[cell] = values[i], settled, verdicts[said[i]].Source+1
 			}
 		}
 		return nil
@@ -139,18 +146,18 @@ func (j *judging) seen(f *finder, r row) {
 	b := f.b
 	cell, ok := f.cell(r.channel, r.place)
 	of := j.sourceOf(r.source)
-	if ok && cell < 0 && of.stage == meter.Raw && of.status == 0 {
+	if ok && cell < 0 && of.Stage == meter.Raw && of.Status == 0 {
 		b.offGrid[f.places[r.channel-b.list[0]]-1]++
 	}
 	if !ok || cell < 0 {
 		return
 	}
 	switch {
-	case of.stage == meter.Estimated:
+	case of.Stage == meter.Estimated:
 		b.estimates[cell] = r.value
-	case of.stage == meter.Raw && of.status == 0:
+	case of.Stage == meter.Raw && of.Status == 0:
 		b.value[cell], b.state[cell] = r.value, settled
-	case of.stage == meter.Raw || of.stage == meter.Validated:
+	case of.Stage == meter.Raw || of.Stage == meter.Validated:
 		b.said[cell] = r.source + 1
 	}
 }
@@ -163,7 +170,7 @@ func (j *judging) arrived(f *finder, r row) {
 		return
 	}
 	at := f.places[r.channel-b.list[0]] - 1
-	raw := j.sourceOf(r.source).stage == meter.Raw
+	raw := j.sourceOf(r.source).Stage == meter.Raw
 	if cell < 0 || !raw {
 		b.rows = append(b.rows, r)
 		if b.changed[at] = true; raw && cell < 0 {
@@ -188,7 +195,7 @@ func (j *judging) arrived(f *finder, r row) {
 
 // chooseDelay decides how the moments of recording are told, by what of the first block varies less.
 func (j *judging) chooseDelay(b *block) {
-	if j.chosen || j.is.judged || j.is.done > 0 {
+	if j.chosen || j.is.Judged || j.is.Done > 0 {
 		return
 	}
 	j.chosen = true
@@ -205,12 +212,12 @@ func (j *judging) chooseDelay(b *block) {
 			}
 		}
 	}
-	j.is.delayed = delay.high-delay.low < plain.high-plain.low
+	j.is.Delayed = delay.high-delay.low < plain.high-plain.low
 }
 
 // delay is what is taken from the moment of recording of a reading.
 func (j *judging) delay(end int64) int64 {
-	if j.is.delayed {
+	if j.is.Delayed {
 		return end / 1_000_000
 	}
 	return 0

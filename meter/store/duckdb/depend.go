@@ -7,34 +7,16 @@ import (
 
 	"voltbus/meter/store"
 	"voltbus/meter/store/directory"
+	"voltbus/meter/store/duckdb/table"
 	"voltbus/store/duckdb/engine"
 )
-
-// listed returns a condition for exactly the channels of a sorted list.
-func listed(list []uint32) string {
-	if len(list) <= mostListed || len(list) == int(list[len(list)-1]-list[0])+1 {
-		return among(list)
-	}
-	text := make([]byte, 0, 16*len(list))
-	for len(list) > 0 {
-		part := list[:min(len(list), mostListed)]
-		if list = list[len(part):]; len(text) > 0 {
-			text = append(text, " OR "...)
-		}
-		text = append(append(append(text, '('), among(part)...), ')')
-	}
-	return "(" + string(text) + ")"
-}
-
-// mostListed is how many channels among lists one by one.
-const mostListed = 2000
 
 // writeExceptions replaces the exceptions of channels that were judged before. What was found before stays as it is, and
 // what somebody settled is not found again.
 func (w *sliceWriter) writeExceptions() error {
 	waiting, settled := map[uint32]exception{}, map[uint32]exception{}
 	if len(w.again) > 0 {
-		of := " WHERE day = $1 AND " + among(w.again)
+		of := " WHERE day = $1 AND " + table.Among(w.again)
 		err := w.c.Query(w.ctx, "SELECT channel, status, count FROM exceptions"+of, func(k *engine.Chunk) error {
 			for i, channel := range engine.Numbers[uint32](k, 0) {
 				waiting[channel] = exception{channel, engine.Numbers[uint32](k, 1)[i], int(engine.Numbers[uint32](k, 2)[i])}
@@ -71,7 +53,7 @@ func (w *sliceWriter) writeExceptions() error {
 		}
 	}
 	if len(gone) > 0 {
-		if err := w.c.Exec(w.ctx, "DELETE FROM exceptions WHERE day = $1 AND "+listed(gone), int64(w.j.day)); err != nil {
+		if err := w.c.Exec(w.ctx, "DELETE FROM exceptions WHERE day = $1 AND "+table.Listed(gone), int64(w.j.day)); err != nil {
 			return err
 		}
 	}
@@ -122,9 +104,9 @@ func (w *sliceWriter) writeRedo() error {
 	var list [][3]int64
 	next := w.j.s.dayOf(w.j.day + 1)
 	add := func(d *day, channel uint32) {
-		if d != nil && d.key != w.j.day && d.judged && channel < d.bound {
-			list = append(list, [3]int64{int64(d.key), int64(channel)})
-			w.redo[d.key]++
+		if d != nil && d.Key != w.j.day && d.Judged && channel < d.Bound {
+			list = append(list, [3]int64{int64(d.Key), int64(channel)})
+			w.redo[d.Key]++
 		}
 	}
 	for _, channel := range w.changed {

@@ -2,9 +2,6 @@ package duckdb
 
 import (
 	"context"
-	"fmt"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -13,6 +10,8 @@ import (
 	"voltbus/fault"
 	"voltbus/meter"
 	"voltbus/meter/store"
+	"voltbus/meter/store/duckdb/around"
+	"voltbus/meter/store/duckdb/table"
 	"voltbus/store/duckdb/engine"
 )
 
@@ -20,16 +19,16 @@ import (
 // channels are read in blocks, judged, and written slice by slice while readings are taken in. A batch that was begun
 // before, by a call or a process that ended early, goes on where it stood.
 func (s *Store) Judge(ctx context.Context, d store.Day, judge func(*store.ChannelDay) error) (store.Judgement, error) {
-	const op = "metering.Judge"
+	const op = opJudge
 	s.judging.Lock()
 	defer s.judging.Unlock()
 	var out store.Judgement
 	for {
 		begun := false
 		if is := s.dayOf(d); is != nil {
-			begun = is.taken > 0 || is.done > 0
+			begun = is.Taken > 0 || is.Done > 0
 		}
-		more, err := s.judge(ctx, op, d, judge, &out)
+		more, err := judgeBatch(ctx, s, d, judge, &out)
 		if err != nil {
 			return out, failed(op, d.String(), err)
 		}
@@ -39,9 +38,11 @@ func (s *Store) Judge(ctx context.Context, d store.Day, judge func(*store.Channe
 	}
 }
 
-// judge carries out one batch, and returns whether there was one.
-func (s *Store) judge(ctx context.Context, op string, d store.Day, judge func(*store.ChannelDay) error, out *store.Judgement) (bool, error) {
-	c, give, err := s.reader(ctx, op)
+const opJudge = "metering.Judge"
+
+// judgeBatch carries out one batch, and returns whether there was one.
+func judgeBatch(ctx context.Context, s *Store, d store.Day, judge func(*store.ChannelDay) error, out *store.Judgement) (bool, error) {
+	c, give, err := s.reader(ctx, opJudge)
 	if err != nil {
 		return false, err
 	}
@@ -51,14 +52,14 @@ func (s *Store) judge(ctx context.Context, op string, d store.Day, judge func(*s
 		return false, err
 	}
 	j := &judging{ctx: ctx, s: s, c: c, judge: judge, day: d, out: out, ends: map[time.Duration][]int64{}}
-	if err := j.begin(op); err != nil || !j.needed {
+	if err := j.begin(opJudge); err != nil || !j.needed {
 		return false, err
 	}
 	if err := j.run(); err != nil {
 		return true, err
 	}
 	give()
-	return true, j.finish(op)
+	return true, j.finish(opJudge)
 }
 
 // judging is one batch of a day.
@@ -76,10 +77,9 @@ type judging struct {
 	redo     []uint32
 	ends     map[time.Duration][]int64
 	due      []uint32 // channels that are judged, ascending
-	near     nearby
+	near     around.Nearby
 	sources  []source // as far as they were needed
-	chosen   bool     // whether is.delayed was chosen
-	pastErr  error    // of reading earlier days
+	chosen   bool     // whether is.Delayed was chosen
 }
 
 // begin makes the open table the batch.
@@ -95,27 +95,27 @@ func (j *judging) begin(op string) error {
 	if is := s.dayOf(j.day); is != nil {
 		j.is = *is
 	}
-	j.is.key = j.day
+	j.is.Key = j.day
 	_, n := s.dir.Len()
 	j.channels = uint32(n)
 	d := &j.is
-	if d.taken == 0 && d.done == 0 && d.judged && d.open == 0 && d.bound == j.channels && len(j.redo) == 0 {
+	if d.Taken == 0 && d.Done == 0 && d.Judged && d.Open == 0 && d.Bound == j.channels && len(j.redo) == 0 {
 		return nil
 	}
 	j.needed = true
-	if d.taken > 0 || d.done > 0 {
+	if d.Taken > 0 || d.Done > 0 {
 		return nil
 	}
 	return s.edit(j.ctx, op, func(x *change) error {
-		if d.open > 0 {
-			d.taken, d.takenWaiting, d.open, d.waiting = d.open, d.waiting, 0, 0
-			d.generation++
+		if d.Open > 0 {
+			d.Taken, d.TakenWaiting, d.Open, d.Waiting = d.Open, d.Waiting, 0, 0
+			d.Generation++
 		}
 		x.days[j.day] = &openDay{day: *d}
 		for _, statement := range []string{
-			"CREATE TABLE IF NOT EXISTS " + d.sealedTable() + sealedColumns,
-			"CREATE TABLE IF NOT EXISTS " + d.extraTable() + versionColumns,
-			"CREATE TABLE IF NOT EXISTS " + d.totalTable() + "(channel UINTEGER, total DOUBLE, highest DOUBLE)",
+			"CREATE TABLE IF NOT EXISTS " + d.SealedTable() + table.SealedColumns,
+			"CREATE TABLE IF NOT EXISTS " + d.ExtraTable() + table.VersionColumns,
+			"CREATE TABLE IF NOT EXISTS " + d.TotalTable() + table.TotalColumns,
 		} {
 			if err := x.c.Exec(j.ctx, statement); err != nil {
 				return err
@@ -165,8 +165,8 @@ func (j *judging) run() error {
 // findDue lists the channels that have rows in the batch, are expected and were never judged, or depend on what changed.
 func (j *judging) findDue() error {
 	due := make([]bool, j.channels)
-	bound := j.is.bound
-	if !j.is.judged {
+	bound := j.is.Bound
+	if !j.is.Judged {
 		bound = 0
 	}
 	j.s.dir.Expected(j.day, 0, func(_, channel uint32, _ *meter.Channel) bool {
@@ -178,8 +178,8 @@ func (j *judging) findDue() error {
 	for _, channel := range j.redo {
 		due[channel] = true
 	}
-	if j.is.taken > 0 {
-		err := j.c.Query(j.ctx, "SELECT channel FROM "+j.is.batchTable(), func(k *engine.Chunk) error {
+	if j.is.Taken > 0 {
+		err := j.c.Query(j.ctx, "SELECT channel FROM "+j.is.BatchTable(), func(k *engine.Chunk) error {
 			for _, channel := range engine.Numbers[uint32](k, 0) {
 				due[channel] = true
 			}
@@ -192,7 +192,7 @@ func (j *judging) findDue() error {
 			return err
 		}
 	}
-	for channel := j.is.done; channel < j.channels; channel++ {
+	for channel := j.is.Done; channel < j.channels; channel++ {
 		if due[channel] {
 			j.due = append(j.due, channel)
 		}
@@ -235,7 +235,11 @@ func (j *judging) block(ctx context.Context, b *block, slices chan<- *slice) err
 	if err := j.read(b); err != nil {
 		return err
 	}
-	if err := j.near.load(j, b); err != nil {
+	f := b.finder()
+	near := &around.Store{Ctx: j.ctx, Conn: j.c, Calendar: j.s.calendar, Dir: j.s.dir, Day: j.day, DayOf: j.s.dayOf, Known: j.s.known}
+	if err := j.near.Load(near, &around.Block{
+		Channels: b.list, Models: b.model, Values: func(i int) []float64 { return b.value[b.first[i]:b.first[i+1]] }, Index: f.index,
+	}); err != nil {
 		return err
 	}
 	j.chooseDelay(b)
@@ -268,7 +272,7 @@ func (j *judging) judgeOne(of *store.ChannelDay) error {
 	if err := j.judge(of); err != nil {
 		return fault.E("metering.Judge", fault.KindOf(err), of.Key.Meter, err)
 	}
-	return j.pastErr
+	return j.near.Err()
 }
 
 // finish ends the batch: its table goes when nobody reads it any more.
@@ -281,12 +285,12 @@ func (j *judging) finish(op string) error {
 	gone := ""
 	err := s.edit(j.ctx, op, func(x *change) error {
 		d := *s.dayOf(j.day)
-		if d.taken > 0 {
-			gone = d.batchTable()
+		if d.Taken > 0 {
+			gone = d.BatchTable()
 		}
-		d.taken, d.takenWaiting, d.done, d.judged, d.bound = 0, 0, 0, true, j.channels
+		d.Taken, d.TakenWaiting, d.Done, d.Judged, d.Bound = 0, 0, 0, true, j.channels
 		x.days[j.day] = &openDay{day: d}
-		if j.is.done > 0 { // it began in the midst: the channels before were not judged anew
+		if j.is.Done > 0 { // it began in the midst: the channels before were not judged anew
 			return nil
 		}
 		return x.c.Exec(j.ctx, "DELETE FROM redo WHERE day = $1", int64(j.day))
@@ -294,7 +298,7 @@ func (j *judging) finish(op string) error {
 	if err != nil {
 		return err
 	}
-	if j.is.done == 0 {
+	if j.is.Done == 0 {
 		s.mu.Lock()
 		delete(s.redo, j.day)
 		s.mu.Unlock()
@@ -302,12 +306,12 @@ func (j *judging) finish(op string) error {
 	if gone != "" {
 		s.garbage = append(s.garbage, gone)
 	}
-	s.sweep(j.ctx)
+	sweep(j.ctx, s)
 	return nil
 }
 
 // sweep drops the tables of batches that were judged, if nobody reads just now; else the next call does. The caller holds write.
-func (s *Store) sweep(ctx context.Context) {
+func sweep(ctx context.Context, s *Store) {
 	if len(s.garbage) == 0 || !s.busy.TryLock() {
 		return
 	}
@@ -324,9 +328,9 @@ func (s *Store) sweep(ctx context.Context) {
 func findGarbage(ctx context.Context, s *Store, c *engine.Conn) error {
 	used := map[string]bool{}
 	for _, d := range s.days {
-		used[d.openTable()] = true
-		if d.taken > 0 {
-			used[d.batchTable()] = true
+		used[d.OpenTable()] = true
+		if d.Taken > 0 {
+			used[d.BatchTable()] = true
 		}
 	}
 	return c.Query(ctx, `SELECT table_name FROM duckdb_tables() WHERE table_name LIKE 'o\_%' ESCAPE '\'`, func(k *engine.Chunk) error {
@@ -338,23 +342,4 @@ func findGarbage(ctx context.Context, s *Store, c *engine.Conn) error {
 		}
 		return nil
 	})
-}
-
-// among returns a condition for channels of a sorted list.
-func among(list []uint32) string {
-	if len(list) == 0 {
-		return "false"
-	}
-	within := fmt.Sprintf("channel >= %d AND channel <= %d", list[0], list[len(list)-1])
-	if len(list) > mostListed || len(list) == int(list[len(list)-1]-list[0])+1 {
-		return within // more than is meant, at most
-	}
-	b := strings.Builder{}
-	for i, channel := range list {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(strconv.FormatUint(uint64(channel), 10))
-	}
-	return within + " AND channel IN (" + b.String() + ")"
 }

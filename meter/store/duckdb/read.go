@@ -8,6 +8,7 @@ import (
 
 	"voltbus/meter"
 	"voltbus/meter/store"
+	"voltbus/meter/store/duckdb/table"
 	"voltbus/store/duckdb/engine"
 )
 
@@ -31,7 +32,7 @@ func (s *Store) History(ctx context.Context, key store.ChannelKey, from, to time
 			days = append(days, d)
 		}
 	}
-	slices.SortFunc(days, func(a, b *day) int { return cmp.Compare(a.key, b.key) })
+	slices.SortFunc(days, func(a, b *day) int { return cmp.Compare(a.Key, b.Key) })
 	h := &meter.History{}
 	for _, d := range days {
 		if err := r.read(ctx, d); err != nil {
@@ -62,19 +63,19 @@ type channelReader struct {
 
 // read gathers the versions of one day: the sorted ones first, since all others of their intervals are later.
 func (r *channelReader) read(ctx context.Context, d *day) error {
-	if d.sealed > 0 {
-		err := r.c.Query(ctx, "SELECT place, value, recorded, source, verdict FROM "+d.sealedTable()+" WHERE channel = $1", func(k *engine.Chunk) error {
+	if d.Sealed > 0 {
+		err := r.c.Query(ctx, "SELECT place, value, recorded, source, verdict FROM "+d.SealedTable()+" WHERE channel = $1", func(k *engine.Chunk) error {
 			places, values, recorded := engine.Numbers[int32](k, 0), engine.Numbers[float64](k, 1), engine.Numbers[int64](k, 2)
 			sources, verdicts := engine.Numbers[uint32](k, 3), engine.Numbers[uint32](k, 4)
 			for i := range k.Rows {
-				end := r.s.calendar.End(d.key, r.length, places[i])
+				end := r.s.calendar.End(d.Key, r.length, places[i])
 				at := recorded[i]
-				if d.delayed {
+				if d.Delayed {
 					at += end / 1_000_000
 				}
 				v := verdictAt(r.s, verdicts[i])
 				r.add(end, values[i], at, sources[i])
-				r.add(end, values[i], int64(v.recorded), v.source)
+				r.add(end, values[i], int64(v.Recorded), v.Source)
 			}
 			return nil
 		}, r.channel)
@@ -82,7 +83,7 @@ func (r *channelReader) read(ctx context.Context, d *day) error {
 			return err
 		}
 	}
-	for _, from := range d.versionTables() {
+	for _, from := range d.VersionTables() {
 		if err := r.versions(ctx, d, from); err != nil {
 			return err
 		}
@@ -90,12 +91,12 @@ func (r *channelReader) read(ctx context.Context, d *day) error {
 	return nil
 }
 
-func (r *channelReader) versions(ctx context.Context, d *day, from versionTable) error {
-	return r.c.Query(ctx, "SELECT place, value, recorded, source FROM "+from.table+" WHERE channel = $1"+from.and, func(k *engine.Chunk) error {
+func (r *channelReader) versions(ctx context.Context, d *day, from table.Versions) error {
+	return r.c.Query(ctx, "SELECT place, value, recorded, source FROM "+from.Table+" WHERE channel = $1"+from.And, func(k *engine.Chunk) error {
 		places, values := engine.Numbers[int32](k, 0), engine.Numbers[float64](k, 1)
 		recorded, sources := engine.Numbers[uint32](k, 2), engine.Numbers[uint32](k, 3)
 		for i := range k.Rows {
-			r.add(r.s.calendar.End(d.key, r.length, places[i]), values[i], int64(recorded[i]), sources[i])
+			r.add(r.s.calendar.End(d.Key, r.length, places[i]), values[i], int64(recorded[i]), sources[i])
 		}
 		return nil
 	}, r.channel)
@@ -104,7 +105,7 @@ func (r *channelReader) versions(ctx context.Context, d *day, from versionTable)
 func (r *channelReader) add(end int64, value float64, recorded int64, from uint32) {
 	v := sourceAt(r.s, from)
 	r.found = append(r.found, meter.Version{
-		End: time.UnixMicro(end).UTC(), Recorded: time.Unix(recorded, 0).UTC(), Value: value, Stage: v.stage, Status: v.status, Origin: v.origin,
+		End: time.UnixMicro(end).UTC(), Recorded: time.Unix(recorded, 0).UTC(), Value: value, Stage: v.Stage, Status: v.Status, Origin: v.Origin,
 	})
 }
 
@@ -127,7 +128,7 @@ func raws(s *Store) []bool {
 	defer s.mu.Unlock()
 	out := make([]bool, len(s.sources))
 	for i, v := range s.sources {
-		out[i] = v.stage == meter.Raw && v.status == 0
+		out[i] = v.Stage == meter.Raw && v.Status == 0
 	}
 	return out
 }
@@ -142,8 +143,8 @@ func (s *Store) Days(ctx context.Context) ([]store.DayState, error) {
 	var out []store.DayState
 	s.mu.Lock()
 	for k, d := range s.days {
-		waiting := d.waiting + d.takenWaiting + s.redo[k]
-		out = append(out, store.DayState{Day: k, Judged: d.judged && waiting == 0, Rows: d.rows(), Waiting: waiting})
+		waiting := d.Waiting + d.TakenWaiting + s.redo[k]
+		out = append(out, store.DayState{Day: k, Judged: d.Judged && waiting == 0, Rows: d.Rows(), Waiting: waiting})
 	}
 	s.mu.Unlock()
 	slices.SortFunc(out, func(a, b store.DayState) int { return cmp.Compare(a.Day, b.Day) })
@@ -196,8 +197,8 @@ func newMarks(s *Store, d store.Day) *marks {
 }
 
 func (m *marks) read(ctx context.Context, c *engine.Conn, d *day) error {
-	if d.sealed > 0 {
-		if err := c.Query(ctx, "SELECT channel, place FROM "+d.sealedTable(), func(k *engine.Chunk) error {
+	if d.Sealed > 0 {
+		if err := c.Query(ctx, "SELECT channel, place FROM "+d.SealedTable(), func(k *engine.Chunk) error {
 			places := engine.Numbers[int32](k, 1)
 			for i, channel := range engine.Numbers[uint32](k, 0) {
 				m.mark(channel, places[i])
@@ -207,8 +208,8 @@ func (m *marks) read(ctx context.Context, c *engine.Conn, d *day) error {
 			return err
 		}
 	}
-	for _, from := range d.versionTables() {
-		if err := c.Query(ctx, "SELECT channel, place, source FROM "+from.table+" WHERE true"+from.and, func(k *engine.Chunk) error {
+	for _, from := range d.VersionTables() {
+		if err := c.Query(ctx, "SELECT channel, place, source FROM "+from.Table+" WHERE true"+from.And, func(k *engine.Chunk) error {
 			places, sources := engine.Numbers[int32](k, 1), engine.Numbers[uint32](k, 2)
 			for i, channel := range engine.Numbers[uint32](k, 0) {
 				if int(sources[i]) < len(m.raw) && m.raw[sources[i]] {

@@ -2,13 +2,12 @@ package duckdb
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
-	"voltbus/meter"
 	"voltbus/meter/store"
-	"voltbus/meter/store/directory"
+	"voltbus/meter/store/duckdb/registry"
+	"voltbus/meter/store/duckdb/table"
 	"voltbus/store/duckdb/engine"
 )
 
@@ -20,18 +19,14 @@ const schema = `
 CREATE TABLE layout(version INTEGER, zone VARCHAR);
 CREATE TABLE state(log VARCHAR, sequence UBIGINT, newest UINTEGER, exception UBIGINT, strays UBIGINT);
 INSERT INTO state VALUES ('', 0, 0, 0, 0);
-CREATE TABLE models(number UINTEGER, text VARCHAR);
-CREATE TABLE meters(number UINTEGER, id VARCHAR, model UINTEGER, first UINTEGER, since INTEGER, until INTEGER);
-CREATE TABLE points(point VARCHAR, premises VARCHAR);
-CREATE TABLE installations(point VARCHAR, meter UINTEGER, since BIGINT, until BIGINT);
 CREATE TABLE sources(number UINTEGER, stage UINTEGER, status UINTEGER, reason VARCHAR, who VARCHAR, rule VARCHAR);
 CREATE TABLE verdicts(number UINTEGER, recorded UINTEGER, source UINTEGER);
-CREATE TABLE days(day INTEGER, open UBIGINT, waiting UBIGINT, sealed UBIGINT, extra UBIGINT, judged BOOLEAN, delayed BOOLEAN, bound UINTEGER, generation UINTEGER, taken UBIGINT, takenWaiting UBIGINT, done UINTEGER, totals UBIGINT);
 CREATE TABLE uses(day INTEGER, channel UINTEGER, used INTEGER);
 CREATE TABLE redo(day INTEGER, channel UINTEGER);
 CREATE TABLE strays(meter VARCHAR, channel UINTEGER, "end" BIGINT, value DOUBLE, recorded UINTEGER, source UINTEGER);
 CREATE TABLE exceptions(number UBIGINT, channel UINTEGER, day INTEGER, status UINTEGER, count UINTEGER, noticed UINTEGER);
-CREATE TABLE settled(number UBIGINT, channel UINTEGER, day INTEGER, status UINTEGER, who VARCHAR, why VARCHAR, recorded UINTEGER, count UINTEGER)`
+CREATE TABLE settled(number UBIGINT, channel UINTEGER, day INTEGER, status UINTEGER, who VARCHAR, why VARCHAR, recorded UINTEGER, count UINTEGER);
+CREATE TABLE days` + table.DayColumns + ";\n" + registry.Schema
 
 // fromFirst makes the layout out of version 1.
 const fromFirst = `
@@ -44,18 +39,6 @@ ALTER TABLE settled ADD COLUMN count UINTEGER DEFAULT 0;
 CREATE TABLE uses(day INTEGER, channel UINTEGER, used INTEGER);
 CREATE TABLE redo(day INTEGER, channel UINTEGER);
 UPDATE layout SET version = 2`
-
-const versionColumns = "(channel UINTEGER, place INTEGER, value DOUBLE, recorded UINTEGER, source UINTEGER)"
-
-// source says what a version is, and where from: many share one.
-type source struct {
-	stage  meter.Stage
-	status uint32
-	origin meter.Origin
-}
-
-// verdict is a judgement of a raw reading: what it is since when.
-type verdict struct{ recorded, source uint32 }
 
 // load makes the tables, or reads what is kept in memory.
 func load(ctx context.Context, s *Store) error {
@@ -98,7 +81,7 @@ func load(ctx context.Context, s *Store) error {
 			return err
 		}
 	}
-	for _, f := range []func(context.Context, *Store, *engine.Conn) error{loadState, loadMeters, loadSources, loadDays, loadStrays, loadRedo, findGarbage} {
+	for _, f := range []func(context.Context, *Store, *engine.Conn) error{loadState, loadTables, loadStrays, loadRedo, findGarbage} {
 		if err := f(ctx, s, c); err != nil {
 			return err
 		}
@@ -114,78 +97,23 @@ func loadState(ctx context.Context, s *Store, c *engine.Conn) error {
 	})
 }
 
-func loadMeters(ctx context.Context, s *Store, c *engine.Conn) error {
-	err := c.Query(ctx, "SELECT text FROM models ORDER BY number", func(k *engine.Chunk) error {
-		for i := range k.Rows {
-			m := &directory.Model{}
-			if err := json.Unmarshal([]byte(k.Texts(0).At(i)), m); err != nil {
-				return fmt.Errorf("read the description of channels: %w", err)
-			}
-			s.dir.Load([]*directory.Model{m}, nil)
-		}
-		return nil
-	})
-	if err != nil {
+func loadTables(ctx context.Context, s *Store, c *engine.Conn) (err error) {
+	if err := registry.Load(ctx, c, s.dir); err != nil {
 		return err
 	}
-	var entries []directory.Entry
-	return c.Query(ctx, "SELECT id, model, first, since, until FROM meters ORDER BY number", func(k *engine.Chunk) error {
-		entries = entries[:0]
-		ids, models, firsts := k.Texts(0), engine.Numbers[uint32](k, 1), engine.Numbers[uint32](k, 2)
-		since, until := engine.Numbers[int32](k, 3), engine.Numbers[int32](k, 4)
-		for i := range k.Rows {
-			entries = append(entries, directory.Entry{ID: ids.At(i), Model: models[i], First: firsts[i], Since: store.Day(since[i]), Until: store.Day(until[i])})
-		}
-		s.dir.Load(nil, entries)
-		return nil
-	})
-}
-
-func loadSources(ctx context.Context, s *Store, c *engine.Conn) error {
-	err := c.Query(ctx, "SELECT stage, status, reason, who, rule FROM sources ORDER BY number", func(k *engine.Chunk) error {
-		for i := range k.Rows {
-			v := source{meter.Stage(engine.Numbers[uint32](k, 0)[i]), engine.Numbers[uint32](k, 1)[i], meter.Origin{Reason: k.Texts(2).At(i), Who: k.Texts(3).At(i), Rule: k.Texts(4).At(i)}}
-			s.sourceOf[v] = uint32(len(s.sources))
-			s.sources = append(s.sources, v)
-		}
-		return nil
-	})
-	if err != nil {
+	if s.sources, err = table.LoadSources(ctx, c); err != nil {
 		return err
 	}
-	return c.Query(ctx, "SELECT recorded, source FROM verdicts ORDER BY number", func(k *engine.Chunk) error {
-		for i := range k.Rows {
-			v := verdict{engine.Numbers[uint32](k, 0)[i], engine.Numbers[uint32](k, 1)[i]}
-			s.verdictOf[v] = uint32(len(s.verdicts))
-			s.verdicts = append(s.verdicts, v)
-		}
-		return nil
-	})
-}
-
-func loadDays(ctx context.Context, s *Store, c *engine.Conn) error {
-	return c.Query(ctx, "SELECT day, open, waiting, sealed, extra, judged, delayed, bound, generation, taken, takenWaiting, done, totals FROM days", func(k *engine.Chunk) error {
-		for i := range k.Rows {
-			d := &day{
-				key: store.Day(engine.Numbers[int32](k, 0)[i]), open: engine.Numbers[uint64](k, 1)[i], waiting: engine.Numbers[uint64](k, 2)[i],
-				sealed: engine.Numbers[uint64](k, 3)[i], extra: engine.Numbers[uint64](k, 4)[i], judged: engine.Numbers[bool](k, 5)[i],
-				delayed: engine.Numbers[bool](k, 6)[i], bound: engine.Numbers[uint32](k, 7)[i],
-				generation: engine.Numbers[uint32](k, 8)[i], taken: engine.Numbers[uint64](k, 9)[i], takenWaiting: engine.Numbers[uint64](k, 10)[i],
-				done: engine.Numbers[uint32](k, 11)[i], totals: engine.Numbers[uint64](k, 12)[i],
-			}
-			s.days[d.key] = d
-		}
-		return nil
-	})
-}
-
-// saveDay writes what is known of a day.
-func saveDay(ctx context.Context, c *engine.Conn, d *day) error {
-	if err := c.Exec(ctx, "DELETE FROM days WHERE day = $1", int64(d.key)); err != nil {
+	for i, v := range s.sources {
+		s.sourceOf[v] = uint32(i)
+	}
+	if s.verdicts, err = table.LoadVerdicts(ctx, c); err != nil {
 		return err
 	}
-	return c.Exec(ctx, "INSERT INTO days VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
-		int64(d.key), d.open, d.waiting, d.sealed, d.extra, d.judged, d.delayed, d.bound, d.generation, d.taken, d.takenWaiting, d.done, d.totals)
+	for i, v := range s.verdicts {
+		s.verdictOf[v] = uint32(i)
+	}
+	return table.LoadDays(ctx, c, func(d *day) { s.days[d.Key] = d })
 }
 
 func loadRedo(ctx context.Context, s *Store, c *engine.Conn) error {

@@ -10,6 +10,7 @@ import (
 
 	"voltbus/meter"
 	"voltbus/meter/store"
+	"voltbus/meter/store/duckdb/table"
 	"voltbus/store/duckdb/engine"
 )
 
@@ -63,7 +64,7 @@ type use struct {
 
 func (j *judging) newSlice(from uint32) *slice {
 	p := &slice{j: j, from: from, sourceOf: map[source]uint32{}}
-	if !j.is.judged {
+	if !j.is.Judged {
 		n := j.s.options.Slice + j.s.options.Slice/8
 		t := &p.sealed
 		t.channel, t.place, t.value = make([]uint32, 0, n), make([]int32, 0, n), make([]float64, 0, n)
@@ -104,9 +105,9 @@ func (p *slice) judge(of *store.ChannelDay, b *block, i int, channel uint32) err
 	for k := range n {
 		of.Estimates[k] = math.NaN()
 	}
-	of.Again = j.is.judged && channel < j.is.bound
+	of.Again = j.is.Judged && channel < j.is.Bound
 	of.Exception, of.Rule, of.Uses = false, "", of.Uses[:0]
-	j.near.of(of, i, channel)
+	j.near.Fill(of, i)
 	if err := j.judgeOne(of); err != nil {
 		return err
 	}
@@ -142,9 +143,9 @@ func grown[T any](s []T, n int) []T {
 func (p *slice) interval(of *store.ChannelDay, b *block, cell int, channel uint32, place int32) {
 	status := of.Status[place]
 	if v := b.value[cell]; !math.IsNaN(v) {
-		said := source{meter.Validated, status, meter.Origin{Rule: of.Rule}}
+		said := source{Stage: meter.Validated, Status: status, Origin: meter.Origin{Rule: of.Rule}}
 		if status != 0 {
-			said.stage = meter.Raw
+			said.Stage = meter.Raw
 			p.out.Doubted++
 		} else {
 			p.out.Validated++
@@ -154,14 +155,14 @@ func (p *slice) interval(of *store.ChannelDay, b *block, cell int, channel uint3
 	if v := of.Estimates[place]; !math.IsNaN(v) {
 		p.out.Estimated++
 		if was, ok := b.estimates[cell]; !ok || was != v || b.state[cell] == fresh || b.state[cell] == disputed {
-			p.fresh = append(p.fresh, row{channel: channel, place: place, value: v, source: p.source(source{meter.Estimated, status, meter.Origin{Rule: of.Rules[place]}})})
+			p.fresh = append(p.fresh, row{channel: channel, place: place, value: v, source: p.source(source{Stage: meter.Estimated, Status: status, Origin: meter.Origin{Rule: of.Rules[place]}})})
 		}
 	}
 }
 
 // raw notes a raw reading with what was said of it.
 func (p *slice) raw(b *block, cell int, r row, said source, end int64) {
-	if b.state[cell] == fresh && !p.j.is.judged {
+	if b.state[cell] == fresh && !p.j.is.Judged {
 		t := &p.sealed
 		t.channel, t.place, t.value = append(t.channel, r.channel), append(t.place, r.place), append(t.value, r.value)
 		t.recorded, t.source = append(t.recorded, int64(r.recorded)-p.j.delay(end)), append(t.source, r.source)
@@ -186,7 +187,6 @@ func (j *judging) write(ctx context.Context, p *slice) error {
 		return err
 	}
 	defer s.write.Unlock()
-	s.sweep(ctx)
 	w := &sliceWriter{slice: p, c: s.writer, ctx: ctx, redo: map[store.Day]uint64{}}
 	w.x = &change{
 		s: s, c: s.writer, ctx: ctx, recorded: s.moment(), cursor: s.cursor, strays: s.strays.change(), number: s.number,
@@ -250,7 +250,7 @@ func (w *sliceWriter) writeSealed() error {
 		}
 		t.verdict[i] = verdictOf[own]
 	}
-	a, err := w.c.Appender(w.j.is.sealedTable(), duck.TypeUInteger, duck.TypeInteger, duck.TypeDouble, duck.TypeBigInt, duck.TypeUInteger, duck.TypeUInteger)
+	a, err := w.c.Appender(w.j.is.SealedTable(), duck.TypeUInteger, duck.TypeInteger, duck.TypeDouble, duck.TypeBigInt, duck.TypeUInteger, duck.TypeUInteger)
 	if err != nil {
 		return err
 	}
@@ -272,13 +272,13 @@ func (w *sliceWriter) writeSealed() error {
 
 // verdict returns the number of a judgement of now.
 func (w *sliceWriter) verdict(v source) (uint32, error) {
-	is := verdict{w.x.recorded, w.x.source(v)}
+	is := verdict{Recorded: w.x.recorded, Source: w.x.source(v)}
 	if n, ok := w.j.s.verdictOf[is]; ok {
 		return n, nil
 	}
 	n := uint32(len(w.j.s.verdicts) + len(w.verdicts))
 	w.verdicts = append(w.verdicts, is)
-	return n, w.c.Exec(w.ctx, "INSERT INTO verdicts VALUES ($1, $2, $3)", n, is.recorded, is.source)
+	return n, w.c.Exec(w.ctx, "INSERT INTO verdicts VALUES ($1, $2, $3)", n, is.Recorded, is.Source)
 }
 
 // writeExtra writes further versions: those of the batch, and behind them new ones.
@@ -292,7 +292,7 @@ func (w *sliceWriter) writeExtra() error {
 		return nil
 	}
 	slices.SortStableFunc(w.rows, func(x, y row) int { return cmp.Or(cmp.Compare(x.channel, y.channel), cmp.Compare(x.place, y.place)) })
-	out, err := newVersionWriter(w.c, w.j.is.extraTable())
+	out, err := newVersionWriter(w.c, w.j.is.ExtraTable())
 	if err != nil {
 		return err
 	}
@@ -306,22 +306,22 @@ func (w *sliceWriter) writeExtra() error {
 }
 
 func (w *sliceWriter) writeTotals() error {
-	table := w.j.is.totalTable()
+	sums := w.j.is.TotalTable()
 	if len(w.again) > 0 {
-		if err := w.c.Exec(w.ctx, "DELETE FROM "+table+" WHERE "+listed(w.again)); err != nil {
+		if err := w.c.Exec(w.ctx, "DELETE FROM "+sums+" WHERE "+table.Listed(w.again)); err != nil {
 			return err
 		}
 	}
-	a, err := w.c.Appender(table, duck.TypeUInteger, duck.TypeDouble, duck.TypeDouble)
+	a, err := w.c.Appender(sums, duck.TypeUInteger, duck.TypeDouble, duck.TypeDouble)
 	if err != nil {
 		return err
 	}
 	defer a.Close()
 	for n := 0; n < len(w.totals); n += engine.ChunkRows {
 		part := w.totals[n:min(n+engine.ChunkRows, len(w.totals))]
-		channels, sums, highs := engine.Column[uint32](a, 0), engine.Column[float64](a, 1), engine.Column[float64](a, 2)
+		channels, totals, highs := engine.Column[uint32](a, 0), engine.Column[float64](a, 1), engine.Column[float64](a, 2)
 		for i, t := range part {
-			channels[i], sums[i], highs[i] = t.channel, t.sum, t.highest
+			channels[i], totals[i], highs[i] = t.channel, t.sum, t.highest
 		}
 		if err := a.Append(len(part)); err != nil {
 			return err
@@ -333,11 +333,11 @@ func (w *sliceWriter) writeTotals() error {
 // writeDay notes how far the batch is.
 func (w *sliceWriter) writeDay() error {
 	d := *w.j.s.dayOf(w.j.day)
-	d.done = w.until
-	d.sealed += uint64(len(w.sealed.channel))
-	d.extra += uint64(len(w.rows))
-	d.totals += uint64(len(w.totals))
-	d.delayed = w.j.is.delayed
+	d.Done = w.until
+	d.Sealed += uint64(len(w.sealed.channel))
+	d.Extra += uint64(len(w.rows))
+	d.Totals += uint64(len(w.totals))
+	d.Delayed = w.j.is.Delayed
 	w.x.days[w.j.day] = &openDay{day: d}
 	return nil
 }

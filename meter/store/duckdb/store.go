@@ -20,6 +20,7 @@ import (
 	"voltbus/fault"
 	"voltbus/meter/store"
 	"voltbus/meter/store/directory"
+	"voltbus/meter/store/duckdb/table"
 	"voltbus/store/duckdb/engine"
 )
 
@@ -53,16 +54,21 @@ type Store struct {
 	busy   sync.RWMutex // held by readers while they read; a table goes when nobody holds it
 	tables sync.RWMutex // held while a slice becomes visible, and by readers until they have their view; taken before mu
 
-	mu        sync.Mutex // guards what follows; never held during a statement
-	closed    bool
-	spare     []*engine.Conn
+	index
+	closed bool // guarded by mu of the index, as is what follows
+	spare  []*engine.Conn
+	strays strays
+}
+
+// index is what is known of the tables, in memory.
+type index struct {
+	mu        sync.Mutex // never held during a statement
 	days      map[store.Day]*day
 	sources   []source
 	sourceOf  map[source]uint32
 	verdicts  []verdict
 	verdictOf map[verdict]uint32
 	redo      map[store.Day]uint64 // channels that depend on other days which changed
-	strays    strays
 }
 
 type cursor struct {
@@ -70,62 +76,12 @@ type cursor struct {
 	sequence uint64
 }
 
-// day is the tables of one local day. It is replaced, never changed.
-type day struct {
-	key     store.Day
-	open    uint64 // rows of the open table; there is none if 0
-	waiting uint64 // of them those of intervals
-	sealed  uint64 // rows of the sorted table
-	extra   uint64 // rows of the table of further versions
-	judged  bool   // the sorted table is there
-	delayed bool   // it tells the moment of recording from the interval's end
-	bound   uint32 // channels below it were judged
-
-	generation   uint32 // of the open table
-	taken        uint64 // rows of the batch that is judged, which was the open table before; there is none if 0
-	takenWaiting uint64 // of them raw readings of intervals
-	done         uint32 // channels below it were judged: their rows of the batch do not count any more
-	totals       uint64 // rows of the table of sums
-}
-
-// The names of a day's tables.
-func (d *day) openTable() string   { return d.versioned(d.generation) }
-func (d *day) batchTable() string  { return d.versioned(d.generation - 1) }
-func (d *day) totalTable() string  { return "t_" + d.name() }
-func (d *day) sealedTable() string { return "s_" + d.name() }
-func (d *day) extraTable() string  { return "x_" + d.name() }
-
-func (d *day) name() string {
-	return strings.ReplaceAll(strconv.Itoa(int(d.key)), "-", "m")
-}
-
-func (d *day) versioned(generation uint32) string {
-	if generation == 0 {
-		return "o_" + d.name()
-	}
-	return "o_" + d.name() + "_" + strconv.FormatUint(uint64(generation), 10)
-}
-
-// versionTable is a table of versions, with what tells the rows that count.
-type versionTable struct{ table, and string }
-
-// versionTables lists the tables of versions, the oldest first.
-func (d *day) versionTables() []versionTable {
-	var list []versionTable
-	if d.extra > 0 {
-		list = append(list, versionTable{d.extraTable(), ""})
-	}
-	if d.taken > 0 {
-		list = append(list, versionTable{d.batchTable(), " AND channel >= " + strconv.FormatUint(uint64(d.done), 10)})
-	}
-	if d.open > 0 {
-		list = append(list, versionTable{d.openTable(), ""})
-	}
-	return list
-}
-
-// rows is how many versions the day has, as far as that can be told while it is judged.
-func (d *day) rows() uint64 { return d.open + d.taken + d.sealed + d.extra }
+// What tables hold.
+type (
+	day     = table.Day
+	source  = table.Source
+	verdict = table.Verdict
+)
 
 var _ store.Store = (*Store)(nil)
 
@@ -164,7 +120,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, failed(op, o.Dir, err)
 	}
 	c := store.NewCalendar(o.Zone)
-	s := &Store{options: o, calendar: c, dir: directory.New(c), db: db, days: map[store.Day]*day{}, sourceOf: map[source]uint32{}, verdictOf: map[verdict]uint32{}, redo: map[store.Day]uint64{}, strays: strays{of: map[string]uint64{}}}
+	s := &Store{options: o, calendar: c, dir: directory.New(c), db: db, index: index{days: map[store.Day]*day{}, sourceOf: map[source]uint32{}, verdictOf: map[verdict]uint32{}, redo: map[store.Day]uint64{}}, strays: strays{of: map[string]uint64{}}}
 	if s.writer, err = db.Connect(); err == nil {
 		err = load(ctx, s)
 	}
@@ -219,7 +175,7 @@ func (s *Store) view(ctx context.Context, op string) (c *engine.Conn, days map[s
 		return nil, nil, nil, fault.E(op, fault.KindOf(err), "", err)
 	}
 	s.busy.RLock()
-	c, err = s.connection(op)
+	c, err = connection(s, op)
 	if err != nil {
 		s.busy.RUnlock()
 		return nil, nil, nil, err
@@ -243,7 +199,7 @@ func (s *Store) view(ctx context.Context, op string) (c *engine.Conn, days map[s
 }
 
 // connection returns a spare connection, or a new one.
-func (s *Store) connection(op string) (*engine.Conn, error) {
+func connection(s *Store, op string) (*engine.Conn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -262,21 +218,21 @@ func (s *Store) connection(op string) (*engine.Conn, error) {
 }
 
 // dayOf returns a day as it is; nil if there is none.
-func (s *Store) dayOf(d store.Day) *day {
+func (s *index) dayOf(d store.Day) *day {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.days[d]
 }
 
 // known returns what numbers of sources and verdicts stand for.
-func (s *Store) known() ([]source, []verdict) {
+func (s *index) known() ([]source, []verdict) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.sources, s.verdicts
 }
 
 // numberOf returns the number of a source that is known.
-func (s *Store) numberOf(v source) (uint32, bool) {
+func (s *index) numberOf(v source) (uint32, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n, ok := s.sourceOf[v]
@@ -337,7 +293,7 @@ func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 	s.mu.Lock()
 	out.Days, out.Strays = len(s.days), s.strays.all
 	for _, d := range s.days {
-		out.Rows += d.rows()
+		out.Rows += d.Rows()
 	}
 	s.mu.Unlock()
 	err = filepath.WalkDir(s.options.Dir, func(_ string, e fs.DirEntry, err error) error {
@@ -356,7 +312,7 @@ func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 }
 
 // snapshot returns the days as they are.
-func (s *Store) snapshot() map[store.Day]*day {
+func (s *index) snapshot() map[store.Day]*day {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := make(map[store.Day]*day, len(s.days))

@@ -87,7 +87,7 @@ func loadStrays(ctx context.Context, s *Store, c *engine.Conn) error {
 	return c.Query(ctx, "SELECT source, count(*)::BIGINT FROM strays GROUP BY source", func(k *engine.Chunk) error {
 		for i := range k.Rows {
 			n := uint64(engine.Numbers[int64](k, 1)[i])
-			s.strays.of[store.OriginOf(s.sources[engine.Numbers[uint32](k, 0)[i]].origin.Who)] += n
+			s.strays.of[store.OriginOf(s.sources[engine.Numbers[uint32](k, 0)[i]].Origin.Who)] += n
 			s.strays.all += n
 		}
 		return nil

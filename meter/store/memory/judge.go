@@ -18,17 +18,18 @@ func (s *Store) Judge(ctx context.Context, d store.Day, judge func(*store.Channe
 	const op = "memory.Judge"
 	s.judging.Lock()
 	defer s.judging.Unlock()
+	j := judging{s}
 	var out store.Judgement
 	if err := s.begin(ctx, op); err != nil {
 		return out, err
 	}
-	todo := s.due(d)
+	todo := j.due(d)
 	s.mu.Unlock()
 	for _, channel := range todo {
 		if err := s.begin(ctx, op); err != nil {
 			return out, err
 		}
-		c := s.channelDay(d, channel)
+		c := j.channelDay(d, channel)
 		seen := s.days.of(d).waiting[channel]
 		s.mu.Unlock()
 		if err := judge(c); err != nil {
@@ -37,8 +38,8 @@ func (s *Store) Judge(ctx context.Context, d store.Day, judge func(*store.Channe
 		if err := s.begin(ctx, op); err != nil {
 			return out, err
 		}
-		err := s.verdict(&out, c, channel, s.moment())
-		s.judged(c, channel, seen)
+		err := j.verdict(&out, c, channel, s.moment())
+		j.judged(c, channel, seen)
 		s.mu.Unlock()
 		if err != nil {
 			return out, fault.E(op, fault.Internal, c.Key.Meter, err)
@@ -48,12 +49,15 @@ func (s *Store) Judge(ctx context.Context, d store.Day, judge func(*store.Channe
 		return out, err
 	}
 	defer s.mu.Unlock()
-	s.registersJudged(d, todo)
+	j.registersJudged(d, todo)
 	return out, nil
 }
 
+// judging is the store while a day is judged. Its methods are called with mu held.
+type judging struct{ *Store }
+
 // due lists the channels of a day that are to be judged.
-func (s *Store) due(d store.Day) []uint32 {
+func (s judging) due(d store.Day) []uint32 {
 	of := s.days.of(d)
 	var todo []uint32
 	s.dir.Expected(d, 0, func(_, channel uint32, _ *meter.Channel) bool {
@@ -75,7 +79,7 @@ func (s *Store) due(d store.Day) []uint32 {
 }
 
 // registersJudged notes that the reads of registers count in what was judged.
-func (s *Store) registersJudged(d store.Day, todo []uint32) {
+func (s judging) registersJudged(d store.Day, todo []uint32) {
 	of := s.days.of(d)
 	for channel := range of.waiting {
 		for _, profile := range s.dir.Profiles(nil, channel) {
@@ -88,7 +92,7 @@ func (s *Store) registersJudged(d store.Day, todo []uint32) {
 }
 
 // judged notes that a channel of a day was judged, and which others depend on what came. Seen is how many versions waited.
-func (s *Store) judged(c *store.ChannelDay, channel uint32, seen uint64) {
+func (s judging) judged(c *store.ChannelDay, channel uint32, seen uint64) {
 	of := s.days.of(c.Day)
 	of.judged[channel] = true
 	delete(of.redo, channel)
@@ -106,7 +110,7 @@ func (s *Store) judged(c *store.ChannelDay, channel uint32, seen uint64) {
 }
 
 // changed has those judged anew that depend on a day of a channel.
-func (s *Store) changed(d store.Day, channel uint32) {
+func (s judging) changed(d store.Day, channel uint32) {
 	if next := s.days.of(d + 1); next.judged[channel] {
 		next.redo[channel] = true
 	}
@@ -118,7 +122,7 @@ func (s *Store) changed(d store.Day, channel uint32) {
 }
 
 // channelDay gathers the newest raw readings of a day, and what stands around them.
-func (s *Store) channelDay(d store.Day, channel uint32) *store.ChannelDay {
+func (s judging) channelDay(d store.Day, channel uint32) *store.ChannelDay {
 	key, c := s.dir.Key(channel)
 	out := &store.ChannelDay{Key: key, Channel: c, Day: d, Again: s.days.of(d).judged[channel], Ends: s.calendar.Ends(nil, d, c.Interval)}
 	n := len(out.Ends)
@@ -150,7 +154,7 @@ func unknown(n int) []float64 {
 }
 
 // around fills in the days around, the register, and what was usual.
-func (s *Store) around(c *store.ChannelDay, channel uint32) {
+func (s judging) around(c *store.ChannelDay, channel uint32) {
 	k := store.Around(c.Channel.Interval)
 	before, after := s.values(c.Day-1, channel, true), s.values(c.Day+1, channel, true)
 	c.Before, c.After = before[len(before)-k:], after[:k]
@@ -177,7 +181,7 @@ func (s *Store) around(c *store.ChannelDay, channel uint32) {
 }
 
 // values returns what counts of the intervals of a day; if measured, without what was estimated or is doubted.
-func (s *Store) values(d store.Day, channel uint32, measured bool) []float64 {
+func (s judging) values(d store.Day, channel uint32, measured bool) []float64 {
 	_, c := s.dir.Key(channel)
 	ends := s.calendar.Ends(nil, d, c.Interval)
 	out := unknown(len(ends))
@@ -203,7 +207,7 @@ func (s *Store) values(d store.Day, channel uint32, measured bool) []float64 {
 }
 
 // usual returns the mean of the sums of like days, and the highest interval of the days before.
-func (s *Store) usual(d store.Day, channel uint32) (sum, highest float64) {
+func (s judging) usual(d store.Day, channel uint32) (sum, highest float64) {
 	highest = math.NaN()
 	days := 0
 	for back := 1; back <= store.PastDays; back++ {
@@ -239,7 +243,7 @@ func (s *Store) versions(d store.Day, channel uint32) []meter.Version {
 }
 
 // verdict stores what was said of a day of a channel.
-func (s *Store) verdict(out *store.Judgement, c *store.ChannelDay, channel uint32, recorded time.Time) error {
+func (s judging) verdict(out *store.Judgement, c *store.ChannelDay, channel uint32, recorded time.Time) error {
 	out.Channels++
 	ref := directory.Ref{Number: channel, Channel: c.Channel}
 	for i, end := range c.Ends {
@@ -269,7 +273,7 @@ func (s *Store) verdict(out *store.Judgement, c *store.ChannelDay, channel uint3
 }
 
 // except replaces the exception of a day of a channel, unless it is as before, or was settled as it is.
-func (s *Store) except(out *store.Judgement, c *store.ChannelDay, channel uint32, recorded time.Time) {
+func (s judging) except(out *store.Judgement, c *store.ChannelDay, channel uint32, recorded time.Time) {
 	e := exception{store.NewException(0, c, recorded), channel}
 	same := func(o exception) bool { return o.channel == channel && o.Day == c.Day }
 	at := slices.IndexFunc(s.exceptions, same)

@@ -1,7 +1,10 @@
-package duckdb
+// Package around reads what a day of channels is judged by beside its own readings: the days around it, the reads of
+// registers, and what was usual.
+package around
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -9,15 +12,36 @@ import (
 
 	"voltbus/meter"
 	"voltbus/meter/store"
+	"voltbus/meter/store/directory"
+	"voltbus/meter/store/duckdb/table"
 	"voltbus/store/duckdb/engine"
 )
 
-// nearby is what channels of a block are judged by beside their own readings: the days around, the register, and what was
+// Store is what is read.
+type Store struct {
+	Ctx      context.Context //nolint:containedctx // it lives as long as a day is judged
+	Conn     *engine.Conn
+	Calendar *store.Calendar
+	Dir      *directory.Directory
+	Day      store.Day                                // that is judged
+	DayOf    func(store.Day) *table.Day               // nil for a day that nothing is known of
+	Known    func() ([]table.Source, []table.Verdict) // what numbers stand for
+}
+
+// Block is channels that are judged together, ascending, with what was read of the day.
+type Block struct {
+	Channels []uint32
+	Models   []*meter.Channel
+	Values   func(i int) []float64
+	Index    func(channel uint32) (int, bool)
+}
+
+// Nearby is what channels of a block are judged by beside their own readings: the days around, the register, and what was
 // usual. It is read for a whole block at a time.
-type nearby struct {
-	j      *judging
-	b      *block
-	find   *finder
+type Nearby struct {
+	s      *Store
+	b      *Block
+	err    error
 	before []float64 // of each channel, as many as Around says
 	after  []float64
 	first  []uint32 // the first of each channel in before and after
@@ -35,26 +59,26 @@ type pastDay struct {
 	all    bool // those of long are there
 }
 
-// load reads what stands around the channels of a block.
-func (n *nearby) load(j *judging, b *block) error {
-	n.j, n.b, n.find = j, b, b.finder()
+// Load reads what stands around the channels of a block.
+func (n *Nearby) Load(s *Store, b *Block) error {
+	n.s, n.b = s, b
 	n.past, n.long = map[store.Day]*pastDay{}, n.long[:0]
 	n.first = append(n.first[:0], 0)
 	least, most := math.MaxInt32, 0
-	for i, c := range b.model {
+	for i, c := range b.Models {
 		k := 0
 		if c.Interval > 0 {
 			k = store.Around(c.Interval)
-			least, most = min(least, j.s.calendar.Count(j.day-1, c.Interval)-k), max(most, k)
+			least, most = min(least, s.Calendar.Count(s.Day-1, c.Interval)-k), max(most, k)
 		}
 		n.first = append(n.first, n.first[i]+uint32(k))
-		if lacks(b.value[b.first[i]:b.first[i+1]], k) {
-			n.long = append(n.long, b.list[i])
+		if lacks(b.Values(i), k) {
+			n.long = append(n.long, b.Channels[i])
 		}
 	}
-	size := int(n.first[len(b.list)])
+	size := int(n.first[len(b.Channels)])
 	n.before, n.after = unknown(n.before, size), unknown(n.after, size)
-	n.usual, n.high = unknown(n.usual, len(b.list)), unknown(n.high, len(b.list))
+	n.usual, n.high = unknown(n.usual, len(b.Channels)), unknown(n.high, len(b.Channels))
 	if most > 0 {
 		if err := n.neighbours(least, most); err != nil {
 			return err
@@ -89,9 +113,9 @@ func unknown(s []float64, n int) []float64 {
 }
 
 // neighbours reads the end of the day before and the begin of the day behind.
-func (n *nearby) neighbours(least, most int) error {
-	edited := map[[2]uint32]bool{}
-	for side, d := range map[int]*day{-1: n.j.s.dayOf(n.j.day - 1), 1: n.j.s.dayOf(n.j.day + 1)} {
+func (n *Nearby) neighbours(least, most int) error {
+	edited := map[[2]int]bool{}
+	for side, d := range map[int]*table.Day{-1: n.s.DayOf(n.s.Day - 1), 1: n.s.DayOf(n.s.Day + 1)} {
 		if d == nil {
 			continue
 		}
@@ -100,25 +124,24 @@ func (n *nearby) neighbours(least, most int) error {
 		if side < 0 {
 			where = fmt.Sprintf("place >= %d", max(least, 0))
 		}
-		err := n.scan(d, among(n.b.list), where, func(v *said) {
-			i := n.find.places[v.channel-n.b.list[0]]
-			if i == 0 || v.place < 0 {
+		err := n.scan(d, table.Among(n.b.Channels), where, func(v *said) {
+			i, ok := n.b.Index(v.channel)
+			if !ok || v.place < 0 {
 				return
 			}
-			i--
 			k := int(n.first[i+1] - n.first[i])
 			at, to := int(v.place), n.after
 			if side < 0 {
-				at, to = at-(n.j.s.calendar.Count(d.key, n.b.model[i].Interval)-k), n.before
+				at, to = at-(n.s.Calendar.Count(d.Key, n.b.Models[i].Interval)-k), n.before
 			}
-			key := [2]uint32{i, uint32(v.place)}
-			if at < 0 || at >= k || v.of.stage == meter.Estimated || (edited[key] && v.of.stage != meter.Edited) {
+			key := [2]int{i, int(v.place)}
+			if at < 0 || at >= k || v.of.Stage == meter.Estimated || (edited[key] && v.of.Stage != meter.Edited) {
 				return
 			}
-			if v.of.stage == meter.Edited {
+			if v.of.Stage == meter.Edited {
 				edited[key] = true
 			}
-			if store.Doubted(v.of.stage, v.of.status) {
+			if store.Doubted(v.of.Stage, v.of.Status) {
 				v.value = math.NaN()
 			}
 			to[int(n.first[i])+at] = v.value
@@ -135,18 +158,18 @@ type said struct {
 	channel uint32
 	place   int32
 	value   float64
-	of      *source
+	of      *table.Source
 }
 
 // scan calls each with the versions of a day, the oldest of an interval first.
-func (n *nearby) scan(d *day, channels, where string, each func(*said)) error {
+func (n *Nearby) scan(d *table.Day, channels, where string, each func(*said)) error {
 	v := &said{}
-	sources, verdicts := n.j.s.known()
-	if d.sealed > 0 {
-		err := n.j.c.Query(n.j.ctx, "SELECT channel, place, value, verdict FROM "+d.sealedTable()+" WHERE "+channels+" AND "+where, func(k *engine.Chunk) error {
+	sources, verdicts := n.s.Known()
+	if d.Sealed > 0 {
+		err := n.s.Conn.Query(n.s.Ctx, "SELECT channel, place, value, verdict FROM "+d.SealedTable()+" WHERE "+channels+" AND "+where, func(k *engine.Chunk) error {
 			places, values, of := engine.Numbers[int32](k, 1), engine.Numbers[float64](k, 2), engine.Numbers[uint32](k, 3)
 			for i, channel := range engine.Numbers[uint32](k, 0) {
-				*v = said{channel, places[i], values[i], &sources[verdicts[of[i]].source]}
+				*v = said{channel, places[i], values[i], &sources[verdicts[of[i]].Source]}
 				each(v)
 			}
 			return nil
@@ -155,12 +178,12 @@ func (n *nearby) scan(d *day, channels, where string, each func(*said)) error {
 			return err
 		}
 	}
-	for _, from := range d.versionTables() {
-		err := n.j.c.Query(n.j.ctx, "SELECT channel, place, value, source FROM "+from.table+" WHERE "+channels+" AND "+where+from.and, func(k *engine.Chunk) error {
+	for _, from := range d.VersionTables() {
+		err := n.s.Conn.Query(n.s.Ctx, "SELECT channel, place, value, source FROM "+from.Table+" WHERE "+channels+" AND "+where+from.And, func(k *engine.Chunk) error {
 			places, values, of := engine.Numbers[int32](k, 1), engine.Numbers[float64](k, 2), engine.Numbers[uint32](k, 3)
 			for i, channel := range engine.Numbers[uint32](k, 0) {
 				if int(of[i]) >= len(sources) { // it came meanwhile
-					sources, verdicts = n.j.s.known()
+					sources, verdicts = n.s.Known()
 				}
 				*v = said{channel, places[i], values[i], &sources[of[i]]}
 				each(v)
@@ -175,29 +198,29 @@ func (n *nearby) scan(d *day, channels, where string, each func(*said)) error {
 }
 
 // totals reads what like days added up to, and the highest intervals of the days before.
-func (n *nearby) totals() error {
+func (n *Nearby) totals() error {
 	var parts []string
-	within := " WHERE " + among(n.b.list)
+	within := " WHERE " + table.Among(n.b.Channels)
 	for back := 1; back <= store.PastDays; back++ {
-		d := n.j.s.dayOf(n.j.day - store.Day(back))
-		if d == nil || d.totals == 0 {
+		d := n.s.DayOf(n.s.Day - store.Day(back))
+		if d == nil || d.Totals == 0 {
 			continue
 		}
 		total := "NULL"
 		if back%7 == 0 && back/7 <= store.LikeDays {
 			total = "CASE WHEN isnan(total) THEN NULL ELSE total END"
 		}
-		parts = append(parts, "SELECT channel, CAST("+total+" AS DOUBLE) AS total, CASE WHEN isnan(highest) THEN NULL ELSE highest END AS highest FROM "+d.totalTable()+within)
+		parts = append(parts, "SELECT channel, CAST("+total+" AS DOUBLE) AS total, CASE WHEN isnan(highest) THEN NULL ELSE highest END AS highest FROM "+d.TotalTable()+within)
 	}
 	if len(parts) == 0 {
 		return nil
 	}
 	statement := "SELECT channel, coalesce(avg(total), 'nan'::DOUBLE), coalesce(max(highest), 'nan'::DOUBLE) FROM (" + strings.Join(parts, " UNION ALL ") + ") GROUP BY channel"
-	return n.j.c.Query(n.j.ctx, statement, func(k *engine.Chunk) error {
+	return n.s.Conn.Query(n.s.Ctx, statement, func(k *engine.Chunk) error {
 		usual, high := engine.Numbers[float64](k, 1), engine.Numbers[float64](k, 2)
 		for i, channel := range engine.Numbers[uint32](k, 0) {
-			if at := n.find.places[channel-n.b.list[0]]; at > 0 {
-				n.usual[at-1], n.high[at-1] = usual[i], high[i]
+			if at, ok := n.b.Index(channel); ok {
+				n.usual[at], n.high[at] = usual[i], high[i]
 			}
 		}
 		return nil
@@ -205,14 +228,14 @@ func (n *nearby) totals() error {
 }
 
 // registers reads the reads of the day, and the one at its begin.
-func (n *nearby) registers() error {
+func (n *Nearby) registers() error {
 	n.reads = map[uint32][]store.Read{}
 	var list []uint32
-	for i, channel := range n.b.list {
-		if n.b.model[i].Interval == 0 {
+	for i, channel := range n.b.Channels {
+		if n.b.Models[i].Interval == 0 {
 			continue
 		}
-		if register, _, ok := n.j.s.dir.Register(channel); ok {
+		if register, _, ok := n.s.Dir.Register(channel); ok {
 			list = append(list, register)
 		}
 	}
@@ -222,26 +245,26 @@ func (n *nearby) registers() error {
 	slices.Sort(list)
 	list = slices.Compact(list)
 	edited := map[[2]int64]bool{}
-	bounds := n.j.s.calendar.Bounds(n.j.day)
-	for _, d := range []*day{n.j.s.dayOf(n.j.day - 1), n.j.s.dayOf(n.j.day)} {
+	bounds := n.s.Calendar.Bounds(n.s.Day)
+	for _, d := range []*table.Day{n.s.DayOf(n.s.Day - 1), n.s.DayOf(n.s.Day)} {
 		if d == nil {
 			continue
 		}
 		where := "place < 0"
-		if d.key != n.j.day {
-			b := n.j.s.calendar.Bounds(d.key)
+		if d.Key != n.s.Day {
+			b := n.s.Calendar.Bounds(d.Key)
 			where = fmt.Sprintf("place = %d", -1-(b.End-b.Start)/1000)
 		}
-		err := n.scan(d, among(list), where, func(v *said) {
+		err := n.scan(d, table.Among(list), where, func(v *said) {
 			if _, ok := slices.BinarySearch(list, v.channel); !ok || v.place >= 0 {
 				return
 			}
-			at := n.j.s.calendar.End(d.key, 0, v.place)
+			at := n.s.Calendar.End(d.Key, 0, v.place)
 			key := [2]int64{int64(v.channel), at}
-			if at < bounds.Start || (edited[key] && v.of.stage != meter.Edited) {
+			if at < bounds.Start || (edited[key] && v.of.Stage != meter.Edited) {
 				return
 			}
-			edited[key] = v.of.stage == meter.Edited
+			edited[key] = v.of.Stage == meter.Edited
 			n.reads[v.channel] = append(n.reads[v.channel], store.Read{At: at, Value: v.value})
 		})
 		if err != nil {
@@ -254,23 +277,24 @@ func (n *nearby) registers() error {
 	return nil
 }
 
-// of fills in what is known around a channel, the one with an index in the block.
-func (n *nearby) of(c *store.ChannelDay, i int, channel uint32) {
+// Fill sets what is known around a channel, the one with an index in the block.
+func (n *Nearby) Fill(c *store.ChannelDay, i int) {
+	channel := n.b.Channels[i]
 	from, to := n.first[i], n.first[i+1]
 	c.Before, c.After = n.before[from:to:to], n.after[from:to:to]
 	c.UsualSum, c.HighestValue = n.usual[i], n.high[i]
 	c.Advances = nil
-	if register, model, ok := n.j.s.dir.Register(channel); ok {
-		n.steps = store.Advances(n.steps[:0], n.reads[register], n.j.s.calendar.Bounds(n.j.day).Start, c.Ends, model, c.Channel)
+	if register, model, ok := n.s.Dir.Register(channel); ok {
+		n.steps = store.Advances(n.steps[:0], n.reads[register], n.s.Calendar.Bounds(n.s.Day).Start, c.Ends, model, c.Channel)
 		c.Advances = n.steps
 	}
 	c.Past = func(d store.Day) []float64 { return n.pastOf(d, channel, c.Channel) }
 }
 
 // pastOf returns what counts of another day of a channel. The first time it reads those of all channels that will ask.
-func (n *nearby) pastOf(d store.Day, channel uint32, c *meter.Channel) []float64 {
-	is := n.j.s.dayOf(d)
-	if is == nil || d >= n.j.day {
+func (n *Nearby) pastOf(d store.Day, channel uint32, c *meter.Channel) []float64 {
+	is := n.s.DayOf(d)
+	if is == nil || d >= n.s.Day {
 		return nil
 	}
 	p := n.past[d]
@@ -286,27 +310,27 @@ func (n *nearby) pastOf(d store.Day, channel uint32, c *meter.Channel) []float64
 		list, p.all = n.long, true
 	}
 	if err := n.readPast(is, p, list); err != nil {
-		n.j.pastErr = err
+		n.err = err
 		return nil
 	}
 	return p.values[channel]
 }
 
-func (n *nearby) readPast(d *day, p *pastDay, list []uint32) error {
+func (n *Nearby) readPast(d *table.Day, p *pastDay, list []uint32) error {
 	rank := map[uint32][]uint8{}
 	for _, channel := range list {
-		if i := n.find.places[channel-n.b.list[0]]; i > 0 && n.b.model[i-1].Interval > 0 {
-			count := n.j.s.calendar.Count(d.key, n.b.model[i-1].Interval)
+		if i, ok := n.b.Index(channel); ok && n.b.Models[i].Interval > 0 {
+			count := n.s.Calendar.Count(d.Key, n.b.Models[i].Interval)
 			p.values[channel], rank[channel] = unknown(nil, count), make([]uint8, count)
 		}
 	}
-	return n.scan(d, among(list), "place >= 0", func(v *said) {
+	return n.scan(d, table.Among(list), "place >= 0", func(v *said) {
 		values, ok := p.values[v.channel], rank[v.channel]
 		if ok == nil || int(v.place) >= len(values) {
 			return
 		}
 		r := uint8(0)
-		switch v.of.stage {
+		switch v.of.Stage {
 		case meter.Edited:
 			r = 2
 		case meter.Estimated, meter.Validated:
@@ -317,3 +341,6 @@ func (n *nearby) readPast(d *day, p *pastDay, list []uint32) error {
 		}
 	})
 }
+
+// Err returns what went wrong while Past of a ChannelDay was asked.
+func (n *Nearby) Err() error { return n.err }
