@@ -169,7 +169,7 @@ func newLabRun(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "run EXPERIMENT", Short: "Run an experiment and write its report",
 		Long: `Run an experiment on this machine and write result.json and report.html into a folder of
-its own below --out. Only loopback addresses are used. A run that is interrupted leaves
+its own below --out. A pattern such as 'ami-*' runs several, one after another. Only loopback addresses are used. A run that is interrupted leaves
 nothing. Let the machine do nothing else meanwhile: the report shows its load.`,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: completeExperiments,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -199,14 +199,24 @@ nothing. Let the machine do nothing else meanwhile: the report shows its load.`,
 }
 
 func (o *labOrder) run(cmd *cobra.Command, name string, log *slog.Logger) error {
-	e, err := study.Find(name)
+	list, err := study.Match(name)
 	if err != nil {
 		return err
 	}
 	if err := o.prepare(log); err != nil {
 		return err
 	}
-	ctx := cmd.Context()
+	for i := range list {
+		if err := o.execute(cmd, list[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// execute runs one experiment and prints what it found.
+func (o *labOrder) execute(cmd *cobra.Command, e experiment.Experiment) error {
+	ctx, id := cmd.Context(), o.id
 	if o.id != "" { // started by a node: it ends with the node
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithCancel(ctx)
@@ -216,10 +226,10 @@ func (o *labOrder) run(cmd *cobra.Command, name string, log *slog.Logger) error 
 			cancel()
 		}()
 	} else {
-		o.id = runs.NewID(name, time.Now())
+		id = runs.NewID(e.Name, time.Now())
 	}
 	o.opts.Progress = o.show(cmd)
-	folder, result, err := runs.Execute(ctx, o.out, o.id, e, o.opts)
+	folder, result, err := runs.Execute(ctx, o.out, id, e, o.opts)
 	if err != nil || o.progress {
 		return err
 	}

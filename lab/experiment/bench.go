@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -94,6 +95,46 @@ func (b *Bench) Flag(name string) bool { return b.Text(name) == "true" }
 // Note adds a sentence to the report.
 func (b *Bench) Note(format string, args ...any) {
 	b.result.Notes = append(b.result.Notes, fmt.Sprintf(format, args...))
+}
+
+// Found adds a figure that the run found. One with the same key takes its place.
+func (b *Bench) Found(f Finding) {
+	i := slices.IndexFunc(b.result.Findings, func(o Finding) bool { return o.Key == f.Key })
+	if i < 0 {
+		b.result.Findings = append(b.result.Findings, f)
+		return
+	}
+	b.result.Findings[i] = f
+}
+
+// Table adds a table of what follows from the cases.
+func (b *Bench) Table(t Table) { b.result.Tables = append(b.result.Tables, t) }
+
+// Median is that of the values of a case so far, on what is measured now; 0 if there are none.
+func (b *Bench) Median(name string) float64 {
+	for i := range b.result.Cases {
+		if m := &b.result.Cases[i]; m.Case.Name == name && m.Subject == b.subject && len(m.Values) > 0 {
+			m.summarise()
+			return m.Median
+		}
+	}
+	return 0
+}
+
+// MedianOf is that of a figure beside the metric of a case; 0 if there is none.
+func (b *Bench) MedianOf(name, also string) float64 {
+	for i := range b.result.Cases {
+		m := &b.result.Cases[i]
+		if m.Case.Name != name || m.Subject != b.subject {
+			continue
+		}
+		for _, a := range m.Also {
+			if a.Name == also && len(a.Values) > 0 {
+				return slices.Sorted(slices.Values(a.Values))[len(a.Values)/2]
+			}
+		}
+	}
+	return 0
 }
 
 // errNoValue is a defect of an experiment.

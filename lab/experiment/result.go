@@ -34,10 +34,12 @@ type Result struct {
 	Settings map[string]string   `json:"settings"`
 	Machine  machine.Description `json:"machine"`
 
-	Cases   []Measured `json:"cases"`
-	Skipped []Skipped  `json:"skipped"` // peers that were asked for and are not here
-	Notes   []string   `json:"notes"`
-	Verdict []string   `json:"verdict"` // in words
+	Cases    []Measured `json:"cases"`
+	Findings []Finding  `json:"findings,omitempty"` // limits and turning points that the program found
+	Tables   []Table    `json:"tables,omitempty"`   // what follows from the cases, as the document has it
+	Skipped  []Skipped  `json:"skipped"`            // peers that were asked for and are not here
+	Notes    []string   `json:"notes"`
+	Verdict  []string   `json:"verdict"` // in words
 }
 
 // Measured is what one subject reached in one case.
@@ -88,6 +90,24 @@ type PartUsage struct {
 type Skipped struct {
 	Peer   string `json:"peer"`
 	Reason string `json:"reason"`
+}
+
+// Finding is a figure that a run found, beside those of its cases.
+type Finding struct {
+	Key       string  `json:"key"`  // by which programs find it, such as "mds-rate"
+	Name      string  `json:"name"` // in words
+	Value     float64 `json:"value"`
+	Unit      string  `json:"unit"`
+	Published float64 `json:"published,omitempty"` // the document's figure; 0 for none
+	Note      string  `json:"note,omitempty"`      // how it was found, in a sentence
+}
+
+// Table is figures that follow from those of the cases. The first column names the rows.
+type Table struct {
+	Title  string      `json:"title"`
+	Head   []string    `json:"head"`
+	Rows   [][]string  `json:"rows"`
+	Shades [][]float64 `json:"shades,omitempty"` // of the cells behind the first of a row, 0 to 1, for a heat map
 }
 
 // measured returns the place for a subject's case, made if absent. The pointer holds until the

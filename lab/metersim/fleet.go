@@ -35,6 +35,8 @@ type Fleet struct {
 	From    time.Time `json:"from"`   // beginning of the first interval
 	Slots   int       `json:"slots"`  // intervals that a meter may have readings of
 
+	Interval time.Duration `json:"interval"` // of the readings: Minute or Quarter
+
 	Rhythm   Rhythm        `json:"rhythm"`
 	Period   time.Duration `json:"period"`   // 0 without a pause
 	Requests int           `json:"requests"` // of each member; 0 for as many as the time allows
@@ -144,6 +146,8 @@ func (f *Fleet) check() error {
 	switch {
 	case f.Members < 1 || f.Batch < 1 || f.Meters < 1 || f.Slots < 1:
 		problem = "members, batch, meters and slots must be 1 or more"
+	case f.Interval != Minute && f.Interval != Quarter:
+		problem = "intervals must be a minute or a quarter of an hour long"
 	case f.For <= 0 || f.WarmUp < 0 || f.WarmUp >= f.For:
 		problem = "it needs a time that is longer than its warm-up"
 	case f.Rhythm != Closed && f.Rhythm != Serial && f.Rhythm != Open:
@@ -164,7 +168,7 @@ func (f *Fleet) play(ctx context.Context, tell func(said)) (*Outcome, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	form, err := formOf(f.Form)
+	form, err := formOf(f.Form, ReadingType(f.Interval))
 	if err != nil {
 		return nil, err
 	}

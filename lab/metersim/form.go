@@ -36,13 +36,12 @@ type reading struct{ meter, end, value []byte }
 func (r *reading) payload() int { return len(r.meter) + len(channel) + len(r.end) + len(r.value) }
 
 const (
-	channel = "1"
-	// ReadingType is that of the channel of a simulated meter: energy delivered in a minute, in kWh.
-	ReadingType = "0.0.3.4.1.1.12.0.0.0.0.0.0.0.0.3.72.0"
-	service     = "/api/v1/metering/"
+	channel   = "1"
+	ofMinutes = "0.0.3.4.1.1.12.0.0.0.0.0.0.0.0.3.72.0"
+	service   = "/api/v1/metering/"
 )
 
-func forms() map[string]form {
+func forms(readingType string) map[string]form {
 	return map[string]form{
 		SOAP: {service + "soap", soap.V11.Media(), func(dst []byte, list []reading) []byte {
 			return writeSOAP(dst, "http://schemas.xmlsoap.org/soap/envelope/", list)
@@ -52,12 +51,12 @@ func forms() map[string]form {
 		}},
 		JSON: {service + "readings", "application/json", writeJSON},
 		CSV:  {service + "messages", "text/csv", writeCSV},
-		CIM:  {service + "messages", "application/xml", writeCIM},
+		CIM:  {service + "messages", "application/xml", func(dst []byte, list []reading) []byte { return writeCIM(dst, list, readingType) }},
 	}
 }
 
-func formOf(name string) (form, error) {
-	f, ok := forms()[name]
+func formOf(name, readingType string) (form, error) {
+	f, ok := forms(readingType)[name]
 	if !ok {
 		return f, fault.E("metersim", fault.Invalid, name, fmt.Errorf("is no form of messages; write %s", strings.Join([]string{SOAP, SOAP12, JSON, CSV, CIM}, ", ")))
 	}
@@ -119,13 +118,13 @@ func writeCSV(dst []byte, list []reading) []byte {
 	return dst
 }
 
-func writeCIM(dst []byte, list []reading) []byte {
+func writeCIM(dst []byte, list []reading, readingType string) []byte {
 	dst = add(dst, `<?xml version="1.0" encoding="UTF-8"?>`, "\n", `<MeterReadings xmlns="http://iec.ch/TC57/2011/MeterReadings#">`)
 	for i := range list {
 		r := &list[i]
 		dst = append(add(dst, `<MeterReading><IntervalBlocks><IntervalReadings><timeStamp>`), r.end...)
 		dst = append(add(dst, `</timeStamp><value>`), r.value...)
-		dst = append(add(dst, `</value></IntervalReadings><ReadingType ref="`, ReadingType, `"/></IntervalBlocks><Meter><mRID>`), r.meter...)
+		dst = append(add(dst, `</value></IntervalReadings><ReadingType ref="`, readingType, `"/></IntervalBlocks><Meter><mRID>`), r.meter...)
 		dst = add(dst, `</mRID></Meter></MeterReading>`)
 	}
 	return add(dst, `</MeterReadings>`)
@@ -143,17 +142,28 @@ func appendID(dst []byte, n int) []byte {
 	return dst
 }
 
-// Interval is how long the intervals of simulated meters are, and PerDay how many a day has.
+// Minute and Quarter are the lengths of intervals that simulated meters may have.
 const (
-	Interval = time.Minute
-	PerDay   = int(24 * time.Hour / Interval)
+	Minute  = time.Minute
+	Quarter = 15 * time.Minute
 )
 
-// fill writes reading n of a member with so many meters, the first of which is first.
-func (r *reading) fill(first, meters int, n int64, from time.Time) {
-	m, slot := n%int64(meters), n/int64(meters)
+// PerDay is how many intervals of a length a day has.
+func PerDay(interval time.Duration) int { return int(24 * time.Hour / interval) }
+
+// ReadingType is that of the channel of a simulated meter: energy delivered in an interval, in kWh.
+func ReadingType(interval time.Duration) string {
+	if interval == Quarter {
+		return "0.0.2.4.1.1.12.0.0.0.0.0.0.0.0.3.72.0"
+	}
+	return ofMinutes
+}
+
+// fill writes reading n of a member whose first meter is first.
+func (r *reading) fill(f *Fleet, first int, n int64) {
+	m, slot := n%int64(f.Meters), n/int64(f.Meters)
 	r.meter = appendID(r.meter[:0], first+int(m))
-	r.end = from.Add(time.Duration(slot+1)*Interval).AppendFormat(r.end[:0], "2006-01-02T15:04:05Z")
+	r.end = f.From.Add(time.Duration(slot+1)*f.Interval).AppendFormat(r.end[:0], "2006-01-02T15:04:05Z")
 	r.value = strconv.AppendFloat(r.value[:0], float64(100+(n*7)%900)/1000, 'f', 3, 64)
 }
 

@@ -53,7 +53,7 @@ func system(t *testing.T, secure bool, meters int) (*rig.Running, metersim.Fleet
 	for i := range meters {
 		list = append(list, answer.MeterEntry{
 			ID: metersim.MeterID(i), Commodity: "electricity", From: &from,
-			Channels: []answer.MeterChannel{{Number: 1, ReadingType: metersim.ReadingType, Interval: metersim.Interval.Seconds()}},
+			Channels: []answer.MeterChannel{{Number: 1, ReadingType: metersim.ReadingType(metersim.Minute), Interval: metersim.Minute.Seconds()}},
 		})
 	}
 	if _, err := client.Do(t.Context(), n.Client, metering.Register, metering.Registration{Meters: list}); err != nil {
@@ -64,7 +64,7 @@ func system(t *testing.T, secure bool, meters int) (*rig.Running, metersim.Fleet
 		t.Fatal(err)
 	}
 	return n, metersim.Fleet{
-		URL: n.URL, Token: issued.Token, CA: n.CA(), From: from, Slots: metersim.Days * metersim.PerDay,
+		URL: n.URL, Token: issued.Token, CA: n.CA(), From: from, Slots: metersim.Days * metersim.PerDay(metersim.Minute), Interval: metersim.Minute,
 		Form: metersim.SOAP, Rhythm: metersim.Closed, Members: 2, Batch: 3, Meters: 4, Requests: 5, For: time.Minute,
 	}
 }
@@ -128,10 +128,11 @@ func TestWhatANodeRefusesIsCountedAndToldWithItsReason(t *testing.T) {
 }
 
 func TestAFleetThatCannotBeIsRefused(t *testing.T) {
-	ok := metersim.Fleet{URL: "http://127.0.0.1:1", Form: metersim.JSON, Rhythm: metersim.Closed, Members: 1, Batch: 1, Meters: 1, Slots: 1, For: time.Second}
+	ok := metersim.Fleet{URL: "http://127.0.0.1:1", Form: metersim.JSON, Rhythm: metersim.Closed, Members: 1, Batch: 1, Meters: 1, Slots: 1, Interval: metersim.Quarter, For: time.Second}
 	for name, change := range map[string]func(*metersim.Fleet){
 		"form":    func(f *metersim.Fleet) { f.Form = "fax" },
 		"gzip":    func(f *metersim.Fleet) { f.Gzip = true },
+		"length":  func(f *metersim.Fleet) { f.Interval = time.Hour },
 		"rhythm":  func(f *metersim.Fleet) { f.Rhythm = "waltz" },
 		"members": func(f *metersim.Fleet) { f.Members = 0 },
 		"time":    func(f *metersim.Fleet) { f.For = 0 },

@@ -58,7 +58,7 @@ func (m *member) send(ctx context.Context, number int, n int64, due time.Time) e
 	payload := 0
 	for i := range m.readings {
 		r := &m.readings[i]
-		r.fill(f.First+number*f.Meters, f.Meters, n+int64(i), f.From)
+		r.fill(f, f.First+number*f.Meters, n+int64(i))
 		payload += r.payload()
 	}
 	m.body = m.s.form.write(m.body[:0], m.readings)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"voltbus/lab/experiment"
 )
 
 // drawing is markup that is made here, with the text in it escaped.
@@ -73,11 +75,46 @@ func (p *page) table(class string, head []string, rows [][]string) {
 	p.raw("</tbody></table></div>")
 }
 
+// shades is how many colours a heat map has.
+const shades = 10
+
+// follows adds a table of what follows from the cases, with coloured cells if it is a heat map.
+func (p *page) follows(t *experiment.Table) {
+	p.raw(`<div class="wide"><table><thead><tr>`)
+	for _, name := range t.Head {
+		p.markup(`<th scope="col">%s</th>`, name)
+	}
+	p.raw("</tr></thead>\n<tbody>")
+	for y, row := range t.Rows {
+		p.raw("<tr>")
+		for x, text := range row {
+			class := ""
+			if x > 0 && y < len(t.Shades) && x-1 < len(t.Shades[y]) {
+				class = "h" + strconv.Itoa(int(min(max(t.Shades[y][x-1], 0), 1)*shades+0.5))
+			}
+			p.markup(`<td class="%s">%s</td>`, class, text)
+		}
+		p.raw("</tr>")
+	}
+	p.raw("</tbody></table></div>")
+}
+
 // write builds the page.
 func (p *page) write(v *view) {
 	p.head(v)
 	p.section("Verdict", true, func() { p.verdict(v) })
 	p.section("Figures", true, func() { p.cases(v) })
+	p.section("Found", len(v.R.Findings) > 0, func() {
+		var list []string
+		for _, f := range v.R.Findings {
+			list = append(list, f.Name+": "+findingWords(f))
+		}
+		p.items(list)
+	})
+	for i := range v.R.Tables {
+		t := &v.R.Tables[i]
+		p.section(t.Title, true, func() { p.follows(t) })
+	}
 	p.section("Beside the metric", len(v.Also) > 0, func() {
 		p.table("text", []string{"case", "subject", "what", "median", "least", "most"}, v.Also)
 	})

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"voltbus/lab/experiment"
@@ -46,6 +47,9 @@ func Text(w io.Writer, r *experiment.Result) error {
 	for i, label := range v.Published {
 		fmt.Fprintf(w, "published %d: %s\n", i+1, label)
 	}
+	if err := follows(w, r); err != nil {
+		return err
+	}
 	fmt.Fprintln(w)
 	for _, s := range r.Verdict {
 		fmt.Fprintln(w, s)
@@ -57,6 +61,40 @@ func Text(w io.Writer, r *experiment.Result) error {
 		fmt.Fprintf(w, "%s did not run: %s\n", s.Peer, s.Reason)
 	}
 	return nil
+}
+
+// follows writes what follows from the cases: findings and tables.
+func follows(w io.Writer, r *experiment.Result) error {
+	for _, f := range r.Findings {
+		fmt.Fprintf(w, "\n%s: %s", f.Name, findingWords(f))
+	}
+	if len(r.Findings) > 0 {
+		fmt.Fprintln(w)
+	}
+	for _, table := range r.Tables {
+		fmt.Fprintf(w, "\n%s\n", table.Title)
+		t := tabwriter.NewWriter(w, 2, 4, 2, ' ', 0)
+		fmt.Fprintln(t, strings.Join(table.Head, "\t"))
+		for _, row := range table.Rows {
+			fmt.Fprintln(t, strings.Join(row, "\t"))
+		}
+		if err := t.Flush(); err != nil {
+			return fmt.Errorf("print a table: %w", err)
+		}
+	}
+	return nil
+}
+
+// findingWords says a finding, with the document's figure and how it was found.
+func findingWords(f experiment.Finding) string {
+	text := experiment.Round(f.Value) + " " + f.Unit
+	if f.Published > 0 {
+		text += ", published " + experiment.Round(f.Published) + " " + f.Unit
+	}
+	if f.Note != "" {
+		text += " (" + f.Note + ")"
+	}
+	return text
 }
 
 // Compare writes two runs of one experiment side by side.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"slices"
 	"strings"
 
@@ -48,6 +49,29 @@ func Find(name string) (experiment.Experiment, error) {
 	}
 	return experiment.Experiment{}, fault.E("study.Find", fault.NotFound, name,
 		fmt.Errorf("there is no such experiment; there are %s", strings.Join(names, ", ")))
+}
+
+// Match returns the experiments of a name, or whose names fit a pattern such as ami-*. It fails as Find does.
+func Match(pattern string) ([]experiment.Experiment, error) {
+	if !strings.ContainsAny(pattern, "*?[") {
+		e, err := Find(pattern)
+		return []experiment.Experiment{e}, err
+	}
+	var out []experiment.Experiment
+	for _, e := range List() {
+		ok, err := path.Match(pattern, e.Name)
+		if err != nil {
+			return nil, fault.E("study.Match", fault.Invalid, pattern, fmt.Errorf("is no pattern of names; write such as ami-*: %w", err))
+		}
+		if ok {
+			out = append(out, e)
+		}
+	}
+	if len(out) == 0 {
+		_, err := Find(pattern)
+		return nil, err
+	}
+	return out, nil
 }
 
 // Serve plays the part of an experiment in a process of its own, see rig.Serve.

@@ -46,6 +46,12 @@ func tiny() map[string]map[string]string {
 		"ingest-line-protocol": {"first-rate": "2000", "most-rate": "2000", "batch": "100", "window": "600ms", "warm-up": "200ms"},
 		"recorder-kill":        {"kills": "2", "answers": "30"},
 		"dnp3-sessions":        {"sessions": "1,3", "workers": "1000", "values": "1,100", "window": "100ms", "warm-up": "10ms"},
+		"ami-1a":               {"bulks": "2,10", "requests": "5", "meters": "50"},
+		"ami-1b":               {"concentrators": "1,3", "rate": "100", "bulk": "5", "requests": "2", "meters": "50"},
+		"ami-1c":               {"periods": "20", "concentrators": "2", "bulk": "5", "time": "60ms", "meters": "50"},
+		"ami-3b":               {"periods": "20", "first-bulk": "2", "most-bulk": "8", "bulks": "3,4", "warm-up": "50ms", "window": "300ms"},
+		"ami-4":                {"concentrators": "2,4", "bulk": "5", "period": "50ms", "warm-up": "50ms", "window": "300ms"},
+		"ami-payload":          {"bulk": "5", "concentrators": "2", "meters": "50", "warm-up": "50ms", "window": "200ms"},
 		"ami-3a":               {"bulks": "1,10", "concentrators": "2", "meters": "50", "warm-up": "50ms", "window": "300ms"},
 		"large-messages":       {"most-devices": "2", "scrapes": "1", "interval": "200ms"},
 	}

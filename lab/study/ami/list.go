@@ -16,7 +16,9 @@ import (
 
 // List returns the experiments.
 func List() []experiment.Experiment {
-	return []experiment.Experiment{capacityOverBulk()}
+	return []experiment.Experiment{
+		timePerReading(), manyConcentrators(), sevenConcentrators(), capacityOverBulk(), turningPoints(), wholeSystem(), payload(),
+	}
 }
 
 // source is where the published figures come from.
@@ -38,13 +40,17 @@ func shared(warmUp, window string) []experiment.Setting {
 	}
 }
 
-// fleet is what the settings say of simulators.
+// fleet is what the settings say of simulators that send for a given time.
 func fleet(b *experiment.Bench) metersim.Fleet {
-	window := b.Duration("window")
-	return metersim.Fleet{
-		Form: b.Text("form"), Kept: b.Flag("kept"), Gzip: b.Flag("gzip"), Meters: max(1, b.Int("meters")),
-		For: window, WarmUp: min(b.Duration("warm-up"), window/2),
-	}
+	f := counting(b)
+	f.For = b.Duration("window")
+	f.WarmUp = min(b.Duration("warm-up"), f.For/2)
+	return f
+}
+
+// counting is what the settings say of simulators that send a given number of requests.
+func counting(b *experiment.Bench) metersim.Fleet {
+	return metersim.Fleet{Form: b.Text("form"), Kept: b.Flag("kept"), Gzip: b.Flag("gzip"), Meters: max(1, b.Int("meters")), For: longest}
 }
 
 // common is how all experiments with simulators measure.

@@ -27,9 +27,10 @@ type plant struct {
 
 	token      string
 	from       time.Time // beginning of the first interval of all readings
-	registered int       // meters
-	used       int64     // readings of each member that were sent in earlier steps
-	meters     int       // behind each member
+	interval   time.Duration
+	registered int   // meters
+	used       int64 // readings of each member that were sent in earlier steps
+	meters     int   // behind each member
 	balance    account.Balance
 }
 
@@ -43,7 +44,7 @@ func open(ctx context.Context, b *experiment.Bench, t *experiment.Trial, site me
 	if err != nil {
 		return nil, err
 	}
-	p := &plant{bench: b, trial: t, Running: n, from: metersim.FirstDay(time.Now())}
+	p := &plant{bench: b, trial: t, Running: n, from: metersim.FirstDay(time.Now()), interval: metersim.Minute}
 	issued, err := client.Do(ctx, n.Client, tokens.Issue, tokens.Recorder{Name: "simulator", Under: "meters"})
 	if err != nil {
 		return nil, errors.Join(err, n.Close())
@@ -63,7 +64,7 @@ func (p *plant) register(ctx context.Context, meters int) error {
 		for i := range list {
 			list[i] = answer.MeterEntry{
 				ID: metersim.MeterID(p.registered + i), Commodity: "electricity", From: &p.from,
-				Channels: []answer.MeterChannel{{Number: 1, ReadingType: metersim.ReadingType, Interval: metersim.Interval.Seconds()}},
+				Channels: []answer.MeterChannel{{Number: 1, ReadingType: metersim.ReadingType(p.interval), Interval: p.interval.Seconds()}},
 			}
 		}
 		done, err := client.Do(ctx, p.Client, metering.Register, metering.Registration{Meters: list})
@@ -89,7 +90,7 @@ type step struct {
 // play has a fleet send to the node. Where it sends, its token and the readings that were sent before are filled in.
 func (p *plant) play(ctx context.Context, f metersim.Fleet) (*step, error) {
 	f.URL, f.Token, f.CA, f.From = p.URL, p.token, p.CA(), p.from
-	f.Slots, f.Skip = metersim.Days*metersim.PerDay, p.used
+	f.Slots, f.Skip, f.Interval = metersim.Days*metersim.PerDay(p.interval), p.used, p.interval
 	if err := p.register(ctx, f.First+f.Members*f.Meters); err != nil {
 		return nil, err
 	}
@@ -187,7 +188,7 @@ const lostAfter = 20 * time.Second
 // found counts the intervals that the node has readings of, in the days that were sent.
 func (p *plant) found(ctx context.Context) (n uint64, err error) {
 	for day := range metersim.Days {
-		if day > 0 && p.used < int64(day*metersim.PerDay*p.meters) {
+		if day > 0 && p.used < int64(day*metersim.PerDay(p.interval)*p.meters) {
 			break
 		}
 		m, err := client.Do(ctx, p.Client, metering.Missing, metering.Lacking{Day: p.from.AddDate(0, 0, day).Format(time.DateOnly), Limit: 1})
