@@ -39,7 +39,12 @@ func result() *experiment.Result {
 		Command: []string{"voltbus", "lab", "run", "example", "--set", "word=it's"}, Version: "1.0", Commit: "abc", Seed: 7, Repeats: 3,
 		Settings: map[string]string{"word": hostile}, Machine: machine.Description{CPU: "Example CPU", Cores: 2, Memory: 8 << 30},
 		Skipped: []experiment.Skipped{{Peer: "other", Reason: "is not installed"}}, Notes: []string{"A note."},
-		Verdict: []string{"Better."},
+		Verdict:  []string{"Better."},
+		Findings: []experiment.Finding{{Key: "limit", Name: "Limit " + hostile, Value: 66, Unit: "1/s", Published: 4, Note: "found by halving"}},
+		Tables: []experiment.Table{{
+			Title: "A heat map", Head: []string{"rate", "b = 1", "b = 2"}, Rows: [][]string{{"ten", "100 %", "50 %"}, {hostile, "1 %", "0 %"}},
+			Shades: [][]float64{{1, 0.5}, {0.01}},
+		}},
 	}
 	for i, x := range []float64{10, 100} {
 		m := experiment.Measured{
