@@ -16,6 +16,7 @@ import (
 	"voltbus/api/intake"
 	"voltbus/api/login"
 	"voltbus/api/stream"
+	"voltbus/api/upload"
 	"voltbus/control/access"
 	"voltbus/operation"
 	"voltbus/point"
@@ -32,7 +33,7 @@ type Config struct {
 	Devices exposition.Devices
 	Stats   exposition.Stats
 	// Processes are the agents that are installed here.
-	Processes Processes
+	Processes upload.Processes
 	Lab       Lab
 	// Admission records readings from outside, and Repeats remembers those with an idempotency key;
 	// without Repeats the key means nothing.
@@ -56,7 +57,7 @@ type Config struct {
 
 	Bus    stream.Bus
 	People login.People
-	Agents Agents // by whose grants it is judged who changes their programs; nil: nobody needs a role for them
+	Agents upload.Agents // by whose grants it is judged who changes their programs; nil: nobody needs a role for them
 	Remote exchange.Remote
 	Nodes  stream.Nodes
 	Node   string // the node's name
@@ -137,7 +138,7 @@ func New(cfg Config) http.Handler {
 	})
 	s.streams = stream.New(stream.Config{
 		Points: cfg.Points, Live: cfg.Live, Control: cfg.Control, Bus: cfg.Bus, Nodes: cfg.Nodes, Ledger: cfg.Ledger, Logbook: cfg.Logbook,
-		Logs: logsOf(cfg.Processes), Remote: cfg.Remote, Operations: cfg.Operations, Places: bound.NewPlaces("streams", cfg.MaxReaders, eachReaders),
+		Logs: upload.LogsOf(cfg.Processes), Remote: cfg.Remote, Operations: cfg.Operations, Places: bound.NewPlaces("streams", cfg.MaxReaders, eachReaders),
 		Now: cfg.Now, KeepAlive: cfg.KeepAlive, WriteTimeout: cfg.WriteTimeout, Gather: cfg.Gather, Buffer: cfg.StreamBuffer, LogProblem: s.logProblem,
 	})
 	s.routing = index(s.routes())

@@ -20,3 +20,13 @@ func Parameters() map[string][]string {
 	}
 	return m
 }
+
+// Undeclared lists the routes that no operation declares.
+func Undeclared() (list []string) {
+	for _, r := range (&server{}).routes() {
+		if r.Declared == nil {
+			list = append(list, r.Method+" "+r.Path)
+		}
+	}
+	return list
+}

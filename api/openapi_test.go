@@ -80,6 +80,13 @@ func TestTheDocumentAndTheRoutesAgree(t *testing.T) {
 	}
 }
 
+// Who may ask for what is judged from declarations alone.
+func TestEveryRouteIsDeclared(t *testing.T) {
+	if list := api.Undeclared(); len(list) > 0 {
+		t.Error("no declaration says who may ask for", list)
+	}
+}
+
 // schemas compiles the schemas of the document by name.
 func schemas(t testing.TB) func(name string) *jsonschema.Schema {
 	t.Helper()

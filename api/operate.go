@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,23 +21,10 @@ import (
 func (s *server) operationRoutes() []exchange.Route {
 	var list []exchange.Route
 	for _, d := range declared.All() {
-		method, path, is := strings.Cut(d.HTTP, " ")
-		if !is {
+		if d.HTTP == "" || d.Carried != "" {
 			continue
 		}
-		rt := exchange.Route{Method: method, Path: exchange.Prefix + path, Role: d.Role, Body: d.Body, Stream: d.Stream != "", Record: d.Record, Declared: &d}
-		switch {
-		case d.Remote && d.Granted:
-			rt.Remote = d.Method
-		case d.Remote:
-			rt.Remote = d.Name
-		}
-		rt.InPath = exchange.InBraces(rt.Path)
-		for _, name := range d.Names(true) {
-			if !slices.Contains(rt.InPath, name) {
-				rt.Params = append(rt.Params, name)
-			}
-		}
+		rt := exchange.RouteOf(&d, nil)
 		rt.Serve = func(w http.ResponseWriter, r *exchange.Request) error { return s.perform(w, r, &rt) }
 		list = append(list, rt)
 	}

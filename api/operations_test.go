@@ -14,6 +14,7 @@ import (
 	"voltbus/operation/auditlog"
 	listed "voltbus/operation/devices"
 	"voltbus/operation/history"
+	"voltbus/operation/lab"
 	account "voltbus/operation/ledger"
 	"voltbus/operation/nodes"
 	"voltbus/operation/people"
@@ -63,6 +64,7 @@ func tableOf(c *api.Config, lists ...[]operation.Bound) *operation.Table {
 	deeds, _ := c.Audit.(auditlog.Log)
 	logins, _ := c.Auth.(*identity.Logins)
 	lists = append(lists, (&people.Part{People: logins, Node: c.Node}).Operations(), (&tokens.Part{Tokens: logins}).Operations())
+	lists = append(lists, (&lab.Part{Lab: c.Lab}).Operations())
 	lists = append(lists, (&auditlog.Part{Log: deeds, Now: c.Now}).Operations())
 	return operation.NewTable(func(ctx context.Context, e operation.Entry) {
 		if c.Audit == nil {

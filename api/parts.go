@@ -1,12 +1,21 @@
 package api
 
-import "voltbus/api/exposition"
+import (
+	"voltbus/api/exchange"
+	"voltbus/api/exposition"
+	"voltbus/api/upload"
+	"voltbus/identity"
+)
 
 // The parts of the API that are small enough to be made for each request, or for the table of routes.
 
 func (s *server) labs() labs { return labs{s.cfg.Lab, s.streams} }
 
-func (s *server) uploads() uploads { return uploads{s.cfg.Processes, s.cfg.Agents, s.auditor} }
+func (s *server) uploads() *upload.Uploads {
+	return &upload.Uploads{Processes: s.cfg.Processes, Agents: s.cfg.Agents, Refused: func(r *exchange.Request, needs identity.Role, err error) {
+		s.auditor.tellRefusal(r.Request, exchange.Route{Role: needs}, r.User, err)
+	}}
+}
 
 func (s *server) remoteCalls() remoteCalls { return remoteCalls{s.cfg.Remote, s.cfg.Operations} }
 

@@ -13,13 +13,13 @@ import (
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/operation"
+	"voltbus/operation/transport"
 	"voltbus/wire"
 )
 
 const (
-	remoteBody = 4 << 20
-	callTime   = 30 * time.Second // that a method may take, unless the request says more
-	maxCall    = 5 * time.Minute
+	callTime = 30 * time.Second // that a method may take, unless the request says more
+	maxCall  = 5 * time.Minute
 )
 
 var errCallTime = fmt.Errorf("must be seconds, more than 0 and at most %d", int(maxCall.Seconds()))
@@ -35,7 +35,7 @@ type remoteCalls struct {
 
 func (c remoteCalls) routes() []exchange.Route {
 	return []exchange.Route{
-		{Method: "POST", Path: exchange.Prefix + "/nodes/{name}/call", Role: identity.Viewer, Body: remoteBody, Serve: c.call, Audit: "node.call"},
+		exchange.Carried(transport.CallNode, c.call),
 	}
 }
 

@@ -6,14 +6,14 @@ import (
 	"strings"
 
 	"voltbus/api/exchange"
-	"voltbus/identity"
+	"voltbus/operation/transport"
 )
 
 // routes lists all operations: each area of the API adds a list of its own.
 func (s *server) routes() []exchange.Route {
 	list := slices.Concat(
 		s.door.Routes(), s.prometheusRoutes(), s.streams.Routes(), s.stateRoutes(),
-		s.labs().routes(), s.uploads().routes(), s.intake.Routes(),
+		s.labs().routes(), s.uploads().Routes(), s.intake.Routes(),
 		s.operationRoutes(), s.remoteCalls().routes(),
 	)
 	for i := range list {
@@ -25,11 +25,8 @@ func (s *server) routes() []exchange.Route {
 }
 
 func (s *server) stateRoutes() []exchange.Route {
-	const viewer = identity.Viewer
 	return []exchange.Route{
-		{Method: "GET", Path: exchange.Prefix + "/health", Serve: s.health},
-		{Method: "GET", Path: exchange.Prefix + "/openapi.yaml", Role: viewer, Serve: s.openapi},
-		{Method: "GET", Path: "/metrics", Role: viewer, Serve: s.metrics().Serve},
+		exchange.Carried(transport.Health, s.health), exchange.Carried(transport.Document, s.openapi), exchange.Carried(transport.Metrics, s.metrics().Serve),
 	}
 }
 

@@ -87,13 +87,22 @@ func (f *Field) IsList() bool {
 func (o Operation[In, Out]) Declared() Declared {
 	in := reflect.TypeFor[In]()
 	d := Declared{Spec: o.Spec, Fields: FieldsOf(in), In: in, Out: reflect.TypeFor[Out](), at: map[string]int{}}
-	method, _, _ := strings.Cut(o.HTTP, " ")
+	method, _ := d.Path()
 	for i := range d.Fields {
 		f := &d.Fields[i]
-		f.Query = f.Query || method == "GET" || method == "DELETE" || strings.Contains(o.HTTP, "{"+f.Name+"}")
+		f.Query = f.Query || len(o.Reads) > 0 || method == "GET" || method == "DELETE" || strings.Contains(o.HTTP, "{"+f.Name+"}")
 		d.at[f.Name] = i
 	}
 	return d
+}
+
+// Path returns method and path over HTTP; "" for an operation that only agents ask for.
+func (s *Spec) Path() (method, path string) {
+	method, path, is := strings.Cut(s.HTTP, " ")
+	if is && !s.Root {
+		path = Prefix + path
+	}
+	return method, path
 }
 
 // FieldsOf lists the fields of a struct that JSON names, those of structs within it too.

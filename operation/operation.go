@@ -78,12 +78,38 @@ type Spec struct {
 	Before  string        // the name by which older nodes ask for it, and are asked; "" if that is Name. Capabilities may say it, too
 	Wait    time.Duration // the longest that it may take; 0 for UsualWait
 	Media   string        // the type of the result over HTTP; "" for application/json
+	// Carried says why the adapter of HTTP answers the request itself, such as "its answer sets a cookie"; "" if a handler of the table does.
+	// Role, limits and audit are judged from the declaration all the same.
+	Carried string
+	Form
 }
+
+// Form is how requests and answers look that are not as those of other operations.
+type Form struct {
+	Root    bool      // the path of HTTP is not below Prefix
+	Foreign bool      // parameters and answers are those of another program's API, which knows what is unknown
+	Greets  bool      // everybody may ask, and who is logged in is told more
+	Reads   []Content // a body that is no JSON object of arguments; all arguments are in the address
+	Answers []Content // further answers over HTTP, by their status
+	Problem string    // the response in OpenAPI that says what is wrong; "" for the usual one
+}
+
+// Content is a body.
+type Content struct {
+	Status int    // of an answer
+	Media  string // "" for application/json
+	Schema string // its name in OpenAPI; "" for a text, or anything
+	Doc    string
+}
+
+// Prefix begins the paths of operations over HTTP.
+const Prefix = "/api/v1"
 
 // What is counted of streams.
 const (
 	Exports    = "exports"
 	Statements = "statements"
+	Events     = "events" // server-sent, without an end
 )
 
 // UsualWait is how long an operation may take that says nothing of it.

@@ -10,12 +10,12 @@ type AuditEntry struct {
 	Seq     uint64          `json:"seq"`
 	Segment uint64          `json:"segment"`
 	Time    time.Time       `json:"time"`
-	Actor   string          `json:"actor"`
+	Actor   string          `json:"actor" doc:"person:<name>, token:<name>, agent:<name> or node"`
 	Action  string          `json:"action"`
 	Subject string          `json:"subject"`
-	Outcome string          `json:"outcome"`
-	Detail  json.RawMessage `json:"detail,omitempty"`
-	Hash    string          `json:"hash"`
+	Outcome string          `json:"outcome" doc:"ok, or why it did not happen"`
+	Detail  json.RawMessage `json:"detail,omitempty" doc:"More"`
+	Hash    string          `json:"hash" api:"min=64,max=64" doc:"SHA-256, hexadecimal"`
 }
 
 // Audit is a page of the audit log, the newest entry first.

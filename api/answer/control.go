@@ -274,9 +274,9 @@ type Holders struct {
 
 // Approval is a second person's word about a command that waits.
 type Approval struct {
-	Requester string `json:"requester"`
-	ID        string `json:"id"`
-	Agree     *bool  `json:"agree"`
+	Requester string `json:"requester" api:"required,judged,max=255"`
+	ID        string `json:"id" api:"required,judged,max=255"`
+	Agree     *bool  `json:"agree" api:"required,judged"`
 }
 
 // ControlEvent is something that happened in control.

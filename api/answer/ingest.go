@@ -1,6 +1,9 @@
 package answer
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Ingested says what became of a body of readings.
 type Ingested struct {
@@ -57,4 +60,24 @@ type OwnToken struct {
 type IssuedOwnToken struct {
 	OwnToken
 	Token string `json:"token"`
+}
+
+// InfluxError is what is wrong, as InfluxDB says it.
+type InfluxError struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// InfluxHealth is whether the node works, as InfluxDB says it.
+type InfluxHealth struct {
+	Name    string   `json:"name"`
+	Message string   `json:"message"`
+	Checks  []string `json:"checks"`
+	Status  string   `json:"status" api:"one-of=pass|fail"`
+}
+
+// Prometheus is an answer as Prometheus writes it.
+type Prometheus struct {
+	Status string          `json:"status" api:"one-of=success"`
+	Data   json.RawMessage `json:"data"`
 }

@@ -48,12 +48,12 @@ type LabExperiments struct {
 
 // LabOrder asks for a run.
 type LabOrder struct {
-	Experiment string            `json:"experiment"`
+	Experiment string            `json:"experiment" api:"required,judged"`
 	Settings   map[string]string `json:"settings,omitempty"`
-	Repeats    int               `json:"repeats,omitempty"` // 0 for the default
-	Quick      bool              `json:"quick,omitempty"`
-	Seed       int64             `json:"seed,omitempty"` // 0 for 1
-	WithPeers  bool              `json:"with_peers,omitempty"`
+	Repeats    int               `json:"repeats,omitempty" api:"judged,min=0,max=100" doc:"0 for the default"`
+	Quick      bool              `json:"quick,omitempty" doc:"Few and small cases"`
+	Seed       int64             `json:"seed,omitempty" doc:"0 for 1"`
+	WithPeers  bool              `json:"with_peers,omitempty" doc:"Measure other programs that are installed there too"`
 }
 
 // LabRun is a run of an experiment. Its report is at /lab/runs/{id}/report when it has finished.
@@ -75,4 +75,52 @@ type LabRun struct {
 // LabRuns are the runs, the newest first.
 type LabRuns struct {
 	Runs []LabRun `json:"runs"`
+}
+
+// LabProgress is how a run goes, as experiments tell it in events.
+type LabProgress struct {
+	Time    time.Time `json:"time"`
+	Phase   string    `json:"phase"`
+	Subject string    `json:"subject,omitempty" doc:"voltbus or a peer"`
+	Case    string    `json:"case,omitempty"`
+	Repeat  int       `json:"repeat,omitempty" api:"min=1"`
+	Repeats int       `json:"repeats,omitempty" api:"min=1"`
+	Done    float64   `json:"done" api:"min=0,max=1" doc:"Share of the work"`
+	Rate    float64   `json:"rate,omitempty" doc:"Operations a second now"`
+	Value   float64   `json:"value,omitempty" doc:"The figure of the repeat that has just ended"`
+	P50     float64   `json:"p50,omitempty" doc:"Seconds"`
+	P99     float64   `json:"p99,omitempty" doc:"Seconds"`
+	CPU     float64   `json:"cpu,omitempty" doc:"Cores in use by the run's process"`
+	Memory  int64     `json:"memory,omitempty" api:"min=0" doc:"Octets resident in the run's process"`
+	Message string    `json:"message,omitempty"`
+}
+
+// Capacity is what this machine was found to carry.
+type Capacity struct {
+	Measured time.Time       `json:"measured"`
+	Words    []string        `json:"words" doc:"What this machine carries, in sentences"`
+	Binds    string          `json:"binds_first" api:"one-of=processor|memory|disk" doc:"What is used up first by devices that are read each second"`
+	Machine  json.RawMessage `json:"machine" api:"object" doc:"The machine as it was then"`
+	Figures  CapacityFigures `json:"figures"`
+	Carries  []Carried       `json:"carries"`
+}
+
+// Carried is how many of a kind a machine carries.
+type Carried struct {
+	What   string `json:"what" doc:"Such as devices of 18 points each second"`
+	Number int    `json:"number" api:"min=0"`
+	Binds  string `json:"binds" doc:"What is used up first"`
+}
+
+// CapacityFigures are what was measured.
+type CapacityFigures struct {
+	Sample   float64 `json:"cpu_per_sample" doc:"Seconds of a core from the device to the store"`
+	Delivery float64 `json:"cpu_per_delivery" doc:"Seconds of a core to give one message to one client, the client's own work included"`
+	Log      float64 `json:"log_per_sample" doc:"Octets of the log"`
+	Flush    float64 `json:"flush" doc:"Seconds until the disk has 64 KiB, the median"`
+	Written  float64 `json:"written_per_second" doc:"Octets a second that were flushed in pieces of 64 KiB"`
+	Base     uint64  `json:"memory_base"`
+	Device   float64 `json:"memory_per_device" doc:"Octets, without its points"`
+	Point    float64 `json:"memory_per_point" doc:"Octets"`
+	Client   float64 `json:"memory_per_client" doc:"Octets, both ends of the connection"`
 }

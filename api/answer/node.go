@@ -106,13 +106,13 @@ type Nodes struct {
 // NodesChange is an event of the stream about nodes: the first one is whole, the others are what changed
 // since the one before.
 type NodesChange struct {
-	Whole bool `json:"whole,omitempty"` // nodes that are not here are no more
-	// Nodes are those that changed: name, and the fields of a Node that changed, null for one that is
-	// no more. One that is new comes with all.
-	Nodes   []map[string]json.RawMessage `json:"nodes"`
-	Gone    []string                     `json:"gone,omitempty"`    // names of those that are no more
-	Above   *[]string                    `json:"above,omitempty"`   // as in Nodes, if it changed
-	Refused *[]RefusedNode               `json:"refused,omitempty"` // as in Nodes, if it changed
+	_ struct{} `doc:"An event of the stream about nodes: what changed since the one before"`
+
+	Whole   bool                         `json:"whole,omitempty" doc:"Nodes that are not here are no more; of the first event"`
+	Nodes   []map[string]json.RawMessage `json:"nodes" api:"items=NodeChange" doc:"Of each node that changed its name, and those fields of a Node that changed; null for one that is no more"`
+	Gone    []string                     `json:"gone,omitempty" doc:"Names of those that are no more"`
+	Above   *[]string                    `json:"above,omitempty" doc:"As of Nodes, if it changed"`
+	Refused *[]RefusedNode               `json:"refused,omitempty" doc:"As of Nodes, if it changed"`
 }
 
 // LedgerChange is an event of the stream about nodes with the ledger: the first one is whole, the others are

@@ -8,30 +8,30 @@ import (
 // Process is an agent that is installed on a node, which runs its process.
 type Process struct {
 	Name      string          `json:"name"`
-	State     string          `json:"state"` // stopped, starting, running, backing-off, failed or stopping
+	State     string          `json:"state" api:"one-of=stopped|starting|running|backing-off|failed|stopping"`
 	Since     time.Time       `json:"since"`
-	Text      string          `json:"text,omitempty"`    // what a person should know
-	Concern   string          `json:"concern,omitempty"` // what health says of it; "" if all is well
+	Text      string          `json:"text,omitempty" doc:"What a person should know"`
+	Concern   string          `json:"concern,omitempty" doc:"What health says of it; absent if all is well"`
 	Version   int             `json:"version"`
-	Release   string          `json:"release,omitempty"` // the version that its makers gave it
+	Release   string          `json:"release,omitempty" doc:"The version that its makers gave it"`
 	Title     string          `json:"title,omitempty"`
 	Installed time.Time       `json:"installed"`
-	Previous  []int           `json:"previous"` // versions to go back to, the oldest first
+	Previous  []int           `json:"previous" doc:"Versions to go back to, the oldest first"`
 	Priority  int             `json:"priority"`
-	Autostart string          `json:"autostart"` // enabled, disabled, or empty: as it was
+	Autostart string          `json:"autostart" api:"one-of=|enabled|disabled" doc:"Empty: as it was"`
 	PID       int             `json:"pid,omitempty"`
-	Failures  int             `json:"failures"` // how often it ended in a row
+	Failures  int             `json:"failures" doc:"How often it ended in a row"`
 	Next      *time.Time      `json:"next_start,omitempty"`
-	Memory    int64           `json:"memory"` // octets resident
-	CPU       float64         `json:"cpu"`    // processors, over the last second
+	Memory    int64           `json:"memory" doc:"Octets resident, with all its processes"`
+	CPU       float64         `json:"cpu" doc:"Processors, over the last second"`
 	Processes int             `json:"processes"`
-	Limit     int64           `json:"memory_limit"` // octets; 0: the node's default
-	Isolation []string        `json:"isolation"`    // user, landlock, seccomp
+	Limit     int64           `json:"memory_limit" doc:"Octets; 0 for the default of the node"`
+	Isolation []string        `json:"isolation" doc:"Of user, landlock and seccomp"`
 	LastEnd   *ProcessEnd     `json:"last_end,omitempty"`
-	Crashes   []string        `json:"crashes"` // names of the reports
-	Wants     json.RawMessage `json:"wants,omitempty"`
-	Schema    json.RawMessage `json:"config_schema,omitempty"` // of one agent alone: of its configuration
-	Methods   json.RawMessage `json:"methods,omitempty"`       // of one agent alone: as its package describes them
+	Crashes   []string        `json:"crashes" doc:"Names of the reports"`
+	Wants     json.RawMessage `json:"wants,omitempty" api:"object" doc:"The grants that it wants"`
+	Schema    json.RawMessage `json:"config_schema,omitempty" api:"object" doc:"JSON Schema of its configuration; not in lists"`
+	Methods   json.RawMessage `json:"methods,omitempty" api:"objects" doc:"What it answers, as its package says; not in lists"`
 }
 
 // ProcessEnd says how a process ended.

@@ -1,7 +1,9 @@
 package exchange
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
 
 	"voltbus/identity"
 	"voltbus/operation"
@@ -26,7 +28,39 @@ type Route struct {
 }
 
 // Prefix begins the addresses of the API.
-const Prefix = "/api/v1"
+const Prefix = operation.Prefix
+
+// RouteOf returns the route of a declared operation. What the table does not do is audited as it is declared by who serves it.
+func RouteOf(d *operation.Declared, serve func(http.ResponseWriter, *Request) error) Route {
+	method, path := d.Path()
+	rt := Route{
+		Method: method, Path: path, Role: d.Role, Body: d.Body, Stream: d.Stream != "", Record: d.Record, Foreign: d.Foreign, Declared: d,
+		InPath: InBraces(path), Serve: serve,
+	}
+	if d.Carried != "" {
+		if rt.Watched = d.Watched; d.Audited {
+			rt.Audit = cmp.Or(d.Action, d.Name)
+		}
+	}
+	switch {
+	case d.Remote && d.Granted:
+		rt.Remote = d.Method
+	case d.Remote:
+		rt.Remote = d.Name
+	}
+	for _, name := range d.Names(true) {
+		if !slices.Contains(rt.InPath, name) {
+			rt.Params = append(rt.Params, name)
+		}
+	}
+	return rt
+}
+
+// Carried returns the route of an operation that the adapter answers itself.
+func Carried[In, Out any](o operation.Operation[In, Out], serve func(http.ResponseWriter, *Request) error) Route {
+	d := o.Declared()
+	return RouteOf(&d, serve)
+}
 
 // SmallBody is the most bytes of small request bodies.
 const SmallBody = 4 << 10

@@ -99,10 +99,7 @@ func InfluxProblem(p answer.Problem) ([]byte, error) {
 	if p.Subject != "" {
 		message = p.Subject + ": " + message
 	}
-	return json.Marshal(struct {
-		Code    string `json:"code"`
-		Message string `json:"message"`
-	}{code, message})
+	return json.Marshal(answer.InfluxError{Code: code, Message: message})
 }
 
 // ping tells those who look for InfluxDB that somebody answers.
@@ -114,12 +111,7 @@ func (s *Intake) ping(w http.ResponseWriter, _ *exchange.Request) error {
 
 // influxHealth judges the node in the words of InfluxDB.
 func (s *Intake) influxHealth(w http.ResponseWriter, r *exchange.Request) error {
-	out := struct {
-		Name    string   `json:"name"`
-		Message string   `json:"message"`
-		Checks  []string `json:"checks"`
-		Status  string   `json:"status"`
-	}{"voltbus", "ready for writes", []string{}, "pass"}
+	out := answer.InfluxHealth{Name: "voltbus", Message: "ready for writes", Checks: []string{}, Status: "pass"}
 	if s.Works != nil && !s.Works(r.Context()) {
 		out.Status, out.Message = "fail", "see /api/v1/health"
 		w.Header().Set("Content-Type", exchange.JSON)

@@ -13,8 +13,8 @@ import (
 	"voltbus/api/answer"
 	"voltbus/api/exchange"
 	"voltbus/fault"
-	"voltbus/identity"
 	"voltbus/ingest"
+	"voltbus/operation/transport"
 	"voltbus/point"
 )
 
@@ -47,22 +47,10 @@ var (
 
 // readingRoutes are those of readings of points.
 func (s *Intake) readingRoutes() []exchange.Route {
-	const operator = identity.Operator
 	return []exchange.Route{
-		{
-			Method: "POST", Path: exchange.Prefix + "/samples", Role: operator, Record: true, Body: ingestBody, Serve: s.samples,
-			Params: []string{"precision", "under", "layout"},
-		},
-		{
-			Method: "POST", Path: "/api/v2/write", Role: operator, Record: true, Body: ingestBody, Serve: s.writeInflux,
-			Params: []string{"org", "orgID", "bucket", "precision"},
-		},
-		{
-			Method: "POST", Path: "/write", Role: operator, Record: true, Body: ingestBody, Serve: s.writeInflux,
-			Params: []string{"db", "rp", "u", "p", "precision", "consistency"},
-		},
-		{Method: "GET", Path: "/ping", Serve: s.ping},
-		{Method: "GET", Path: "/health", Serve: s.influxHealth},
+		exchange.Carried(transport.Record, s.samples), exchange.Carried(transport.WriteInflux2, s.writeInflux),
+		exchange.Carried(transport.WriteInflux1, s.writeInflux), exchange.Carried(transport.PingInflux, s.ping),
+		exchange.Carried(transport.HealthInflux, s.influxHealth),
 	}
 }
 

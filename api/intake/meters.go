@@ -10,7 +10,7 @@ import (
 	"voltbus/api/answer"
 	"voltbus/api/exchange"
 	"voltbus/fault"
-	"voltbus/identity"
+	"voltbus/operation/transport"
 )
 
 // Meters is the web service of a metering data system.
@@ -31,9 +31,7 @@ const soapPath = exchange.Prefix + "/metering/soap"
 
 func (s *Intake) meterRoutes() []exchange.Route {
 	return []exchange.Route{
-		{Method: "POST", Path: exchange.Prefix + "/metering/messages", Role: identity.Operator, Record: true, Body: ingestBody, Serve: s.meterMessage},
-		{Method: "POST", Path: soapPath, Role: identity.Operator, Record: true, Body: ingestBody, Foreign: true, Serve: s.meterSOAP},
-		{Method: "GET", Path: soapPath, Role: identity.Viewer, Record: true, Foreign: true, Serve: s.meterWSDL},
+		exchange.Carried(transport.Meters, s.meterMessage), exchange.Carried(transport.SOAP, s.meterSOAP), exchange.Carried(transport.WSDL, s.meterWSDL),
 	}
 }
 

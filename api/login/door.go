@@ -8,6 +8,7 @@ import (
 
 	"voltbus/api/exchange"
 	"voltbus/identity"
+	"voltbus/operation/transport"
 )
 
 // Auth recognises users.
@@ -37,11 +38,8 @@ func New(c Config) *Door { return &Door{Config: c, attempts: newAttempts(c.Brows
 
 // Routes are the addresses by which people log in and out.
 func (d *Door) Routes() []exchange.Route {
-	const session = exchange.Prefix + "/session"
 	return []exchange.Route{
-		{Method: "POST", Path: session, Body: exchange.SmallBody, Serve: d.login, Audit: "login"},
-		{Method: "DELETE", Path: session, Serve: d.logout},
-		{Method: "PUT", Path: session + "/password", Role: identity.Viewer, Body: exchange.SmallBody, Serve: d.changePassword, Audit: "person.password"},
-		{Method: "POST", Path: exchange.Prefix + "/setup", Role: identity.Administrator, Body: exchange.SmallBody, Serve: d.setUp, Audit: "setup"},
+		exchange.Carried(transport.Login, d.login), exchange.Carried(transport.Logout, d.logout),
+		exchange.Carried(transport.Password, d.changePassword), exchange.Carried(transport.SetUp, d.setUp),
 	}
 }

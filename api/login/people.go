@@ -7,6 +7,7 @@ import (
 	"voltbus/api/exchange"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation/transport"
 )
 
 // People are those who can log in by name. Names are without regard to case.
@@ -22,10 +23,7 @@ func (d *Door) changePassword(w http.ResponseWriter, r *exchange.Request) error 
 	if d.People == nil {
 		return exchange.Absent("people")
 	}
-	var body struct {
-		Old string `json:"old"`
-		New string `json:"new"`
-	}
+	var body transport.Passwords
 	if err := exchange.ReadJSON(w, r, &body); err != nil {
 		return err
 	}
@@ -60,10 +58,7 @@ func (d *Door) setUp(w http.ResponseWriter, r *exchange.Request) error {
 	if d.People == nil {
 		return exchange.Absent("people")
 	}
-	var body struct {
-		Administrator string `json:"administrator"`
-		Password      string `json:"password"`
-	}
+	var body transport.First
 	if err := exchange.ReadJSON(w, r, &body); err != nil {
 		return err
 	}

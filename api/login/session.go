@@ -11,6 +11,7 @@ import (
 	"voltbus/audit"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/operation/transport"
 )
 
 var errLogin = errors.New("log in first: send the cookie of a session or the header Authorization: Bearer <token>")
@@ -89,11 +90,7 @@ func (d *Door) login(w http.ResponseWriter, r *exchange.Request) error {
 	if err := sameOrigin(r.Request); err != nil {
 		return err
 	}
-	var body struct {
-		Token    string `json:"token"`
-		Name     string `json:"name"`
-		Password string `json:"password"`
-	}
+	var body transport.Secret
 	if err := exchange.ReadJSON(w, r, &body); err != nil {
 		return err
 	}

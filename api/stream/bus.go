@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"time"
@@ -12,26 +11,10 @@ import (
 
 // Bus tells what happens on the bus.
 type Bus interface {
-	Inspect(ctx context.Context) (answer.Bus, error)
 	// Watch calls deliver with every message whose subject matches, until stop is called, and
 	// not after it has returned; deliver returns at once and does not keep the data. dropped
 	// counts what came too fast. fault.Invalid: the subject may not be watched.
 	Watch(subject string, deliver func(subject string, data []byte)) (stop func(), dropped func() int, err error)
-}
-
-func (s *Streams) bus(w http.ResponseWriter, r *exchange.Request) error {
-	if s.Bus == nil {
-		return exchange.Absent("bus")
-	}
-	b, err := s.Bus.Inspect(r.Context())
-	if err != nil {
-		return err
-	}
-	b.Connections = exchange.NotNil(b.Connections)
-	for i := range b.Connections {
-		b.Connections[i].Subscriptions = exchange.NotNil(b.Connections[i].Subscriptions)
-	}
-	return exchange.WriteJSON(w, b)
 }
 
 // ratesEvery is how often a watcher gets rates.

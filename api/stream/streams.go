@@ -11,8 +11,8 @@ import (
 	"voltbus/api/bound"
 	"voltbus/api/exchange"
 	"voltbus/control/access"
-	"voltbus/identity"
 	"voltbus/operation"
+	"voltbus/operation/transport"
 )
 
 // Config is where events come from. A source that is nil makes its routes answer that this node does not have it.
@@ -54,26 +54,13 @@ func New(c Config) *Streams {
 // Cut returns how many readers were cut off because they were too slow.
 func (s *Streams) Cut() uint64 { return s.cut.Load() }
 
-// Routes are the addresses of streams, and what is asked of the bus.
+// Routes are the addresses of streams.
 func (s *Streams) Routes() []exchange.Route {
-	const viewer, engineer = identity.Viewer, identity.Engineer
-	lines := []string{"level", "search", "since", "after", "limit"}
-	list := []exchange.Route{
-		{Path: "/stream", Role: viewer, Serve: s.stream, Params: []string{"pattern", "unit", "tag", "control", "node"}},
-		{Path: "/control/events", Role: viewer, Serve: s.controlEvents, Params: []string{"pattern"}},
-		{Path: "/events/nodes", Role: viewer, Serve: s.nodeEvents, Params: []string{"ledger"}},
-		{Path: "/bus/stream", Role: engineer, Serve: s.busStream, Params: []string{"subject"}},
-		{Path: "/log/follow", Role: engineer, Serve: logs{s}.followLog, Params: append([]string{"node"}, lines...), Watched: "log.read"},
-		{Path: "/agents/{name}/logs/follow", Role: viewer, Serve: logs{s}.followLogs, Params: []string{"level", "search", "since", "limit", "node"}},
+	return []exchange.Route{
+		exchange.Carried(transport.Values, s.stream), exchange.Carried(transport.Control, s.controlEvents),
+		exchange.Carried(transport.Nodes, s.nodeEvents), exchange.Carried(transport.Bus, s.busStream),
+		exchange.Carried(transport.NodeLog, logs{s}.followLog), exchange.Carried(transport.AgentLog, logs{s}.followLogs),
 	}
-	for i := range list {
-		list[i].Stream = true
-	}
-	list = append(list, exchange.Route{Path: "/bus", Role: engineer, Serve: s.bus})
-	for i := range list {
-		list[i].Method, list[i].Path = http.MethodGet, exchange.Prefix+list[i].Path
-	}
-	return list
 }
 
 // logs sends lines of logs.

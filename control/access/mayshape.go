@@ -7,7 +7,27 @@ import (
 
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/identity/registry"
 )
+
+// Shaping returns who may change what agents do, by the grants that a registry knows; who is not registered has none.
+func Shaping(agents interface {
+	Agent(name string) (registry.Agent, error)
+}) func(agent string, role identity.Role) error {
+	return func(agent string, role identity.Role) error {
+		if role.Includes(identity.Administrator) {
+			return nil
+		}
+		a, err := agents.Agent(agent)
+		switch {
+		case fault.Is(err, fault.NotFound):
+			return nil
+		case err != nil:
+			return err
+		}
+		return MayShape(agent, &a.Grants, role)
+	}
+}
 
 // MayShape reports whether people with a role may change what an agent does, its code and its configuration: who changes these acts
 // with what the agent may do.

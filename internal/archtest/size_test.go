@@ -134,6 +134,7 @@ func TestNothingIsLargerThanAReaderCanCarry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	delete(s.imports, "operation/declared") // a list of the parts has as many as there are parts
 	for _, problem := range slices.Concat(
 		exceed("methods", s.methods, manyMethods, mostMethods),
 		exceed("lines", s.lines, manyLines, mostLines),

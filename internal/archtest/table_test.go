@@ -159,6 +159,7 @@ var table = []rule{
 	{"operation/children", []string{"operation", "uplink/enrol", "api/answer", "identity", "identity/registry", "identity/pki", "point", "fault"}, parts, "nodes below are known to identity; how it was asked for, nobody here knows"},
 	{"operation/agents", []string{"operation", "api/answer", "identity", "identity/registry", "wire", "fault"}, parts, "agents are known to identity and reached by functions; how it was asked for, nobody here knows"},
 	{"operation/declared", []string{"operation/..."}, nil, "a list of what the parts declare"},
+	{"operation/transport", []string{"operation/...", "agent", "api/answer", "identity"}, parts, "what the adapter of HTTP answers itself is declared here like everything else; nothing is done here"},
 	{"operation/metering", []string{"operation", "api/answer", "meter/...", "identity", "point", "fault"}, parts, "the metering system is asked like every other part"},
 	{"operation/...", []string{"operation", "broker", "broker/account", "api/answer", "api/shape", "api/arrowstream", "query", "store", "catalog", "document", "control/access", "identity", "identity/registry", "point", "fault"}, parts, "an operation is done by the parts that know; nobody here knows how it was asked for"},
 	{"api/...", []string{"api/...", "operation/...", "agent/...", "ingest", "query", "store", "catalog", "control/access", "identity", "identity/registry", "audit", "document", "wire", "point", "fault"}, append([]string{"config"}, parts...), "the API never knows a driver, the device owner or an engine"},

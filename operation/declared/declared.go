@@ -1,7 +1,14 @@
 // Package declared lists the declarations of all operations, for adapters and generators.
 package declared
 
-import "voltbus/operation"
+import (
+	"slices"
 
-// All lists the operations of all parts.
-func All() []operation.Declared { return operation.DeclaredOf((&Parts{}).Operations()) }
+	"voltbus/operation"
+	"voltbus/operation/transport"
+)
+
+// All lists the operations: those that the parts do, and those that the adapter of HTTP answers itself.
+func All() []operation.Declared {
+	return slices.Concat(operation.DeclaredOf((&Parts{}).Operations()), transport.Declared())
+}

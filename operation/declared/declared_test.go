@@ -1,6 +1,7 @@
 package declared_test
 
 import (
+	"strings"
 	"testing"
 
 	"voltbus/operation"
@@ -23,7 +24,8 @@ func TestNoTwoOperationsAreCalledTheSame(t *testing.T) {
 		if names[d.Name]++; names[d.Name] > 1 {
 			t.Errorf("%s is declared %d times", d.Name, names[d.Name])
 		}
-		once(d, "over HTTP", d.HTTP)
+		method, path := d.Path()
+		once(d, "over HTTP", strings.TrimSpace(method+" "+path))
 		once(d, "on the bus", d.Method)
 		once(d, "in OpenAPI", d.ID)
 		if d.Remote {

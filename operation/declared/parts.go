@@ -13,6 +13,7 @@ import (
 	"voltbus/operation/devices"
 	"voltbus/operation/documents"
 	"voltbus/operation/history"
+	"voltbus/operation/lab"
 	"voltbus/operation/ledger"
 	"voltbus/operation/metering"
 	"voltbus/operation/mqtt"
@@ -36,6 +37,7 @@ type Parts struct {
 	Devices   devices.Part
 	Documents documents.Part
 	History   history.Part
+	Lab       lab.Part
 	Ledger    ledger.Part
 	Metering  metering.Part
 	MQTT      mqtt.Part
@@ -53,6 +55,6 @@ func (p *Parts) Operations() []operation.Bound {
 	return slices.Concat(
 		p.Settings.Operations(), p.Agents.Operations(), p.Alerts.Operations(), p.Audit.Operations(), p.Children.Operations(), p.Parent.Operations(), p.People.Operations(), p.Tokens.Operations(), p.Control.Operations(),
 		p.Devices.Operations(), p.Documents.Operations(), p.History.Operations(), p.Ledger.Operations(), p.Nodes.Operations(), p.Points.Operations(),
-		p.Log.Operations(), p.Processes.Operations(), p.MQTT.Operations(), p.Metering.Operations(),
+		p.Log.Operations(), p.Processes.Operations(), p.MQTT.Operations(), p.Metering.Operations(), p.Lab.Operations(),
 	)
 }

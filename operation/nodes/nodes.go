@@ -16,6 +16,11 @@ type Nodes interface {
 	Node(ctx context.Context, name string) (answer.Node, error)
 }
 
+// Bus tells who is on the bus of this node.
+type Bus interface {
+	Inspect(ctx context.Context) (answer.Bus, error)
+}
+
 // Name names a node.
 type Name struct {
 	Name string `json:"name" api:"required" doc:"The name of the node"`
@@ -34,6 +39,10 @@ var (
 		Name: "nodes.get", ID: "getNode", HTTP: "GET /nodes/{name}", Role: identity.Viewer,
 		Summary: "Read how this node is, or one below it", Result: "The node",
 	})
+	OnBus = operation.Declare[struct{}, answer.Bus](operation.Spec{
+		Name: "bus.get", HTTP: "GET /bus", Role: identity.Engineer,
+		Summary: "Read who is on the bus, and how much is sent", Result: "The bus",
+	})
 	Version = operation.Declare[struct{}, answer.Version](operation.Spec{
 		Name: "node.version", ID: "getVersion", HTTP: "GET /version", Role: identity.Viewer,
 		Summary: "Read which program answers", Result: "The version",
@@ -43,12 +52,13 @@ var (
 // Part does what is asked about nodes.
 type Part struct {
 	Nodes   Nodes          // nil where others are not known
+	Bus     Bus            // nil where nobody can tell
 	Version answer.Version // of the program
 }
 
 // Operations lists what the part does.
 func (p *Part) Operations() []operation.Bound {
-	return []operation.Bound{operation.Bind(List, nil, p.list), operation.Bind(Get, nil, p.get), operation.Bind(Version, nil, p.version)}
+	return []operation.Bound{operation.Bind(List, nil, p.list), operation.Bind(Get, nil, p.get), operation.Bind(OnBus, nil, p.bus), operation.Bind(Version, nil, p.version)}
 }
 
 func (p *Part) list(ctx context.Context, _ *operation.Call, _ *struct{}) (answer.Nodes, error) {
@@ -63,6 +73,18 @@ func (p *Part) get(ctx context.Context, _ *operation.Call, in *Name) (answer.Nod
 		return answer.Node{}, operation.NotHere("other nodes")
 	}
 	return p.Nodes.Node(ctx, in.Name)
+}
+
+func (p *Part) bus(ctx context.Context, _ *operation.Call, _ *struct{}) (answer.Bus, error) {
+	if p.Bus == nil {
+		return answer.Bus{}, operation.NotHere("bus")
+	}
+	b, err := p.Bus.Inspect(ctx)
+	b.Connections = append([]answer.BusConnection{}, b.Connections...) // a list, also of nothing
+	for i := range b.Connections {
+		b.Connections[i].Subscriptions = append([]string{}, b.Connections[i].Subscriptions...)
+	}
+	return b, err
 }
 
 func (p *Part) version(context.Context, *operation.Call, *struct{}) (answer.Version, error) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"reflect"
 	"slices"
 	"strconv"
@@ -23,12 +24,6 @@ const (
 
 var errMarks = errors.New("two lines between which generated parts stand are missing")
 
-// The lines between which operations stand that are declared, of a path whose others are written by hand.
-const (
-	beginShared = "    # What follows is written by \"go generate ./operation/openapi\".\n"
-	endShared   = "    # What is written ends here.\n"
-)
-
 // replace returns a document with the paths of the operations, in place of those that were written before.
 func replace(document string, list []operation.Declared) (string, error) {
 	before, rest, found := strings.Cut(document, begin)
@@ -36,20 +31,11 @@ func replace(document string, list []operation.Declared) (string, error) {
 	if !found || !ended {
 		return "", fault.E("openapi.replace", fault.Corrupt, "", errMarks)
 	}
-	before, after = withoutShared(before), withoutShared(after)
-	var own []string
+	var paths strings.Builder
 	for _, path := range pathsOf(list) {
-		key := "  /api/v1" + path + ":\n"
-		switch {
-		case strings.Contains(before, key):
-			before = share(before, key, list, path)
-		case strings.Contains(after, key):
-			after = share(after, key, list, path)
-		default:
-			own = append(own, key+operationsAt(list, path))
-		}
+		paths.WriteString("  " + path + ":\n" + operationsAt(list, path))
 	}
-	return withSchemas(before+begin+strings.Join(own, "")+end+after, list)
+	return withSchemas(before+begin+paths.String()+end+after, list)
 }
 
 // The lines of the document between which the schemas stand that are written from types.
@@ -70,26 +56,10 @@ func withSchemas(document string, list []operation.Declared) (string, error) {
 	return before + beginSchemas + all.text() + endSchemas + after, all.clash
 }
 
-func withoutShared(part string) string {
-	for {
-		before, rest, found := strings.Cut(part, beginShared)
-		_, after, ended := strings.Cut(rest, endShared)
-		if !found || !ended {
-			return part
-		}
-		part = before + after
-	}
-}
-
-// share writes the operations of a path that stands in the document, in front of those that are there.
-func share(document, key string, list []operation.Declared, path string) string {
-	return strings.Replace(document, key, key+beginShared+operationsAt(list, path)+endShared, 1)
-}
-
 // pathsOf lists the paths of operations, in their order.
 func pathsOf(list []operation.Declared) (paths []string) {
 	for i := range list {
-		if _, path, is := strings.Cut(list[i].HTTP, " "); is && !slices.Contains(paths, path) {
+		if _, path := list[i].Path(); path != "" && !slices.Contains(paths, path) {
 			paths = append(paths, path)
 		}
 	}
@@ -100,7 +70,7 @@ func pathsOf(list []operation.Declared) (paths []string) {
 func operationsAt(list []operation.Declared, path string) string {
 	var b strings.Builder
 	for i := range list {
-		if method, other, _ := strings.Cut(list[i].HTTP, " "); other == path {
+		if method, other := list[i].Path(); other == path {
 			write(&b, &list[i], strings.ToLower(method))
 		}
 	}
@@ -121,21 +91,66 @@ func write(b *strings.Builder, d *operation.Declared, method string) {
 		line(3, "description: %s", quoted(d.Doc))
 	}
 	line(3, "operationId: %s", cmp.Or(d.ID, id(d.Name)))
-	if d.Role == identity.Nobody && !d.Record {
+	switch {
+	case d.Greets:
+		line(3, "security: [{}, { token: [] }, { session: [] }]")
+	case d.Role == identity.Nobody && !d.Record:
 		line(3, "security: []")
 	}
 	writeParameters(d, line)
 	writeBody(d, line)
+	writeAnswers(d, line)
+}
+
+// writeAnswers writes what comes back.
+func writeAnswers(d *operation.Declared, line func(int, string, ...any)) {
 	line(3, "responses:")
 	switch schema := schemaOf(d); {
 	case d.Stream != "":
 		writeStream(d, line)
 	case schema == "":
-		line(4, `"204": { description: Done }`)
+		line(4, `"204": { description: %s }`, quoted(cmp.Or(d.Result, "Done")))
 	default:
-		line(4, `"200": { description: %s, content: { %s: { schema: %s } } }`, quoted(d.Result), cmp.Or(d.Media, "application/json"), schema)
+		bodies := []string{cmp.Or(d.Media, jsonMedia) + ": { schema: " + schema + " }"}
+		for _, c := range d.Answers {
+			if c.Status == http.StatusOK {
+				bodies = append(bodies, content(&c))
+			}
+		}
+		line(4, `"200": { description: %s, content: { %s } }`, quoted(d.Result), strings.Join(bodies, ", "))
 	}
-	line(4, `default: { $ref: "#/components/responses/Problem" }`)
+	for i := range d.Answers {
+		status := d.Answers[i].Status
+		if status == http.StatusOK || slices.ContainsFunc(d.Answers[:i], func(c operation.Content) bool { return c.Status == status }) {
+			continue
+		}
+		var bodies []string
+		for _, c := range d.Answers[i:] {
+			if c.Status == status {
+				bodies = append(bodies, content(&c))
+			}
+		}
+		line(4, `"%d": { description: %s, content: { %s } }`, status, quoted(d.Answers[i].Doc), strings.Join(bodies, ", "))
+	}
+	line(4, `default: { $ref: "#/components/responses/%s" }`, cmp.Or(d.Problem, "Problem"))
+}
+
+const jsonMedia = "application/json"
+
+// content writes a body with its media type.
+func content(c *operation.Content) string {
+	media := cmp.Or(c.Media, jsonMedia)
+	words := []string{"type: string"}
+	switch {
+	case c.Schema != "":
+		words = []string{reference(c.Schema)}
+	case !strings.HasPrefix(media, "text/") && !strings.HasSuffix(media, "xml"):
+		words = nil
+	}
+	if c.Doc != "" && c.Status == 0 {
+		words = append(words, "description: "+quoted(c.Doc))
+	}
+	return media + ": { schema: " + flow(words) + " }"
 }
 
 func writeParameters(d *operation.Declared, line func(int, string, ...any)) {
@@ -159,7 +174,7 @@ func writeParameters(d *operation.Declared, line func(int, string, ...any)) {
 		if strings.Contains(d.HTTP, "{"+f.Name+"}") {
 			in, required = "path", true
 		}
-		words := []string{"name: " + f.Address(), "in: " + in}
+		words := []string{"name: " + quoted(f.Address()), "in: " + in}
 		if required {
 			words = append(words, "required: true")
 		}
@@ -178,7 +193,16 @@ func writeParameters(d *operation.Declared, line func(int, string, ...any)) {
 }
 
 func writeBody(d *operation.Declared, line func(int, string, ...any)) {
-	if d.Body == 0 {
+	if method, _ := d.Path(); d.Body == 0 || method == http.MethodGet {
+		return
+	}
+	if len(d.Reads) > 0 {
+		line(3, "requestBody:")
+		line(4, "required: %v", d.Problem == "") // others judge by themselves what is missing
+		line(4, "content:")
+		for i := range d.Reads {
+			line(5, "%s", content(&d.Reads[i]))
+		}
 		return
 	}
 	if d.Takes != "" {
@@ -302,6 +326,10 @@ func schemaOf(d *operation.Declared) string {
 		return ""
 	case t == reflect.TypeFor[json.RawMessage]():
 		return "{}"
+	case t.Kind() == reflect.String:
+		return "{ type: string }"
+	case t.Kind() == reflect.Pointer:
+		return flow(nullable([]string{reference(nameOf(t.Elem()))}))
 	}
 	return "{ " + reference(nameOf(t)) + " }"
 }

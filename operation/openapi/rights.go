@@ -19,9 +19,8 @@ This page is written by ` + "`go generate ./operation/openapi`" + ` from the dec
 Each line is an operation that a caller can ask of a node: who may, by which ways, and what the audit log is told. A role includes those below
 it: viewer, operator, engineer, administrator. Agents ask by the name on the bus, and may what their [grants](capabilities.md) say. Where another
 node can be asked, it judges once more, by the role of who asks and by what it allows to its neighbour: the capability in that column, or, where
-it says "grants", those of the neighbour. The [API](api.md) says what the arguments are, and what else there is: logins, streams of events and
-other requests that no declaration describes. Where the last column is empty, the operation only reads; of installed agents, what runs them
-writes what was done.
+it says "grants", those of the neighbour. The [API](api.md) says what the arguments are. Where the last column is empty, the operation only reads; of installed agents, what runs them
+writes what was done. Paths are below ` + "`/api/v1`" + `, apart from those of other programs' APIs and ` + "`/metrics`" + `.
 
 | Operation | Over HTTP | On the bus | Role | Another node | Audit log |
 | --- | --- | --- | --- | --- | --- |
@@ -44,8 +43,24 @@ func rights(list []operation.Declared) string {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", d.Name, code(d.HTTP), bus(d), role, elsewhere(d), told(d))
 	}
+	b.WriteString(carriedHead)
+	for i := range list {
+		if d := &list[i]; d.Carried != "" {
+			fmt.Fprintf(&b, "| `%s` | %s |\n", d.Name, d.Carried)
+		}
+	}
 	return b.String()
 }
+
+const carriedHead = `
+## What only HTTP answers
+
+These are declared, and judged, as all others are. The adapter of HTTP answers them itself, so that they are neither on the bus nor asked with
+` + "`voltbus call`" + `:
+
+| Operation | Why |
+| --- | --- |
+`
 
 // bus is the name by which agents ask.
 func bus(d *operation.Declared) string {

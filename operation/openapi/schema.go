@@ -16,7 +16,7 @@ import (
 
 // Schemas of results are written from their types. A field is declared as an argument is: json is its name, and left out at its zero value
 // with omitempty; doc says what it means; api holds, behind commas: one-of=a|b, min=, max= (of a number, or of the length of a text or list),
-// default=, schema= (the name of another schema, such as Time), items= (that of each element), object (any JSON object), optional (it may be
+// default=, schema= (the name of another schema, such as Time), items= (that of each element), object (any JSON object), objects (a list of them), optional (it may be
 // absent although it is written always) and required (it is always there, and never null). A pointer without omitempty is null for nothing.
 // A field _ says of the type itself, by schema=, under which name it stands, and what it is.
 
@@ -140,8 +140,11 @@ func (s *schemas) value(t reflect.Type, words tags) []string {
 	case t == reflect.TypeFor[time.Time]():
 		return []string{reference("Time")}
 	case t == reflect.TypeFor[json.RawMessage](), t.Kind() == reflect.Interface:
-		if words.has("object") {
+		switch {
+		case words.has("object"):
 			return []string{"type: object"}
+		case words.has("objects"):
+			return []string{"type: array", "items: { type: object }"}
 		}
 		return nil
 	}
@@ -216,10 +219,9 @@ func (t tags) withDefault(text []string) []string {
 // beside are the types of what is not the result of an operation: events of streams, and answers of requests that no declaration describes.
 func beside() []reflect.Type {
 	return []reflect.Type{
-		reflect.TypeFor[answer.Problem](), reflect.TypeFor[answer.Health](), reflect.TypeFor[answer.Ingested](), reflect.TypeFor[answer.Source](),
-		reflect.TypeFor[answer.ProcessEnd](), reflect.TypeFor[answer.NodeLogLost](), reflect.TypeFor[answer.ControlEvent](), reflect.TypeFor[answer.LedgerChange](),
-		reflect.TypeFor[answer.Bus](), reflect.TypeFor[answer.BusMessage](), reflect.TypeFor[answer.BusRates](),
-		reflect.TypeFor[answer.LabExperiments](), reflect.TypeFor[answer.LabRun](), reflect.TypeFor[answer.LabRuns](),
+		reflect.TypeFor[answer.Problem](), reflect.TypeFor[answer.Source](), reflect.TypeFor[answer.NodeLogLost](), reflect.TypeFor[answer.ControlEvent](),
+		reflect.TypeFor[answer.NodesChange](), reflect.TypeFor[answer.LedgerChange](), reflect.TypeFor[answer.BusMessage](), reflect.TypeFor[answer.BusRates](),
+		reflect.TypeFor[answer.LabProgress](), reflect.TypeFor[answer.InfluxError](),
 	}
 }
 
@@ -230,8 +232,12 @@ func (s *schemas) results(list []operation.Declared) {
 	}
 	for i := range list {
 		d := &list[i]
-		if d.Schema == "" && d.Out.Kind() == reflect.Struct && d.Out != reflect.TypeFor[operation.None]() {
-			s.add(d.Out)
+		out := d.Out
+		if out.Kind() == reflect.Pointer {
+			out = out.Elem()
+		}
+		if d.Schema == "" && out.Kind() == reflect.Struct && out != reflect.TypeFor[operation.None]() {
+			s.add(out)
 		}
 		if d.Takes != "" && nameOf(d.In) == d.Takes {
 			s.add(d.In)

@@ -28,6 +28,7 @@ type Supervisor interface {
 	Restart(ctx context.Context, name, by string) (agent.Status, error)
 	Approve(ctx context.Context, name, by string, version int) (agent.Status, error)
 	Enable(ctx context.Context, name, by string, a agent.Autostart) (agent.Status, error)
+	Rollback(ctx context.Context, name, by string, may agent.May) (agent.Status, error)
 }
 
 // The arguments.
@@ -95,6 +96,10 @@ var (
 	Approve = declare[Approval]("approveProcess", "approve", "POST /agents/{name}/approve", identity.Administrator, operation.Spec{
 		Summary: "Allow an agent all that it wants",
 	})
+	Rollback = declare[Agent]("rollbackProcess", "rollback", "POST /agents/{name}/rollback", identity.Engineer, operation.Spec{
+		Audited: true, Summary: "Run the version before the newest again",
+		Doc: "Who changes the program of an agent acts with its grants: it needs the role that its commands need.",
+	})
 	Remove = operation.Declare[Removal, operation.None](operation.Spec{
 		Name: "agent.uninstall", ID: "removeProcess", HTTP: "DELETE /agents/{name}/process", Role: identity.Engineer,
 		Summary: "End an agent and remove it, with its identity and its documents",
@@ -113,6 +118,8 @@ var (
 type Part struct {
 	// Supervisor returns what runs the agents; nil where none are run, or not yet.
 	Supervisor func() Supervisor
+	// MayShape says why people with a role may not change what an agent does; nil lets all.
+	MayShape func(agent string, role identity.Role) error
 	// Concerns returns what is not well at the node.
 	Concerns func(context.Context) []answer.Concern
 	Now      func() time.Time
@@ -129,6 +136,7 @@ func (p *Part) Operations() []operation.Bound {
 		operation.Bind(Enable, there[Agent](p), p.does(enable(agent.Enabled))),
 		operation.Bind(Disable, there[Agent](p), p.does(enable(agent.Disabled))),
 		operation.Bind(Approve, there[Approval](p), p.approve),
+		operation.Bind(Rollback, p.mayShape, p.rollback),
 		operation.Bind(Remove, there[Removal](p), p.remove),
 		operation.Bind(Logs, there[Lines](p), p.logs),
 		operation.Bind(Crash, there[Report](p), p.crash),
@@ -189,6 +197,29 @@ func (p *Part) does(what action) operation.Handler[Agent, answer.Process] {
 
 func (p *Part) approve(ctx context.Context, c *operation.Call, in *Approval) (answer.Process, error) {
 	return shownOr(p.Supervisor().Approve(ctx, in.Name, c.Name, in.Version))
+}
+
+// mayShape refuses at once, so that who may not does not wait for the agent's turn.
+func (p *Part) mayShape(ctx context.Context, c *operation.Call, in *Agent) error {
+	c.Did(in.Name, nil)
+	if err := there[Agent](p)(ctx, c, in); err != nil || p.MayShape == nil {
+		return err
+	}
+	return p.MayShape(in.Name, c.Role)
+}
+
+// rollback judges again when it is the agent's turn. What is done the supervisor tells.
+func (p *Part) rollback(ctx context.Context, c *operation.Call, in *Agent) (answer.Process, error) {
+	st, err := p.Supervisor().Rollback(ctx, in.Name, c.Name, func() error {
+		if err := c.Login.Still(); err != nil {
+			return err
+		}
+		return p.mayShape(ctx, c, in)
+	})
+	if !fault.Is(err, fault.Refused) {
+		c.Told()
+	}
+	return shownOr(st, err)
 }
 
 func shownOr(st agent.Status, err error) (answer.Process, error) {

@@ -90,8 +90,11 @@ func wrong(err error) error { return fault.E("voltbus", fault.Invalid, "", err) 
 // operationOf returns the operation of a name.
 func operationOf(list []operation.Declared, name string) (*operation.Declared, error) {
 	i := slices.IndexFunc(list, func(d operation.Declared) bool { return d.Name == name })
-	if i < 0 {
+	switch {
+	case i < 0:
 		return nil, wrong(fmt.Errorf("there is no operation %q; see voltbus call", name))
+	case list[i].Carried != "":
+		return nil, wrong(fmt.Errorf("%s is asked over HTTP as %s: %s", name, list[i].HTTP, list[i].Carried))
 	}
 	return &list[i], nil
 }
@@ -99,7 +102,7 @@ func operationOf(list []operation.Declared, name string) (*operation.Declared, e
 func list(to io.Writer, all []operation.Declared) error {
 	slices.SortFunc(all, func(a, b operation.Declared) int { return strings.Compare(a.Name, b.Name) })
 	for i := range all {
-		if all[i].HTTP == "" {
+		if all[i].HTTP == "" || all[i].Carried != "" {
 			continue
 		}
 		if _, err := fmt.Fprintf(to, "%-24s %s\n", all[i].Name, all[i].Summary); err != nil {

@@ -1,4 +1,5 @@
-package api
+// Package upload installs the programs of agents that come over HTTP, for people who may shape these agents.
+package upload
 
 import (
 	"context"
@@ -14,48 +15,41 @@ import (
 	"voltbus/identity"
 	"voltbus/identity/registry"
 	"voltbus/operation/processes"
+	"voltbus/operation/transport"
 )
 
 // Processes are the agents that are installed on this node. by says who wants a change.
 type Processes interface {
 	Logs(name string) (*journal.Journal, error)
 	Install(ctx context.Context, req agent.Request) (agent.Status, error)
-	Rollback(ctx context.Context, name, by string, may agent.May) (agent.Status, error)
 }
 
-// logsOf returns where the lines of agents are; nil for a node without any.
-func logsOf(p Processes) func(agent string) (*journal.Journal, error) {
+// LogsOf returns where the lines of agents are; nil for a node without any.
+func LogsOf(p Processes) func(agent string) (*journal.Journal, error) {
 	if p == nil {
 		return nil
 	}
 	return p.Logs
 }
 
-// uploads installs the programs of agents, judged by who may shape them.
-type uploads struct {
-	processes Processes
-	agents    Agents // by whose grants it is judged who changes their programs; nil: nobody needs a role for them
-	audit     *auditor
+// Uploads installs the programs of agents, judged by who may shape them.
+type Uploads struct {
+	Processes Processes                                                 // nil for a node that runs no agents
+	Agents    Agents                                                    // by whose grants it is judged who changes their programs; nil: nobody needs a role for them
+	Refused   func(r *exchange.Request, needs identity.Role, err error) // is told of refusals, for the audit log
 }
 
 // installTime is the longest that an installation may take, its upload included.
 const installTime = 30 * time.Minute
 
-func (u uploads) routes() []exchange.Route {
-	const engineer = identity.Engineer
-	const path = exchange.Prefix + "/agents/{name}"
-	return []exchange.Route{
-		{
-			Method: "PUT", Path: path + "/process", Role: engineer, Body: agent.MaxUpload, Serve: u.install,
-			Params: []string{"entry", "grant", "memory", "priority"},
-		},
-		{Method: "POST", Path: path + "/rollback", Role: engineer, Serve: u.rollback},
-	}
+// Routes are the addresses that take programs.
+func (u *Uploads) Routes() []exchange.Route {
+	return []exchange.Route{exchange.Carried(transport.Install, u.install)}
 }
 
 // named returns the name of the agent that a request is about.
-func (u uploads) named(r *exchange.Request) (string, error) {
-	if u.processes == nil {
+func (u *Uploads) named(r *exchange.Request) (string, error) {
+	if u.Processes == nil {
 		return "", exchange.Absent("installed agents")
 	}
 	in := exchange.Read(r)
@@ -69,7 +63,7 @@ var (
 	errGrantRole  = errors.New("only an administrator grants; install with grant=none, and let an administrator grant what it wants")
 )
 
-func (u uploads) install(w http.ResponseWriter, r *exchange.Request) error {
+func (u *Uploads) install(w http.ResponseWriter, r *exchange.Request) error {
 	name, err := u.named(r)
 	if err != nil {
 		return err
@@ -104,7 +98,7 @@ func (u uploads) install(w http.ResponseWriter, r *exchange.Request) error {
 	}
 	control := http.NewResponseController(w)
 	_ = control.SetWriteDeadline(time.Now().Add(installTime)) // a connection without deadlines has none
-	st, err := u.processes.Install(r.Context(), req)
+	st, err := u.Processes.Install(r.Context(), req)
 	if err != nil {
 		return err
 	}
@@ -112,7 +106,7 @@ func (u uploads) install(w http.ResponseWriter, r *exchange.Request) error {
 }
 
 // mayInstall reports whether a person may install an agent, or another version of it, as things are now.
-func (u uploads) mayInstall(r *exchange.Request, req *agent.Request) error {
+func (u *Uploads) mayInstall(r *exchange.Request, req *agent.Request) error {
 	if req.Grant == agent.GrantAll && !r.User.Role.Includes(identity.Administrator) {
 		return fault.E("api.install", fault.Refused, "grant", errGrantRole)
 	}
@@ -120,33 +114,12 @@ func (u uploads) mayInstall(r *exchange.Request, req *agent.Request) error {
 }
 
 // mayShapeNow is mayShape, and tells the audit log of a refusal; what is done the supervisor tells.
-func (u uploads) mayShapeNow(r *exchange.Request, agent string) error {
+func (u *Uploads) mayShapeNow(r *exchange.Request, agent string) error {
 	err := u.mayShape(r, agent)
 	if err != nil {
-		u.audit.tellRefusal(r.Request, exchange.Route{Role: identity.Administrator}, r.User, err)
+		u.Refused(r, identity.Administrator, err)
 	}
 	return err
-}
-
-// rollback judges at once, so that a refusal does not wait, and again when it is the agent's turn.
-func (u uploads) rollback(w http.ResponseWriter, r *exchange.Request) error {
-	name, err := u.named(r)
-	if err != nil {
-		return err
-	}
-	if err := u.mayShapeNow(r, name); err != nil {
-		return err
-	}
-	st, err := u.processes.Rollback(r.Context(), name, exchange.ActorOf(r.User), func() error {
-		if err := r.Again(); err != nil {
-			return err
-		}
-		return u.mayShapeNow(r, name)
-	})
-	if err != nil {
-		return err
-	}
-	return exchange.WriteJSON(w, processes.Shown(&st))
 }
 
 // Agents knows what agents may do.
@@ -155,16 +128,9 @@ type Agents interface {
 }
 
 // mayShape reports whether a person may change what an agent does: its code and its configuration.
-func (u uploads) mayShape(r *exchange.Request, agent string) error {
-	if u.agents == nil || r.User.Role.Includes(identity.Administrator) {
+func (u *Uploads) mayShape(r *exchange.Request, agent string) error {
+	if u.Agents == nil {
 		return nil
 	}
-	a, err := u.agents.Agent(agent)
-	switch {
-	case fault.Is(err, fault.NotFound):
-		return nil
-	case err != nil:
-		return err
-	}
-	return access.MayShape(agent, &a.Grants, r.User.Role)
+	return access.Shaping(u.Agents)(agent, r.User.Role)
 }

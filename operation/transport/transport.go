@@ -1,0 +1,33 @@
+// Package transport declares what the adapter of HTTP answers itself, and why: what begins or ends a session, streams of events, uploads,
+// and what has the form of another program's API. Who may ask, limits and audit are judged from these declarations as from all others.
+package transport
+
+import (
+	"slices"
+
+	"voltbus/operation"
+)
+
+// Why an adapter answers a request itself.
+const (
+	cookie   = "it sets or removes the cookie of a session"
+	events   = "its answer is a stream of events that ends with the login of who reads it"
+	upload   = "its body is a file that is read while it arrives"
+	readings = "its body holds readings in one of several forms, and is read while it arrives"
+	foreign  = "requests and answers have the form of another program's API"
+	itself   = "it tells of the adapter itself"
+	relay    = "it passes on a request of any name to another node, which judges it"
+	page     = "its answer is a page of its own, with a policy for browsers"
+)
+
+// Most octets of bodies.
+const (
+	small   = 4 << 10
+	call    = 4 << 20
+	message = 32 << 20
+)
+
+// Declared lists the operations.
+func Declared() []operation.Declared {
+	return slices.Concat(sessions(), streams(), intake(), others(), Prometheus())
+}
