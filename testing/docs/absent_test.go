@@ -20,7 +20,7 @@ var absences = []absence{
 	{"README.md", "What is not in it yet: a BACnet driver, and a driver for foreign MQTT brokers", func(t *testing.T) bool {
 		return !hasDriver(t, "bacnet") && !hasDriver(t, "mqtt")
 	}},
-	{"docs/explanation/security.md", "There is no way to install one of your authority's yet", func(t *testing.T) bool {
+	{"docs/explanation/security.md", "There is no way to install a certificate of your own authority yet", func(t *testing.T) bool {
 		return !hasSetting(t, "listen.certificate")
 	}},
 }
