@@ -85,31 +85,8 @@ func benchFleet(b *testing.B, out Outlet, interval time.Duration) *Fleet {
 	return f
 }
 
-// BenchmarkScan is what the owner does for one scan of all devices, one after the other.
-func BenchmarkScan(b *testing.B) {
-	out := &counter{}
-	f := benchFleet(b, out, time.Minute)
-	var lines []*line
-	for _, u := range f.roster.units {
-		u.line.adopt(b.Context())
-		lines = append(lines, u.line)
-	}
-	ctx := b.Context()
-	scan := func() {
-		for _, l := range lines {
-			l.visit(ctx, l.units[0], f.clock.Now())
-		}
-	}
-	scan()
-	b.ReportAllocs()
-	for b.Loop() {
-		scan()
-	}
-	b.ReportMetric(float64(b.N)*benchDevices*benchPoints/b.Elapsed().Seconds(), "samples/s")
-}
-
-// BenchmarkFleet is the same on 10,000 goroutines that wait for their slot, in CPU time of the
-// whole process for each scan of all devices, and memory for each line.
+// BenchmarkFleet has one line for each of 10,000 devices, all on goroutines that wait for their slot: CPU time of the whole
+// process for each scan of all devices, and memory for each line.
 func BenchmarkFleet(b *testing.B) {
 	const interval = 500 * time.Millisecond
 	before := heapAndStacks()

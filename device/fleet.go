@@ -9,7 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"voltbus/device/acquisition"
 	"voltbus/device/clock"
+	"voltbus/device/line"
 	"voltbus/fault"
 )
 
@@ -17,16 +19,18 @@ import (
 type Fleet struct {
 	limits Limits
 	clock  *clock.Clock
-	out    *outlets
+	out    *line.Emitter
 	log    *slog.Logger
 	roster *roster
 }
 
 // New returns a fleet without devices that emits to out. It starts nothing.
 func New(out Outlet, log *slog.Logger, limits Limits) *Fleet {
-	limits = limits.withDefaults()
-	f := &Fleet{limits: limits, clock: clock.New(limits.Jump), out: newOutlets(out), log: log}
-	f.roster = newRoster(f.newLine)
+	limits = limits.WithDefaults()
+	f := &Fleet{limits: limits, clock: clock.New(limits.Jump), out: line.NewEmitter(out), log: log}
+	f.roster = newRoster(func(key line.Key) *line.Line {
+		return line.New(key, line.Owner{Limits: f.limits, Clock: f.clock, Out: f.out, Log: f.log, Leave: f.roster.leave})
+	})
 	return f
 }
 
@@ -38,7 +42,7 @@ func New(out Outlet, log *slog.Logger, limits Limits) *Fleet {
 // A driver's configuration is the same if it is deeply equal. A changed device is opened only
 // when its earlier session is closed.
 func (f *Fleet) Apply(devices []Config) error {
-	checked, err := check(devices)
+	checked, err := acquisition.Check(devices)
 	if err != nil {
 		return err
 	}
@@ -58,7 +62,7 @@ func (f *Fleet) Run(ctx context.Context) error {
 	all.Go(func() { watch.run(ctx) })
 	for ctx.Err() == nil {
 		for _, l := range f.roster.takeFresh() {
-			all.Go(func() { l.run(ctx) })
+			all.Go(func() { l.Run(ctx) })
 		}
 		select {
 		case <-ctx.Done():
@@ -85,4 +89,16 @@ func (f *Fleet) wind(all *sync.WaitGroup) error {
 		return fault.E("device.Run", fault.Internal, "", fmt.Errorf(
 			"gave up waiting for the driver on %s: this is a defect of the driver", strings.Join(f.roster.stuck(), ", ")))
 	}
+}
+
+// Devices returns the state of every device, in the order of the last Apply. It is safe for
+// concurrent use and waits for no driver.
+func (f *Fleet) Devices() []State {
+	units := f.roster.wantedUnits()
+	now := f.clock.Now()
+	states := make([]State, len(units))
+	for i, u := range units {
+		states[i] = u.State(now)
+	}
+	return states
 }

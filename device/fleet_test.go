@@ -253,19 +253,6 @@ func TestADeviceThatMovesIsOpenedWhenItsEarlierSessionIsClosed(t *testing.T) {
 	})
 }
 
-func TestAReplacedDeviceOpensNoSessionAnyMore(t *testing.T) {
-	s := newSite(t, Limits{})
-	u := newUnit(s.device("l", "d"), 0, 0)
-	if !u.claim() || !u.isClaimed() {
-		t.Error("a present device cannot open its session")
-	}
-	u.release()
-	u.retire()
-	if u.claim() || u.isClaimed() {
-		t.Error("a replaced device can open a session")
-	}
-}
-
 func TestADisabledDeviceIsKnownAndLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSite(t, Limits{})

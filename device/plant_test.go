@@ -423,7 +423,9 @@ func (s *site) device(line, unit string, change ...func(*Config)) Config {
 	return c
 }
 
-func every(d time.Duration) func(*Config) { return func(c *Config) { c.Interval = d } }
+func every(d time.Duration) func(*Config) {
+	return func(c *Config) { c.Interval = d }
+}
 
 // apply sets devices, which must be right.
 func (s *site) apply(devices ...Config) {

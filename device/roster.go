@@ -3,22 +3,24 @@ package device
 import (
 	"sync"
 
+	"voltbus/device/acquisition"
 	"voltbus/device/clock"
+	"voltbus/device/line"
 	"voltbus/device/schedule"
 	"voltbus/point"
 )
 
 // roster is which devices there are, and which lines they are on. It is safe for concurrent use.
 type roster struct {
-	newLine func(lineKey) *line
+	newLine func(line.Key) *line.Line
 	changed chan struct{} // there are lines to start, or one ended
 
 	mu     sync.Mutex
 	phase  phase
-	units  []*unit // in the order of the configuration; replaced, never changed
-	byPath map[point.Path]*unit
-	lines  map[lineKey]*line
-	fresh  []*line // made, but not started
+	units  []*line.Device // in the order of the configuration; replaced, never changed
+	byPath map[point.Path]*line.Device
+	lines  map[line.Key]*line.Line
+	fresh  []*line.Line // made, but not started
 	places schedule.Places
 }
 
@@ -31,10 +33,10 @@ const (
 	ended
 )
 
-func newRoster(newLine func(lineKey) *line) *roster {
+func newRoster(newLine func(line.Key) *line.Line) *roster {
 	return &roster{
 		newLine: newLine, changed: make(chan struct{}, 1),
-		byPath: make(map[point.Path]*unit), lines: make(map[lineKey]*line),
+		byPath: make(map[point.Path]*line.Device), lines: make(map[line.Key]*line.Line),
 	}
 }
 
@@ -45,16 +47,16 @@ func (r *roster) set(devices []Config) {
 	if r.phase == ended {
 		return
 	}
-	r.places = r.places.Assign(members(devices))
-	units := make([]*unit, len(devices))
-	byPath := make(map[point.Path]*unit, len(devices))
+	r.places = r.places.Assign(acquisition.Members(devices))
+	units := make([]*line.Device, len(devices))
+	byPath := make(map[point.Path]*line.Device, len(devices))
 	for i, c := range devices {
 		units[i] = r.unitFor(c, i)
 		byPath[c.Path] = units[i]
 	}
 	for path, old := range r.byPath {
 		if byPath[path] != old {
-			old.retire()
+			old.Retire()
 		}
 	}
 	r.units, r.byPath = units, byPath
@@ -62,23 +64,22 @@ func (r *roster) set(devices []Config) {
 }
 
 // unitFor returns the present unit if it can stay, else a new one.
-func (r *roster) unitFor(c Config, order int) *unit {
+func (r *roster) unitFor(c Config, order int) *line.Device {
 	old := r.byPath[c.Path]
 	place := r.places.Of(c.Path)
-	if old != nil && old.cfg.same(c) && old.schedule == c.schedule(place) {
+	if old != nil && old.Keeps(c, place) {
 		return old
 	}
-	u := newUnit(c, order, place)
-	u.before = old
+	var l *line.Line
 	if !c.Disabled {
-		u.line = r.lineFor(c)
+		l = r.lineFor(c)
 	}
-	return u
+	return line.NewDevice(c, order, place, old, l)
 }
 
 // lineFor returns the line that a device belongs to.
-func (r *roster) lineFor(c Config) *line {
-	key := lineKey{kind: c.Kind.Name, name: c.lineName()}
+func (r *roster) lineFor(c Config) *line.Line {
+	key := line.Key{Kind: c.Kind.Name, Name: c.LineName()}
 	l := r.lines[key]
 	if l == nil {
 		l = r.newLine(key)
@@ -99,14 +100,14 @@ func (r *roster) announce() {
 
 // assign hands every line its devices.
 func (r *roster) assign() {
-	onLine := make(map[*line][]*unit, len(r.lines))
+	onLine := make(map[*line.Line][]*line.Device, len(r.lines))
 	for _, u := range r.units {
-		if u.line != nil {
-			onLine[u.line] = append(onLine[u.line], u)
+		if l := u.Line(); l != nil {
+			onLine[l] = append(onLine[l], u)
 		}
 	}
 	for _, l := range r.lines {
-		l.box.want(onLine[l])
+		l.Want(onLine[l])
 	}
 }
 
@@ -127,7 +128,7 @@ func (r *roster) leaveAll() {
 	defer r.mu.Unlock()
 	r.phase = ended
 	for _, l := range r.lines {
-		l.box.close()
+		l.Close()
 	}
 }
 
@@ -144,15 +145,15 @@ func (r *roster) stuck() []string {
 	defer r.mu.Unlock()
 	var names []string
 	for _, l := range r.lines {
-		if l.calls.running() {
-			names = append(names, l.key.name)
+		if l.Busy() {
+			names = append(names, l.Key.Name)
 		}
 	}
 	return names
 }
 
 // takeFresh returns the lines that are to be started.
-func (r *roster) takeFresh() []*line {
+func (r *roster) takeFresh() []*line.Line {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	fresh := r.fresh
@@ -161,13 +162,13 @@ func (r *roster) takeFresh() []*line {
 }
 
 // leave lets a line without devices end, unless it has just got new ones.
-func (r *roster) leave(l *line) bool {
+func (r *roster) leave(l *line.Line) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !l.box.closeUnlessWanted() {
+	if !l.CloseUnlessWanted() {
 		return false
 	}
-	delete(r.lines, l.key)
+	delete(r.lines, l.Key)
 	return true
 }
 
@@ -176,17 +177,17 @@ func (r *roster) nudgeAll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, l := range r.lines {
-		l.box.nudge()
+		l.Nudge()
 	}
 }
 
 // hungLines returns the lines that stand still.
-func (r *roster) hungLines(now clock.Instant) []*line {
+func (r *roster) hungLines(now clock.Instant) []*line.Line {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var lines []*line
+	var lines []*line.Line
 	for _, l := range r.lines {
-		if _, hung := l.calls.hung(now); hung {
+		if _, hung := l.Hung(now); hung {
 			lines = append(lines, l)
 		}
 	}
@@ -194,14 +195,14 @@ func (r *roster) hungLines(now clock.Instant) []*line {
 }
 
 // wantedUnits returns the devices in the order of the configuration.
-func (r *roster) wantedUnits() []*unit {
+func (r *roster) wantedUnits() []*line.Device {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.units
 }
 
 // unitAt returns the device with the path, or nil.
-func (r *roster) unitAt(device point.Path) *unit {
+func (r *roster) unitAt(device point.Path) *line.Device {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.byPath[device]
@@ -209,13 +210,13 @@ func (r *roster) unitAt(device point.Path) *unit {
 
 // pointAt returns the device that has the point, and which of its points it is. Names of points
 // may contain slashes, so every parent may be the device; the longest wins.
-func (r *roster) pointAt(path point.Path) (*unit, int) {
+func (r *roster) pointAt(path point.Path) (*line.Device, int) {
 	for device := path.Parent(); device != ""; device = device.Parent() {
 		u := r.unitAt(device)
 		if u == nil {
 			continue
 		}
-		if i := u.find(string(path[len(device)+1:])); i >= 0 {
+		if i := u.Find(string(path[len(device)+1:])); i >= 0 {
 			return u, i
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"voltbus/device/backoff"
 	"voltbus/device/clock"
-	"voltbus/point"
+	"voltbus/device/line"
 )
 
 // watchPeriod is how often the watch looks.
@@ -17,10 +17,10 @@ const watchPeriod = time.Second
 type watch struct {
 	clock     *clock.Clock
 	roster    *roster
-	out       *outlets
+	out       *line.Emitter
 	log       *slog.Logger
 	recordBad time.Duration // distance between recorded scans of a device that stays bad
-	noises    map[*line]*backoff.Messages
+	noises    map[*line.Line]*backoff.Messages
 }
 
 // run notices, for all lines, what their goroutines cannot notice while they wait: a jump of
@@ -28,7 +28,7 @@ type watch struct {
 func (w *watch) run(ctx context.Context) {
 	ticker := time.NewTicker(watchPeriod)
 	defer ticker.Stop()
-	w.noises = make(map[*line]*backoff.Messages)
+	w.noises = make(map[*line.Line]*backoff.Messages)
 	jumps := w.clock.Jumps.Load()
 	for {
 		select {
@@ -55,14 +55,14 @@ func (w *watch) reportHung(ctx context.Context, now clock.Instant) {
 			noise = &backoff.Messages{}
 			w.noises[l] = noise
 		}
-		overdue, _ := l.calls.hung(now)
+		overdue, _ := l.Hung(now)
 		if noise.Due(now.Steady) {
-			w.log.ErrorContext(ctx, "line stands still", slog.String("line", l.key.name),
-				slog.String("driver", l.key.kind), slog.String("err", l.calls.hungText(overdue)))
+			w.log.ErrorContext(ctx, "line stands still", slog.String("line", l.Key.Name),
+				slog.String("driver", l.Key.Kind), slog.String("err", l.HungText(overdue)))
 		}
 	}
 	for l := range w.noises {
-		if _, hung := l.calls.hung(now); !hung {
+		if _, hung := l.Hung(now); !hung {
 			delete(w.noises, l)
 		}
 	}
@@ -71,13 +71,6 @@ func (w *watch) reportHung(ctx context.Context, now clock.Instant) {
 // reportStale emits a bad scan for each device that gave none for too long, once.
 func (w *watch) reportStale(now clock.Instant) {
 	for _, u := range w.roster.wantedUnits() {
-		if u.line == nil || u.cfg.StaleAfter <= 0 {
-			continue
-		}
-		u.mu.Lock()
-		if u.lastScan > 0 && !u.stale && !u.retired && now.Steady-u.lastScan > u.cfg.StaleAfter {
-			w.out.emitBad(u, time.Time{}, point.BadStale, now, w.recordBad)
-		}
-		u.mu.Unlock()
+		u.ReportStale(w.out, now, w.recordBad)
 	}
 }

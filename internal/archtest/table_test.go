@@ -19,7 +19,7 @@ const anything = "..."
 var (
 	nouns = []string{"point", "fault"}
 	parts = []string{
-		"point", "fault", "wire", "driver/...", "device", "bus/...", "recorder", "sink",
+		"point", "fault", "wire", "driver/...", "device/...", "bus/...", "recorder", "sink",
 		"store/...", "history/...", "catalog", "query", "promql", "uplink/...", "control/...", "identity/...", "agent/...", "meter/...",
 		"api/...", "web", "python", "ingest/...", "health/...", "presence", "service/...", "verdict",
 		"audit/...", "document", "operation/...", "broker/...",
@@ -70,6 +70,9 @@ var table = []rule{
 	{"device/backoff", nil, nil, "distances know nothing of what is tried again"},
 	{"device/clock", nil, nil, "a clock knows nothing of devices"},
 	{"device/trouble", []string{"driver", "point", "fault"}, nil, "what an error of a driver means does not depend on who asked"},
+	{"device/timestamp", []string{"point"}, nil, "times of samples are arithmetic"},
+	{"device/acquisition", []string{"driver", "device/schedule", "point", "fault"}, nil, "how a device is read does not depend on who reads it"},
+	{"device/line", []string{"driver", "device/...", "point", "fault"}, nil, "a line knows neither the other lines nor what becomes of its scans"},
 	{"device", []string{"driver", "device/...", "point", "fault"}, append([]string{"protocol/dnp3/..."}, parts...), "the device owner publishes through functions that node gives it"},
 
 	{"bus/client", []string{"bus/...", "api/answer", "operation", "wire", "point", "fault", "identity", "identity/registry"}, parts, "a client of the bus knows what is sent on it; the answers of the node have the shapes of the API, and what it is asked for is declared in package operation"},

@@ -1,4 +1,4 @@
-package device
+package line
 
 import (
 	"context"
@@ -13,31 +13,15 @@ import (
 
 var errNoFreezer = errors.New("its driver cannot freeze counters; devices of the driver dnp3 can")
 
-// Freeze has a device copy its counters into frozen counters, and set them to zero then if clears is true. What the
-// points say then that this changes is emitted, and returned: the samples belong to the caller. It is not repeated when
-// the line is lost meanwhile: the outcome is unknown then. It waits until ctx ends at most. Errors are those of Write.
-func (f *Fleet) Freeze(ctx context.Context, device point.Path, clears bool) ([]point.Sample, error) {
-	const op = "device.Freeze"
-	u := f.roster.unitAt(device)
-	if u == nil {
-		return nil, fault.E(op, fault.NotFound, string(device), errNoDevice)
-	}
-	z := &freeze{caller: ctx, unit: u, clears: clears}
-	if err := f.request(ctx, u, z.do); err != nil {
-		return nil, fault.E(op, trouble.KindOf(err), string(device), err)
-	}
-	return z.shown, nil
-}
-
 // freeze is what a line does to freeze the counters of a device.
 type freeze struct {
 	caller context.Context //nolint:containedctx // who waits for it; the line has one of its own
-	unit   *unit
+	unit   *Device
 	clears bool
 	shown  []point.Sample
 }
 
-func (z *freeze) do(lineCtx context.Context, l *line) error {
+func (z *freeze) do(lineCtx context.Context, l *Line) error {
 	u := z.unit
 	now, err := l.attempt(lineCtx, u, false, onBehalf(z.caller, z.ask)) //nolint:contextcheck // that of the caller ends it, too
 	if err != nil || len(z.shown) == 0 {
@@ -47,7 +31,7 @@ func (z *freeze) do(lineCtx context.Context, l *line) error {
 	u.mu.Lock()
 	for i := range z.shown {
 		s := &z.shown[i]
-		place := u.find(string(s.Point))
+		place := u.Find(string(s.Point))
 		paths[i] = u.paths[place]
 		s.Time = u.dateNow(place, s.Quality, s.Value, now)
 	}

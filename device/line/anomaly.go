@@ -1,4 +1,4 @@
-package device
+package line
 
 import (
 	"context"
@@ -13,20 +13,20 @@ import (
 
 // countAnomalies notes what a driver counts beside samples: reports that were lost before they could be taken, and times
 // that were not believed.
-func (u *unit) countAnomalies(ctx context.Context) {
+func countAnomalies(ctx context.Context, u *Device) {
 	if s, can := u.session.(driver.Lossy); can {
-		u.countAnomaly(ctx, s.Lost, anomaly{
+		countAnomaly(ctx, u, s.Lost, anomaly{
 			sum: &u.state.Lost, noise: &u.lossNoise, kind: fault.Unavailable, noun: "report", message: "reports were lost",
 			advice: "lost; raise how many its driver keeps (max_events) or the device keeps itself, or let it report less",
 		})
 	}
-	u.countMisdated(ctx)
+	countMisdated(ctx, u)
 }
 
 // countMisdated is countAnomalies for times alone: a scan loses no reports.
-func (u *unit) countMisdated(ctx context.Context) {
+func countMisdated(ctx context.Context, u *Device) {
 	if s, can := u.session.(driver.Dated); can {
-		u.countAnomaly(ctx, s.Misdated, anomaly{
+		countAnomaly(ctx, u, s.Misdated, anomaly{
 			sum: &u.state.Misdated, noise: &u.dateNoise, kind: fault.Invalid, noun: "time", message: "times of the device are not believed",
 			advice: "out of bounds and got the time of arrival; set the device's clock to UTC, or its clock_ahead and clock_behind",
 		})
@@ -44,7 +44,7 @@ type anomaly struct {
 }
 
 // countAnomaly adds up what came since count was called last, and logs it.
-func (u *unit) countAnomaly(ctx context.Context, count func() uint64, o anomaly) {
+func countAnomaly(ctx context.Context, u *Device, count func() uint64, o anomaly) {
 	l, n := u.line, uint64(0)
 	if err := l.calls.guard(u, func() error { n = count(); return nil }); err != nil || n == 0 {
 		return
@@ -57,6 +57,6 @@ func (u *unit) countAnomaly(ctx context.Context, count func() uint64, o anomaly)
 	u.mu.Unlock()
 	if o.noise.Due(now.Steady) {
 		l.trouble.log.WarnContext(ctx, o.message, slog.String("device", string(u.cfg.Path)), //nolint:sloglint // one of two constants
-			slog.String("driver", l.key.kind), slog.Uint64("count", o.noise.Count), slog.Any("err", err))
+			slog.String("driver", l.Key.Kind), slog.Uint64("count", o.noise.Count), slog.Any("err", err))
 	}
 }

@@ -1,10 +1,11 @@
-package device
+package line
 
 import (
 	"context"
 	"log/slog"
 	"time"
 
+	"voltbus/device/timestamp"
 	"voltbus/driver"
 	"voltbus/internal/deadline"
 	"voltbus/point"
@@ -13,14 +14,14 @@ import (
 // reports takes the samples that devices send by themselves, and emits them: those of one device at a time, in scans that hold each
 // point once.
 type reports struct {
-	line    *line
+	line    *Line
 	samples []point.Sample // being taken from one device
 	paths   []point.Path   // of samples
 	seen    map[int]bool   // by the place in the unit's points
 }
 
 // take emits what one device has reported. The error says why nothing more comes.
-func (r *reports) take(ctx context.Context, u *unit) error {
+func (r *reports) take(ctx context.Context, u *Device) error {
 	session, _ := u.session.(driver.Subscriber)
 	limited := deadline.New(ctx, u.cfg.Timeout)
 	defer limited.End()
@@ -29,13 +30,13 @@ func (r *reports) take(ctx context.Context, u *unit) error {
 	})
 	r.deliver(ctx, u)
 	r.keep(u, func() {})
-	u.countAnomalies(ctx)
+	countAnomalies(ctx, u)
 	return err
 }
 
 // add keeps one sample that the device sent by itself. A scan holds each point once: a second
 // report of one begins the next.
-func (r *reports) add(ctx context.Context, u *unit, s point.Sample) {
+func (r *reports) add(ctx context.Context, u *Device, s point.Sample) {
 	i, known := r.indexOf(u)[string(s.Point)]
 	if !known {
 		r.line.trouble.log.DebugContext(ctx, "report of an unknown point", slog.String("device", string(u.cfg.Path)), slog.String("point", string(s.Point)))
@@ -54,20 +55,20 @@ func (r *reports) add(ctx context.Context, u *unit, s point.Sample) {
 
 // date gives a sample that a device reported the time of its arrival, if it has none, and one that no other
 // sample of the point has.
-func (r *reports) date(u *unit, place int, s *point.Sample) {
+func (r *reports) date(u *Device, place int, s *point.Sample) {
 	if s.Time.IsZero() {
 		s.Time = r.line.clock.Now().Wall
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.dates == nil {
-		u.dates = make([]date, len(u.paths))
+		u.dates = make([]timestamp.Point, len(u.paths))
 	}
-	u.dates[place].put(s)
+	u.dates[place].Put(s)
 }
 
 // deliver emits what was reported so far.
-func (r *reports) deliver(ctx context.Context, u *unit) {
+func (r *reports) deliver(ctx context.Context, u *Device) {
 	if len(r.samples) == 0 {
 		return
 	}
@@ -83,7 +84,7 @@ func (r *reports) deliver(ctx context.Context, u *unit) {
 	r.samples, r.paths = r.samples[:0], r.paths[:0]
 }
 
-func (r *reports) indexOf(u *unit) map[string]int {
+func (r *reports) indexOf(u *Device) map[string]int {
 	if u.index == nil {
 		u.index = make(map[string]int, len(u.names))
 		for i, name := range u.names {
@@ -94,7 +95,7 @@ func (r *reports) indexOf(u *unit) map[string]int {
 }
 
 // keep confirms what was taken to the device when that is on disk, and then calls done.
-func (r *reports) keep(u *unit, done func()) (waits bool) {
+func (r *reports) keep(u *Device, done func()) (waits bool) {
 	session, can := u.session.(driver.Careful)
 	if !can {
 		return false
@@ -122,7 +123,7 @@ func (r *reports) keep(u *unit, done func()) (waits bool) {
 const lastKept = time.Second
 
 // keepLast waits until the last reports of a device are on disk.
-func (r *reports) keepLast(u *unit) {
+func (r *reports) keepLast(u *Device) {
 	done := make(chan struct{})
 	if !r.keep(u, func() { close(done) }) {
 		return
@@ -137,7 +138,7 @@ func (r *reports) keepLast(u *unit) {
 
 // takeLast takes what a device has reported, before its session is closed: what was acknowledged to the device it does
 // not repeat. Why nothing more comes is known, or no longer matters.
-func (r *reports) takeLast(ctx context.Context, u *unit) {
+func (r *reports) takeLast(ctx context.Context, u *Device) {
 	if u.subscribed || u.collects {
 		_ = r.take(context.WithoutCancel(ctx), u)
 		r.keepLast(u)

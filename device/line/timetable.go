@@ -1,4 +1,4 @@
-package device
+package line
 
 import (
 	"container/heap"
@@ -15,7 +15,7 @@ type timetable struct {
 }
 
 // fill makes the timetable that of the devices.
-func (t *timetable) fill(units []*unit) {
+func (t *timetable) fill(units []*Device) {
 	t.agenda = t.agenda[:0]
 	for _, u := range units {
 		if u.cfg.Interval > 0 {
@@ -31,7 +31,7 @@ func (t *timetable) due(now clock.Instant) bool {
 }
 
 // next returns the device whose slot comes first.
-func (t *timetable) next() *unit { return t.agenda[0] }
+func (t *timetable) next() *Device { return t.agenda[0] }
 
 // until returns how long no slot is due.
 func (t *timetable) until(now clock.Instant) time.Duration {
@@ -57,7 +57,7 @@ func (t *timetable) follow(now clock.Instant) {
 }
 
 // advance returns the slot to serve now for the device that comes first, which is the latest one, and plans the next.
-func (t *timetable) advance(u *unit, now clock.Instant) time.Time {
+func (t *timetable) advance(u *Device, now clock.Instant) time.Time {
 	u.served = now.Steady
 	var slot time.Time
 	if u.at.IsZero() {
@@ -76,14 +76,14 @@ func (t *timetable) advance(u *unit, now clock.Instant) time.Time {
 }
 
 // bringBack plans a slot that was put off for now.
-func (t *timetable) bringBack(u *unit, slot time.Time) {
+func (t *timetable) bringBack(u *Device, slot time.Time) {
 	u.at = slot
 	heap.Init(&t.agenda)
 }
 
 // agenda is a heap of the devices that are to be read, the next one first; of several at one
 // time the one that was served longest ago, then the one that was configured first.
-type agenda []*unit
+type agenda []*Device
 
 func (a agenda) Len() int { return len(a) }
 
@@ -100,7 +100,7 @@ func (a agenda) Less(i, j int) bool {
 func (a agenda) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
 
 // Push implements heap.Interface.
-func (a *agenda) Push(x any) { *a = append(*a, x.(*unit)) }
+func (a *agenda) Push(x any) { *a = append(*a, x.(*Device)) }
 
 // Pop implements heap.Interface.
 func (a *agenda) Pop() any {

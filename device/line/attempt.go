@@ -1,4 +1,4 @@
-package device
+package line
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 // when it is lost, for the device when it is silent. With again, a line that worked and is lost
 // now is dialled and asked once more. It returns when the attempt ended. The error is ask's, or
 // says why the device could not be reached. When ctx ends meanwhile, nothing is concluded.
-func (l *line) attempt(ctx context.Context, u *unit, again bool, ask asking) (clock.Instant, error) {
+func (l *Line) attempt(ctx context.Context, u *Device, again bool, ask asking) (clock.Instant, error) {
 	begin := l.clock.Now()
 	err := l.try(ctx, u, begin, ask)
 	if again && trouble.IsLineLost(err) && l.conn.proven && ctx.Err() == nil {
@@ -33,7 +33,7 @@ func (l *line) attempt(ctx context.Context, u *unit, again bool, ask asking) (cl
 type asking func(ctx context.Context, s driver.Session) error
 
 // try opens what has to be open and lets ask talk to the device once.
-func (l *line) try(ctx context.Context, u *unit, now clock.Instant, ask asking) error {
+func (l *Line) try(ctx context.Context, u *Device, now clock.Instant, ask asking) error {
 	if !l.conn.isOpen(u) {
 		if err := l.conn.reach(ctx, u); err != nil {
 			return err
@@ -48,7 +48,7 @@ func (l *line) try(ctx context.Context, u *unit, now clock.Instant, ask asking) 
 }
 
 // conclude updates the state of device and line after an attempt.
-func (l *line) conclude(ctx context.Context, u *unit, err error, begin, now clock.Instant) {
+func (l *Line) conclude(ctx context.Context, u *Device, err error, begin, now clock.Instant) {
 	took := now.Steady - begin.Steady
 	u.mu.Lock()
 	u.state.Latency = took
@@ -83,7 +83,7 @@ func (l *line) conclude(ctx context.Context, u *unit, err error, begin, now cloc
 }
 
 // silence notes that a device did not answer for a while.
-func (l *line) silence(ctx context.Context, u *unit, q point.Quality, took time.Duration) {
+func (l *Line) silence(ctx context.Context, u *Device, q point.Quality, took time.Duration) {
 	if l.silences.deepen(u, l.units, q, took) {
 		l.conn.hangUp(ctx)
 	}
@@ -91,7 +91,7 @@ func (l *line) silence(ctx context.Context, u *unit, q point.Quality, took time.
 
 // answered ends the trouble of the device and of the line. If the device waits for a probe, because it answered a request
 // before that, the slot is served as usual instead.
-func (l *line) answered(ctx context.Context, u *unit) {
+func (l *Line) answered(ctx context.Context, u *Device) {
 	l.conn.answered()
 	l.silences.mute = 0
 	if owed, waited := l.silences.end(u); waited {

@@ -1,4 +1,4 @@
-package device
+package line
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 
 // pause keeps the line from receiving, if its driver can, until the returned function is called. u names
 // it while the driver is busy.
-func (c *connection) pause(u *unit) (resume func()) {
+func (c *connection) pause(u *Device) (resume func()) {
 	link, can := c.link.(driver.Pauser)
 	if !can {
 		return func() {}
@@ -30,7 +30,7 @@ func (c *connection) openPaused(ctx context.Context) {
 			return
 		}
 		c.openAll(ctx)
-		if ctx.Err() != nil || !slices.ContainsFunc(c.line.units, (*unit).isRetired) {
+		if ctx.Err() != nil || !slices.ContainsFunc(c.line.units, (*Device).isRetired) {
 			return
 		}
 		c.line.box.await(ctx) // Apply is about to say who follows
@@ -54,7 +54,7 @@ func (c *connection) openAll(ctx context.Context) {
 
 // admit opens a device's session. On a line that is paused it subscribes at once, if the device reports
 // by itself.
-func (c *connection) admit(ctx context.Context, u *unit) error {
+func (c *connection) admit(ctx context.Context, u *Device) error {
 	if err := c.open(ctx, u); err != nil {
 		return err
 	}

@@ -1,4 +1,6 @@
-package device
+// Package acquisition says how the data of devices are acquired: what is configured for each device, within which limits all are
+// served, where their scans go, and how each is doing.
+package acquisition
 
 import (
 	"errors"
@@ -26,8 +28,8 @@ const (
 // Has reports whether all of the forms are wanted.
 func (f Forms) Has(forms Forms) bool { return f&forms == forms }
 
-// Config is what the Fleet has to know about one device. The driver's part must not be changed
-// after it was handed to Apply.
+// Config says how one device is read. The driver's part must not be changed after it was handed to the owner of the
+// devices.
 type Config struct {
 	Path   point.Path    // where its points lie; unique
 	Kind   driver.Kind   // the driver
@@ -57,42 +59,8 @@ const (
 	shortest       = time.Millisecond // between two reads
 )
 
-// Limits are the bounds that hold for every line. Zero fields get the default in brackets.
-type Limits struct {
-	RedialFirst time.Duration // first distance between two dials of a lost line [1 s]
-	RedialMost  time.Duration // the longest one [1 min]
-	Probe       time.Duration // longest distance between two probes of a silent device [1 min]
-	RecordBad   time.Duration // distance between recorded scans of a device that stays bad [1 min]
-	Jump        time.Duration // a smaller change of the wall clock is followed, not planned for [1 s]
-	Stop        time.Duration // how long Run waits for drivers after its context ended [10 s]
-	Queue       int           // requests waiting on one line; more are refused [4096]
-}
-
-func (l Limits) withDefaults() Limits {
-	for _, d := range []struct {
-		field *time.Duration
-		value time.Duration
-	}{
-		{&l.RedialFirst, time.Second},
-		{&l.RedialMost, time.Minute},
-		{&l.Probe, time.Minute},
-		{&l.RecordBad, time.Minute},
-		{&l.Jump, time.Second},
-		{&l.Stop, 10 * time.Second},
-	} {
-		if *d.field <= 0 {
-			*d.field = d.value
-		}
-	}
-	if l.Queue <= 0 {
-		l.Queue = 4096
-	}
-	l.RedialMost = max(l.RedialMost, l.RedialFirst)
-	return l
-}
-
-// lineName names the device's line: one of its own has the device's path.
-func (c Config) lineName() string {
+// LineName returns the name of the device's line: its path, if the driver names none.
+func (c Config) LineName() string {
 	if name := c.Driver.LineName(); name != "" {
 		return name
 	}
@@ -126,8 +94,8 @@ func (c Config) problem() error {
 	return nil
 }
 
-// same reports whether a device with this configuration need not be restarted for the other.
-func (c Config) same(other Config) bool {
+// Same reports whether a device with this configuration need not be restarted for the other.
+func (c Config) Same(other Config) bool {
 	if c.Kind.Name != other.Kind.Name || !reflect.DeepEqual(c.Driver, other.Driver) {
 		return false
 	}
@@ -152,8 +120,8 @@ func (c Config) plain() plain {
 	}
 }
 
-// check returns all configurations with their defaults, or every problem at once.
-func check(devices []Config) ([]Config, error) {
+// Check returns all configurations with their defaults, or every problem at once.
+func Check(devices []Config) ([]Config, error) {
 	var problems []error
 	seen := make(map[point.Path]bool, len(devices))
 	checked := make([]Config, len(devices))
@@ -171,13 +139,13 @@ func check(devices []Config) ([]Config, error) {
 	return checked, errors.Join(problems...)
 }
 
-// schedule returns the slots of a device that has the given place in its group.
-func (c Config) schedule(place int) schedule.Schedule {
+// Schedule returns the slots of a device that has the given place in its group.
+func (c Config) Schedule(place int) schedule.Schedule {
 	return schedule.New(c.Interval, c.Offset+schedule.Spread(place, c.Stagger))
 }
 
-// members returns which groups the devices are in.
-func members(devices []Config) []schedule.Member {
+// Members returns which groups the devices are in.
+func Members(devices []Config) []schedule.Member {
 	of := make([]schedule.Member, len(devices))
 	for i, c := range devices {
 		of[i] = schedule.Member{Path: c.Path, Group: c.Group}

@@ -1,4 +1,4 @@
-package device
+package line
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"voltbus/device/acquisition"
 	"voltbus/device/clock"
 	"voltbus/device/trouble"
 	"voltbus/driver"
@@ -14,7 +15,7 @@ import (
 )
 
 // scanSlot reads all points of a device and emits what came of it.
-func (l *line) scanSlot(ctx context.Context, u *unit, slot time.Time) {
+func (l *Line) scanSlot(ctx context.Context, u *Device, slot time.Time) {
 	var samples []point.Sample
 	now, err := l.attempt(ctx, u, true, func(ctx context.Context, s driver.Session) (err error) {
 		samples, err = readAll(ctx, u, s, u.names)
@@ -31,7 +32,7 @@ func (l *line) scanSlot(ctx context.Context, u *unit, slot time.Time) {
 	case err == nil:
 		l.publisher.stamp(u, u.paths, samples, now)
 		u.dateScan(samples, now)
-		u.countMisdated(ctx)
+		countMisdated(ctx, u)
 		l.trouble.diagnose(ctx, u, !slices.ContainsFunc(samples, hasValue))
 		l.publisher.deliver(u, slot, samples, now)
 	case ctx.Err() != nil:
@@ -44,7 +45,7 @@ func (l *line) scanSlot(ctx context.Context, u *unit, slot time.Time) {
 }
 
 // readAll reads names, and checks that the driver answered for each.
-func readAll(ctx context.Context, u *unit, s driver.Session, names []string) ([]point.Sample, error) {
+func readAll(ctx context.Context, u *Device, s driver.Session, names []string) ([]point.Sample, error) {
 	samples, err := s.Read(ctx, names)
 	if err == nil && len(samples) != len(names) {
 		err = fault.E("device.read", fault.Internal, string(u.cfg.Path), fmt.Errorf(
@@ -61,11 +62,26 @@ func readAll(ctx context.Context, u *unit, s driver.Session, names []string) ([]
 func hasValue(s point.Sample) bool { return !s.Quality.IsBad() }
 
 // refused draws the conclusions when a scan was answered with an error: the device is there, and gives nothing.
-func (l *line) refused(ctx context.Context, u *unit, err error, now clock.Instant) {
+func (l *Line) refused(ctx context.Context, u *Device, err error, now clock.Instant) {
 	l.answered(ctx, u)
 	u.mu.Lock()
-	u.become(Online, now)
+	u.become(acquisition.Online, now)
 	u.mu.Unlock()
 	u.diagnosis = err
 	l.trouble.diagnose(ctx, u, true)
+}
+
+// reading is what a line does to read points of a device.
+func reading(ctx context.Context, u *Device, paths []point.Path, names []string, samples *[]point.Sample) func(context.Context, *Line) error {
+	return func(lineCtx context.Context, l *Line) error {
+		_, err := l.attempt(lineCtx, u, true, onBehalf(ctx, func(ctx context.Context, s driver.Session) error {
+			read, err := readAll(ctx, u, s, names)
+			if err == nil {
+				l.publisher.stamp(u, paths, read, l.clock.Now())
+				*samples = slices.Clone(read)
+			}
+			return err
+		}))
+		return err
+	}
 }

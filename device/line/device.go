@@ -1,21 +1,24 @@
-package device
+package line
 
 import (
 	"sync"
 	"time"
 
+	"voltbus/device/acquisition"
 	"voltbus/device/backoff"
 	"voltbus/device/clock"
 	"voltbus/device/schedule"
+	"voltbus/device/timestamp"
 	"voltbus/device/trouble"
 	"voltbus/driver"
+	"voltbus/fault"
 	"voltbus/point"
 )
 
-// unit is one device as its line sees it.
-type unit struct {
-	cfg      Config
-	line     *line // nil if the device is disabled
+// Device is one device under one configuration, as its line sees it. A changed configuration makes another one, which replaces it.
+type Device struct {
+	cfg      acquisition.Config
+	line     *Line // nil if the device is disabled
 	order    int   // in the configuration
 	names    []string
 	paths    []point.Path
@@ -45,40 +48,50 @@ type unit struct {
 	hasNews    bool  // it is in the mailbox's news; guarded by that
 
 	mu       sync.Mutex // guards what follows, and orders what the line and the watch emit
-	state    State
-	bad      point.Quality // quality of the last scan, if it was bad
-	badAt    time.Duration // when bad scans were last recorded
-	lastScan time.Duration // last scan of any quality
-	stale    bool          // reported as stale since then
-	before   *unit         // the unit that this one replaces, until that is released
-	claimed  bool          // a session is open or being opened
-	retired  bool          // the configuration has changed: no new session
-	unkept   bool          // samples could not be recorded
-	dates    []date        // of its points, by place; nil until one of them has a time of its own
+	state    acquisition.State
+	bad      point.Quality     // quality of the last scan, if it was bad
+	badAt    time.Duration     // when bad scans were last recorded
+	lastScan time.Duration     // last scan of any quality
+	stale    bool              // reported as stale since then
+	before   *Device           // the unit that this one replaces, until that is released
+	claimed  bool              // a session is open or being opened
+	retired  bool              // the configuration has changed: no new session
+	unkept   bool              // samples could not be recorded
+	dates    []timestamp.Point // of its points, by place; nil until one of them has a time of its own
 }
 
-func newUnit(c Config, order, place int) *unit {
+// NewDevice returns a device that has a place in the order of the configuration, and one in its group. It opens its session when
+// before has closed its own, and is on no line if it is disabled.
+func NewDevice(c acquisition.Config, order, place int, before *Device, l *Line) *Device {
 	infos := c.Driver.Points()
-	u := &unit{
-		cfg: c, order: order, schedule: c.schedule(place), listens: c.Subscribe,
+	u := &Device{
+		cfg: c, line: l, order: order, schedule: c.Schedule(place), listens: c.Subscribe, before: before,
 		names: make([]string, len(infos)), paths: make([]point.Path, len(infos)),
 	}
 	for i := range infos {
 		u.names[i] = string(infos[i].Path)
 		u.paths[i] = c.Path.Join(u.names[i])
 	}
-	u.state = State{
-		Path: c.Path, Driver: c.Kind.Name, Line: c.lineName(),
+	u.state = acquisition.State{
+		Path: c.Path, Driver: c.Kind.Name, Line: c.LineName(),
 		Points: len(infos), Interval: c.Interval,
 	}
 	if c.Disabled {
-		u.state.Status = Disabled
+		u.state.Status = acquisition.Disabled
 	}
 	return u
 }
 
+// Line returns the line that the device is on, nil if it is disabled.
+func (u *Device) Line() *Line { return u.line }
+
+// Keeps reports whether the device need not be restarted for a configuration and a place in its group.
+func (u *Device) Keeps(c acquisition.Config, place int) bool {
+	return u.cfg.Same(c) && u.schedule == c.Schedule(place)
+}
+
 // claim reserves the one session that the device may have. It fails if the unit was replaced.
-func (u *unit) claim() bool {
+func (u *Device) claim() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.claimed = !u.retired
@@ -86,27 +99,27 @@ func (u *unit) claim() bool {
 }
 
 // release says that the session is closed.
-func (u *unit) release() {
+func (u *Device) release() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.claimed = false
 }
 
-// retire forbids new sessions.
-func (u *unit) retire() {
+// Retire forbids new sessions: another device replaces this one, or none.
+func (u *Device) Retire() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.retired = true
 }
 
-func (u *unit) isRetired() bool {
+func (u *Device) isRetired() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.retired
 }
 
 // isFree reports whether no unit that this one replaces holds a session any more.
-func (u *unit) isFree() bool {
+func (u *Device) isFree() bool {
 	for old := u.replaces(); old != nil; old = old.replaces() {
 		if old.isClaimed() {
 			return false
@@ -118,27 +131,30 @@ func (u *unit) isFree() bool {
 	return true
 }
 
-func (u *unit) replaces() *unit {
+func (u *Device) replaces() *Device {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.before
 }
 
-func (u *unit) isClaimed() bool {
+func (u *Device) isClaimed() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.claimed
 }
 
 // plan sets when the unit is read next.
-func (u *unit) plan(now clock.Instant) {
+func (u *Device) plan(now clock.Instant) {
 	if u.cfg.Interval > 0 {
 		u.at = u.schedule.Next(now.Wall)
 	}
 }
 
-// find returns the index of a point's name, or -1.
-func (u *unit) find(name string) int {
+// Names returns the names of the device's points, which the caller does not change.
+func (u *Device) Names() []string { return u.names }
+
+// Find returns the index of a point's name, or -1.
+func (u *Device) Find(name string) int {
 	for i, n := range u.names {
 		if n == name {
 			return i
@@ -148,51 +164,81 @@ func (u *unit) find(name string) int {
 }
 
 // answered counts a request that was answered. The mutex is held.
-func (u *unit) answered(now clock.Instant) {
+func (u *Device) answered(now clock.Instant) {
 	u.state.Reads++
 	u.state.LastRead = now.Wall
-	u.become(Online, now)
+	u.become(acquisition.Online, now)
 }
 
 // failed counts a request that was not. The mutex is held.
-func (u *unit) failed(err error, now clock.Instant) {
+func (u *Device) failed(err error, now clock.Instant) {
 	u.state.Failures++
 	u.state.Problem, u.state.Refuses = "", false // it does not answer, which is the trouble now
 	u.blame(err, now)
-	u.become(Offline, now)
+	u.become(acquisition.Offline, now)
 }
 
 // declined counts a request that was answered with no: the status stays what it was. The mutex is held.
-func (u *unit) declined(err error, now clock.Instant) {
+func (u *Device) declined(err error, now clock.Instant) {
 	u.state.Failures++
 	u.blame(err, now)
 }
 
 // blame keeps an error for people. The mutex is held.
-func (u *unit) blame(err error, now clock.Instant) {
+func (u *Device) blame(err error, now clock.Instant) {
 	u.state.LastError = err.Error()
 	u.state.LastErrorKind = trouble.KindOf(err)
 	u.state.LastErrorTime = now.Wall
 }
 
-func (u *unit) become(s Status, now clock.Instant) {
+func (u *Device) become(s acquisition.Status, now clock.Instant) {
 	if u.state.Status != s {
 		u.state.Status, u.state.Since = s, now.Wall
 	}
 }
 
 // scanned notes that a scan with values goes out. The mutex is held.
-func (u *unit) scanned(now clock.Instant) {
+func (u *Device) scanned(now clock.Instant) {
 	u.lastScan, u.stale, u.bad = now.Steady, false, point.Good
 }
 
 // turnedBad notes that a scan without values goes out, and reports whether it is to be recorded.
 // The mutex is held.
-func (u *unit) turnedBad(q point.Quality, now, every time.Duration) bool {
+func (u *Device) turnedBad(q point.Quality, now, every time.Duration) bool {
 	record := u.bad != q || now-u.badAt >= every
 	if record {
 		u.badAt = now
 	}
 	u.lastScan, u.stale, u.bad = now, q == point.BadStale, q
 	return record
+}
+
+// ReportStale emits a bad scan, once, if the device gave none for too long; while it stays bad it is recorded every so often.
+func (u *Device) ReportStale(out *Emitter, now clock.Instant, every time.Duration) {
+	if u.line == nil || u.cfg.StaleAfter <= 0 {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.lastScan > 0 && !u.stale && !u.retired && now.Steady-u.lastScan > u.cfg.StaleAfter {
+		out.emitBad(u, time.Time{}, point.BadStale, now, every)
+	}
+}
+
+// State returns the state of the device, as hung if its line's driver is overdue.
+func (u *Device) State(now clock.Instant) acquisition.State {
+	u.mu.Lock()
+	state := u.state
+	u.mu.Unlock()
+	if u.line == nil {
+		return state
+	}
+	if overdue, hung := u.line.calls.hung(now); hung {
+		state.Status = acquisition.Hung
+		state.Since = now.Wall.Add(-overdue)
+		state.LastError = u.line.calls.hungText(overdue)
+		state.LastErrorKind = fault.Internal
+		state.LastErrorTime = now.Wall
+	}
+	return state
 }

@@ -1,4 +1,4 @@
-package device
+package line
 
 import (
 	"context"
@@ -23,7 +23,7 @@ type troubleLog struct {
 }
 
 // back logs that a line and a device answer again, if it was logged that they did not.
-func (t *troubleLog) back(ctx context.Context, u *unit) {
+func (t *troubleLog) back(ctx context.Context, u *Device) {
 	if t.lost {
 		t.lost = false
 		t.log.InfoContext(ctx, "line is back", slog.String("line", t.line), slog.String("driver", t.kind))
@@ -46,7 +46,7 @@ func (t *troubleLog) loss(ctx context.Context, err error, devices int, rest time
 }
 
 // complain logs a device's trouble, if it is new enough.
-func (t *troubleLog) complain(ctx context.Context, u *unit, err error, now clock.Instant) {
+func (t *troubleLog) complain(ctx context.Context, u *Device, err error, now clock.Instant) {
 	if !u.noise.Due(now.Steady) {
 		return
 	}
@@ -63,7 +63,7 @@ func (t *troubleLog) complain(ctx context.Context, u *unit, err error, now clock
 }
 
 // declined logs a request that was answered with no, if it is new enough. The device answers.
-func (t *troubleLog) declined(ctx context.Context, u *unit, err error, now clock.Instant) {
+func (t *troubleLog) declined(ctx context.Context, u *Device, err error, now clock.Instant) {
 	if u.noNoise.Due(now.Steady) {
 		t.log.WarnContext(ctx, "device does not do what was asked", slog.String("device", string(u.cfg.Path)), slog.String("driver", t.kind),
 			slog.Uint64("count", u.noNoise.Count), slog.String("kind", trouble.KindOf(err).String()), slog.Any("err", err))
@@ -71,7 +71,7 @@ func (t *troubleLog) declined(ctx context.Context, u *unit, err error, now clock
 }
 
 // diagnose keeps why a device that answers has bad points, or none that can be read, and logs it when it is news.
-func (t *troubleLog) diagnose(ctx context.Context, u *unit, none bool) {
+func (t *troubleLog) diagnose(ctx context.Context, u *Device, none bool) {
 	text, kind := "", fault.Internal
 	if u.diagnosis != nil {
 		text, kind = explain(u), trouble.KindOf(u.diagnosis)
@@ -92,7 +92,7 @@ func (t *troubleLog) diagnose(ctx context.Context, u *unit, none bool) {
 }
 
 // explain adds to a diagnosis which setting of the device bounds it.
-func explain(u *unit) string {
+func explain(u *Device) string {
 	if errors.Is(u.diagnosis, driver.ErrScanCut) {
 		return fmt.Sprintf("%v; it may take %v: raise devices.%s.timeout, or read less", u.diagnosis, u.cfg.Timeout, u.cfg.Path)
 	}

@@ -1,4 +1,4 @@
-package device
+package line
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"voltbus/device/acquisition"
 	"voltbus/device/backoff"
 	"voltbus/device/clock"
 	"voltbus/device/trouble"
@@ -16,7 +17,7 @@ import (
 
 // connection is the link of a line, with the sessions on it: it is dialled when it is needed, and rests after it was lost.
 type connection struct {
-	line      *line
+	line      *Line
 	link      driver.Line
 	proven    bool             // the link gave an answer since it was dialled
 	down      error            // why there is no link
@@ -24,11 +25,11 @@ type connection struct {
 	restUntil time.Duration    // no dial before
 }
 
-func (c *connection) isOpen(u *unit) bool { return u.session != nil && c.link != nil }
+func (c *connection) isOpen(u *Device) bool { return u.session != nil && c.link != nil }
 
 // reach dials the line and opens the device's session, as far as they are not open. On a new line the
 // sessions of all devices that report by themselves are opened before anything is received.
-func (c *connection) reach(ctx context.Context, u *unit) error {
+func (c *connection) reach(ctx context.Context, u *Device) error {
 	if c.isOpen(u) {
 		return nil
 	}
@@ -58,17 +59,17 @@ func (c *connection) reach(ctx context.Context, u *unit) error {
 }
 
 // dial opens the line. Every error means that there is none.
-func (c *connection) dial(ctx context.Context, u *unit) error {
+func (c *connection) dial(ctx context.Context, u *Device) error {
 	var link driver.Line
 	err := c.line.calls.guard(u, func() (err error) {
 		link, err = u.cfg.Kind.Dial(ctx, u.cfg.Driver)
 		return err
 	})
 	if err == nil && link == nil {
-		err = fmt.Errorf("driver %s dialled nothing: this is a defect of the driver", c.line.key.kind)
+		err = fmt.Errorf("driver %s dialled nothing: this is a defect of the driver", c.line.Key.Kind)
 	}
 	if err != nil && !trouble.IsLineLost(err) && !trouble.IsCrash(err) {
-		err = fault.E("device.dial", trouble.KindOf(err), c.line.key.name, fmt.Errorf("%w: %w", driver.ErrNotConnected, err))
+		err = fault.E("device.dial", trouble.KindOf(err), c.line.Key.Name, fmt.Errorf("%w: %w", driver.ErrNotConnected, err))
 	}
 	if err == nil {
 		c.link, c.proven = link, false
@@ -77,7 +78,7 @@ func (c *connection) dial(ctx context.Context, u *unit) error {
 }
 
 // open begins a session with the device, the only one that exists.
-func (c *connection) open(ctx context.Context, u *unit) error {
+func (c *connection) open(ctx context.Context, u *Device) error {
 	if !u.claim() {
 		return fault.E("device.open", fault.Unavailable, string(u.cfg.Path), errReplaced)
 	}
@@ -87,7 +88,7 @@ func (c *connection) open(ctx context.Context, u *unit) error {
 		return err
 	})
 	if err == nil && session == nil {
-		err = fmt.Errorf("driver %s opened nothing: this is a defect of the driver", c.line.key.kind)
+		err = fmt.Errorf("driver %s opened nothing: this is a defect of the driver", c.line.Key.Kind)
 	}
 	if err != nil {
 		u.release()
@@ -137,14 +138,14 @@ func (c *connection) lose(ctx context.Context, err error) {
 	}
 	rest := c.redial.Next()
 	c.restUntil = now.Steady + rest
-	c.line.silences.endAll(c.line.units, func(u *unit, owed time.Time) {
+	c.line.silences.endAll(c.line.units, func(u *Device, owed time.Time) {
 		c.line.publisher.skip(u, owed, point.BadUnreachable, now)
 	})
 	for _, u := range c.line.units {
 		u.mu.Lock()
-		if u.state.Status != Offline {
+		if u.state.Status != acquisition.Offline {
 			u.blame(err, now)
-			u.become(Offline, now)
+			u.become(acquisition.Offline, now)
 		}
 		if u.cfg.Interval == 0 || u.listens { // others when their slot comes
 			c.line.publisher.emitBad(u, time.Time{}, point.BadUnreachable, now)
@@ -168,7 +169,7 @@ func (c *connection) hangUp(ctx context.Context) {
 }
 
 // closeSession ends the session of one device, if it has one.
-func (c *connection) closeSession(u *unit) {
+func (c *connection) closeSession(u *Device) {
 	if u.session == nil {
 		return
 	}

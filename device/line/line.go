@@ -1,27 +1,29 @@
-package device
+package line
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
+	"voltbus/device/acquisition"
 	"voltbus/device/backoff"
 	"voltbus/device/clock"
 	"voltbus/point"
 )
 
-// lineKey tells lines apart.
-type lineKey struct{ kind, name string }
+// Key tells lines apart: the name of the driver, and that of the line.
+type Key struct{ Kind, Name string }
 
-// line is one physical line with its devices. All its work is done by one goroutine, in run, which also owns the parts below the
+// Line is one physical line with its devices. All its work is done by one goroutine, in Run, which also owns the parts below the
 // mailbox; only calls may be asked by others.
-type line struct {
-	key    lineKey
-	limits Limits
+type Line struct {
+	Key    Key
+	limits acquisition.Limits
 	clock  *clock.Clock
-	leave  func(*line) bool // asks to end a line without devices
+	leave  func(*Line) bool // asks to end a line without devices
 	box    *mailbox
 
-	units     []*unit
+	units     []*Device
 	scanLast  bool // a slot was served last: a request goes first
 	calls     calls
 	conn      connection
@@ -33,23 +35,54 @@ type line struct {
 	trouble   troubleLog
 }
 
-func (f *Fleet) newLine(key lineKey) *line {
-	l := &line{
-		key: key, limits: f.limits, clock: f.clock, leave: f.roster.leave,
-		box:       newMailbox(f.limits.Queue),
-		calls:     calls{line: key.name, clock: f.clock},
-		timetable: timetable{clock: f.clock},
-		silences:  silences{clock: f.clock, distance: f.limits.Probe},
-		publisher: publisher{clock: f.clock, out: f.out, recordBad: f.limits.RecordBad},
-		trouble:   troubleLog{log: f.log, line: key.name, kind: key.kind},
+// Owner is what a line gets from the owner of the devices: limits with their defaults, the clock, the log, and where scans go.
+type Owner struct {
+	Limits acquisition.Limits
+	Clock  *clock.Clock
+	Out    *Emitter
+	Log    *slog.Logger
+	Leave  func(*Line) bool // asks whether a line without devices may end
+}
+
+// New returns a line without devices, which is not running.
+func New(key Key, o Owner) *Line {
+	l := &Line{
+		Key: key, limits: o.Limits, clock: o.Clock, leave: o.Leave,
+		box:       newMailbox(o.Limits.Queue),
+		calls:     calls{line: key.Name, clock: o.Clock},
+		timetable: timetable{clock: o.Clock},
+		silences:  silences{clock: o.Clock, distance: o.Limits.Probe},
+		publisher: publisher{clock: o.Clock, out: o.Out, recordBad: o.Limits.RecordBad},
+		trouble:   troubleLog{log: o.Log, line: key.Name, kind: key.Kind},
 	}
-	l.conn = connection{line: l, redial: backoff.Attempts{First: f.limits.RedialFirst, Most: f.limits.RedialMost}}
+	l.conn = connection{line: l, redial: backoff.Attempts{First: o.Limits.RedialFirst, Most: o.Limits.RedialMost}}
 	l.listener.line, l.reports.line = l, l
 	return l
 }
 
-// run serves the line until ctx ends or no device is left on it.
-func (l *line) run(ctx context.Context) {
+// Want makes devices those of the line. It is safe for concurrent use, as what follows.
+func (l *Line) Want(devices []*Device) { l.box.want(devices) }
+
+// Close refuses new requests and answers those that wait, also on a line that stands still.
+func (l *Line) Close() { l.box.close() }
+
+// CloseUnlessWanted is close for a line without devices, unless it has just got new ones. It reports whether it closed the line.
+func (l *Line) CloseUnlessWanted() bool { return l.box.closeUnlessWanted() }
+
+// Nudge makes the goroutine of the line look at its mailbox and its timetable.
+func (l *Line) Nudge() { l.box.nudge() }
+
+// Busy reports whether the goroutine of the line is in a driver.
+func (l *Line) Busy() bool { return l.calls.running() }
+
+// Hung reports whether the driver has not returned for too long, and by how much.
+func (l *Line) Hung(now clock.Instant) (overdue time.Duration, hung bool) { return l.calls.hung(now) }
+
+// HungText says so for people.
+func (l *Line) HungText(overdue time.Duration) string { return l.calls.hungText(overdue) }
+
+// Run serves the line until ctx ends or no device is left on it.
+func (l *Line) Run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	timer := time.NewTimer(0)
@@ -77,14 +110,14 @@ func (l *line) run(ctx context.Context) {
 }
 
 // end closes everything, and answers whoever waits.
-func (l *line) end(ctx context.Context) {
+func (l *Line) end(ctx context.Context) {
 	l.box.close()
 	l.conn.hangUp(ctx)
 }
 
 // adopt takes over the wanted devices, if they changed. On a line that stays open nothing is received between
 // the last report of those that leave and the first of those that come.
-func (l *line) adopt(ctx context.Context) {
+func (l *Line) adopt(ctx context.Context) {
 	wanted, fresh := l.box.takeWanted()
 	if !fresh {
 		return
@@ -98,13 +131,13 @@ func (l *line) adopt(ctx context.Context) {
 
 // exchange makes the wanted devices those of the line. Devices that stay notice nothing. A line on which
 // none stays is dialled again, because its own settings may have changed.
-func (l *line) exchange(ctx context.Context, wanted []*unit) {
+func (l *Line) exchange(ctx context.Context, wanted []*Device) {
 	now := l.clock.Now()
-	staying := make(map[*unit]bool, len(wanted))
+	staying := make(map[*Device]bool, len(wanted))
 	for _, u := range wanted {
 		staying[u] = true
 	}
-	kept := make(map[*unit]bool, len(l.units))
+	kept := make(map[*Device]bool, len(l.units))
 	for _, u := range l.units {
 		if kept[u] = staying[u]; !kept[u] {
 			l.reports.takeLast(ctx, u)
@@ -124,7 +157,7 @@ func (l *line) exchange(ctx context.Context, wanted []*unit) {
 	l.rebuild(staying)
 }
 
-func anyTrue(set map[*unit]bool) bool {
+func anyTrue(set map[*Device]bool) bool {
 	for _, is := range set {
 		if is {
 			return true
@@ -134,7 +167,7 @@ func anyTrue(set map[*unit]bool) bool {
 }
 
 // join prepares a new device.
-func (l *line) join(u *unit, now clock.Instant) {
+func (l *Line) join(u *Device, now clock.Instant) {
 	u.clock = l.clock.Backs.Load()
 	u.again = backoff.Attempts{First: l.limits.RedialFirst, Most: l.limits.RedialMost}
 	if !u.cfg.ReadAtStart {
@@ -146,7 +179,7 @@ func (l *line) join(u *unit, now clock.Instant) {
 }
 
 // rebuild makes timetable, probes and the count of missing subscriptions those of the present devices.
-func (l *line) rebuild(staying map[*unit]bool) {
+func (l *Line) rebuild(staying map[*Device]bool) {
 	l.timetable.fill(l.units)
 	l.listener.count(l.units)
 	l.silences.keep(staying)
@@ -154,7 +187,7 @@ func (l *line) rebuild(staying map[*unit]bool) {
 
 // step does the next thing that is due, and reports whether there was one. Slots and requests
 // alternate, so that neither holds up the other; probes and new subscriptions get the rest.
-func (l *line) step(ctx context.Context, now clock.Instant) bool {
+func (l *Line) step(ctx context.Context, now clock.Instant) bool {
 	slotDue := l.timetable.due(now)
 	if !slotDue || l.scanLast {
 		if r := l.box.take(); r != nil {
@@ -177,7 +210,7 @@ func (l *line) step(ctx context.Context, now clock.Instant) bool {
 }
 
 // visit serves the slot of the device that comes first in the timetable.
-func (l *line) visit(ctx context.Context, u *unit, now clock.Instant) {
+func (l *Line) visit(ctx context.Context, u *Device, now clock.Instant) {
 	slot := l.timetable.advance(u, now)
 	switch {
 	case l.conn.resting(now):
@@ -195,6 +228,6 @@ func (l *line) visit(ctx context.Context, u *unit, now clock.Instant) {
 const longestWait = 24 * time.Hour
 
 // untilNext returns how long nothing is due.
-func (l *line) untilNext(now clock.Instant) time.Duration {
+func (l *Line) untilNext(now clock.Instant) time.Duration {
 	return max(min(longestWait, l.timetable.until(now), l.silences.until(now), l.listener.until(now)), 0)
 }

@@ -1,4 +1,4 @@
-package device
+package line
 
 import (
 	"time"
@@ -10,7 +10,7 @@ import (
 // publisher emits the scans of a line.
 type publisher struct {
 	clock     *clock.Clock
-	out       *outlets
+	out       *Emitter
 	recordBad time.Duration // distance between recorded scans of a device that stays bad
 
 	scan    point.Scan      // lent to the outlet, one at a time
@@ -18,7 +18,7 @@ type publisher struct {
 }
 
 // stamp gives samples their full paths, and the time of the answer where the driver has none.
-func (p *publisher) stamp(u *unit, paths []point.Path, samples []point.Sample, now clock.Instant) {
+func (p *publisher) stamp(u *Device, paths []point.Path, samples []point.Sample, now clock.Instant) {
 	for i := range samples {
 		s := &samples[i]
 		s.Point = paths[i]
@@ -42,7 +42,7 @@ func doubt(samples []point.Sample) {
 }
 
 // deliver emits a scan with values.
-func (p *publisher) deliver(u *unit, slot time.Time, samples []point.Sample, now clock.Instant) {
+func (p *publisher) deliver(u *Device, slot time.Time, samples []point.Sample, now clock.Instant) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.scanned(now)
@@ -52,14 +52,14 @@ func (p *publisher) deliver(u *unit, slot time.Time, samples []point.Sample, now
 }
 
 // deliverBad emits a scan without values.
-func (p *publisher) deliverBad(u *unit, slot time.Time, q point.Quality, now clock.Instant) {
+func (p *publisher) deliverBad(u *Device, slot time.Time, q point.Quality, now clock.Instant) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	p.emitBad(u, slot, q, now)
 }
 
 // skip serves a slot without asking the device.
-func (p *publisher) skip(u *unit, slot time.Time, q point.Quality, now clock.Instant) {
+func (p *publisher) skip(u *Device, slot time.Time, q point.Quality, now clock.Instant) {
 	u.mu.Lock()
 	u.state.Skipped++
 	u.mu.Unlock()
@@ -67,12 +67,12 @@ func (p *publisher) skip(u *unit, slot time.Time, q point.Quality, now clock.Ins
 }
 
 // emitBad is deliverBad where the unit's mutex is held.
-func (p *publisher) emitBad(u *unit, slot time.Time, q point.Quality, now clock.Instant) {
+func (p *publisher) emitBad(u *Device, slot time.Time, q point.Quality, now clock.Instant) {
 	p.out.emitBad(u, slot, q, now, p.recordBad)
 }
 
 // confirm emits the value that a point has after a write.
-func (p *publisher) confirm(u *unit, i int, v point.Value, now clock.Instant) {
+func (p *publisher) confirm(u *Device, i int, v point.Value, now clock.Instant) {
 	u.mu.Lock()
 	p.written[0] = point.Sample{Value: v, Time: u.dateNow(i, point.Good, v, now)}
 	u.mu.Unlock()

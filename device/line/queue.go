@@ -1,4 +1,4 @@
-package device
+package line
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 
 // request is one read or write that somebody waits for.
 type request struct {
-	unit     *unit
-	do       func(ctx context.Context, l *line) error // runs on the line's goroutine
+	unit     *Device
+	do       func(ctx context.Context, l *Line) error // runs on the line's goroutine
 	done     chan error                               // of a single request: buffered; gets the answer
 	answer   func(error)                              // takes the answer; does not wait
 	answered atomic.Bool                              // it was answered
@@ -36,10 +36,10 @@ type mailbox struct {
 	wake  chan struct{} // makes the goroutine look
 
 	mu       sync.Mutex
-	wanted   []*unit
+	wanted   []*Device
 	fresh    bool // wanted was not taken yet
 	requests []*request
-	news     []*unit // that have reports, each once
+	news     []*Device // that have reports, each once
 	closed   bool
 }
 
@@ -56,7 +56,7 @@ func (m *mailbox) nudge() {
 }
 
 // notify notes that a device has reports.
-func (m *mailbox) notify(u *unit) {
+func (m *mailbox) notify(u *Device) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !u.hasNews && !m.closed {
@@ -68,7 +68,7 @@ func (m *mailbox) notify(u *unit) {
 
 // takeNews returns the devices that have reports, in order. The slice of the last call is
 // used again.
-func (m *mailbox) takeNews(last []*unit) []*unit {
+func (m *mailbox) takeNews(last []*Device) []*Device {
 	clear(last)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -81,7 +81,7 @@ func (m *mailbox) takeNews(last []*unit) []*unit {
 }
 
 // want sets the devices of the line.
-func (m *mailbox) want(units []*unit) {
+func (m *mailbox) want(units []*Device) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if slices.Equal(m.wanted, units) {
@@ -109,7 +109,7 @@ func (m *mailbox) isFresh() bool {
 }
 
 // takeWanted returns the devices if they were set since the last call.
-func (m *mailbox) takeWanted() ([]*unit, bool) {
+func (m *mailbox) takeWanted() ([]*Device, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	fresh := m.fresh

@@ -1,4 +1,4 @@
-package device
+package line
 
 import (
 	"slices"
@@ -39,14 +39,14 @@ func (s *silence) deepen(q point.Quality, interval, distance time.Duration) {
 type silences struct {
 	clock    *clock.Clock
 	distance time.Duration // longest one between two probes of a device
-	probes   []*unit       // silent units whose turn has come, in order
+	probes   []*Device     // silent units whose turn has come, in order
 	gate     time.Duration // no probe before
 	mute     int           // probes without an answer since the last answer of any device
 }
 
 // deepen makes a device silent after it did not answer for a while. It returns whether the line is to be dialled anew, because none
 // of its devices answers.
-func (s *silences) deepen(u *unit, units []*unit, q point.Quality, took time.Duration) (redial bool) {
+func (s *silences) deepen(u *Device, units []*Device, q point.Quality, took time.Duration) (redial bool) {
 	u.silence.deepen(q, u.cfg.Interval, s.distance)
 	s.mute++
 	switch {
@@ -60,7 +60,7 @@ func (s *silences) deepen(u *unit, units []*unit, q point.Quality, took time.Dur
 }
 
 // keep drops the probes of devices that are not staying.
-func (s *silences) keep(staying map[*unit]bool) {
+func (s *silences) keep(staying map[*Device]bool) {
 	waiting := s.probes[:0]
 	for _, u := range s.probes {
 		if staying[u] {
@@ -72,7 +72,7 @@ func (s *silences) keep(staying map[*unit]bool) {
 }
 
 // visit serves a slot of a silent device: it queues a probe for it, or returns the slot to be skipped.
-func (s *silences) visit(u *unit, slot time.Time) (skipped time.Time, skip bool) {
+func (s *silences) visit(u *Device, slot time.Time) (skipped time.Time, skip bool) {
 	own := &u.silence
 	switch {
 	case own.waiting:
@@ -104,7 +104,7 @@ func (s *silences) until(now clock.Instant) time.Duration {
 }
 
 // take returns the silent device that has waited longest.
-func (s *silences) take() *unit {
+func (s *silences) take() *Device {
 	u := s.probes[0]
 	s.probes = s.probes[1:]
 	u.silence.waiting = false
@@ -112,10 +112,10 @@ func (s *silences) take() *unit {
 }
 
 // end ends a device's silence. It returns the slot that its probe was for, if it waited for one.
-func (s *silences) end(u *unit) (owed time.Time, waited bool) {
+func (s *silences) end(u *Device) (owed time.Time, waited bool) {
 	owed, waited = u.silence.owed, u.silence.waiting
 	if waited {
-		s.probes = slices.DeleteFunc(s.probes, func(p *unit) bool { return p == u })
+		s.probes = slices.DeleteFunc(s.probes, func(p *Device) bool { return p == u })
 	}
 	u.silence = silence{}
 	return owed, waited
@@ -123,7 +123,7 @@ func (s *silences) end(u *unit) (owed time.Time, waited bool) {
 
 // endAll ends the silence of all devices, after skip was called for each slot whose probe waits: the line is lost, so that nobody answers,
 // and when it is back everybody is asked.
-func (s *silences) endAll(units []*unit, skip func(u *unit, owed time.Time)) {
+func (s *silences) endAll(units []*Device, skip func(u *Device, owed time.Time)) {
 	for _, u := range s.probes {
 		skip(u, u.silence.owed)
 	}
@@ -134,7 +134,7 @@ func (s *silences) endAll(units []*unit, skip func(u *unit, owed time.Time)) {
 }
 
 // someAnswer reports whether any of the devices is not silent.
-func someAnswer(units []*unit) bool {
+func someAnswer(units []*Device) bool {
 	for _, u := range units {
 		if u.silence.timeouts == 0 {
 			return true

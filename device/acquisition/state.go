@@ -1,9 +1,8 @@
-package device
+package acquisition
 
 import (
 	"time"
 
-	"voltbus/device/clock"
 	"voltbus/fault"
 	"voltbus/point"
 )
@@ -61,34 +60,4 @@ type State struct {
 	Lost     uint64        // reports that were lost before they were taken; see driver.Lossy
 	Misdated uint64        // samples whose time was not believed; see driver.Dated
 	Latency  time.Duration // of the last request
-}
-
-// Devices returns the state of every device, in the order of the last Apply. It is safe for
-// concurrent use and waits for no driver.
-func (f *Fleet) Devices() []State {
-	units := f.roster.wantedUnits()
-	now := f.clock.Now()
-	states := make([]State, len(units))
-	for i, u := range units {
-		states[i] = u.snapshot(now)
-	}
-	return states
-}
-
-// snapshot returns the unit's state, as hung if its line's driver is overdue.
-func (u *unit) snapshot(now clock.Instant) State {
-	u.mu.Lock()
-	state := u.state
-	u.mu.Unlock()
-	if u.line == nil {
-		return state
-	}
-	if overdue, hung := u.line.calls.hung(now); hung {
-		state.Status = Hung
-		state.Since = now.Wall.Add(-overdue)
-		state.LastError = u.line.calls.hungText(overdue)
-		state.LastErrorKind = fault.Internal
-		state.LastErrorTime = now.Wall
-	}
-	return state
 }

@@ -1,10 +1,11 @@
-package device
+package line
 
 import (
 	"context"
 	"fmt"
 	"time"
 
+	"voltbus/device/acquisition"
 	"voltbus/device/clock"
 	"voltbus/device/trouble"
 	"voltbus/driver"
@@ -13,14 +14,14 @@ import (
 
 // listener subscribes to the devices of a line that report by themselves, and receives what they report.
 type listener struct {
-	line    *line
-	missing int     // units that are to be listened to and have no subscription
-	turn    int     // of those
-	news    []*unit // being received from
+	line    *Line
+	missing int       // units that are to be listened to and have no subscription
+	turn    int       // of those
+	news    []*Device // being received from
 }
 
 // count counts the subscriptions that are missing.
-func (s *listener) count(units []*unit) {
+func (s *listener) count(units []*Device) {
 	s.missing = 0
 	for _, u := range units {
 		if u.listens && !u.subscribed {
@@ -43,7 +44,7 @@ func (s *listener) listen(ctx context.Context, now clock.Instant) bool {
 }
 
 // next returns the next device to subscribe to, or nil.
-func (s *listener) next(now clock.Instant) *unit {
+func (s *listener) next(now clock.Instant) *Device {
 	if s.missing == 0 {
 		return nil
 	}
@@ -71,7 +72,7 @@ func (s *listener) until(now clock.Instant) time.Duration {
 }
 
 // subscribe has the session of a device notify the mailbox when there are reports.
-func (s *listener) subscribe(ctx context.Context, u *unit) error {
+func (s *listener) subscribe(ctx context.Context, u *Device) error {
 	if err := s.line.conn.reach(ctx, u); err != nil || u.subscribed {
 		return err
 	}
@@ -79,7 +80,7 @@ func (s *listener) subscribe(ctx context.Context, u *unit) error {
 }
 
 // subscribeOpen is subscribe for a device whose session is open.
-func (s *listener) subscribeOpen(ctx context.Context, u *unit) error {
+func (s *listener) subscribeOpen(ctx context.Context, u *Device) error {
 	session, can := u.session.(driver.Subscriber)
 	if !can {
 		u.listens = false
@@ -102,7 +103,7 @@ func (s *listener) subscribeOpen(ctx context.Context, u *unit) error {
 
 // collect has the session of a device that is only scanned keep what it reports all the same: a read may bring events,
 // which the device does not say again.
-func (s *listener) collect(ctx context.Context, u *unit) {
+func (s *listener) collect(ctx context.Context, u *Device) {
 	session, can := u.session.(driver.Forgetful)
 	if !can || u.listens {
 		return
@@ -114,7 +115,7 @@ func (s *listener) collect(ctx context.Context, u *unit) {
 }
 
 // failed draws the conclusions when a device that reports by itself cannot be received from.
-func (s *listener) failed(ctx context.Context, u *unit, err error) {
+func (s *listener) failed(ctx context.Context, u *Device, err error) {
 	now := s.line.clock.Now()
 	u.listenAt = now.Steady + u.again.Next()
 	s.line.conclude(ctx, u, err, now, now)
@@ -138,7 +139,7 @@ func (s *listener) receive(ctx context.Context) {
 }
 
 // receiveFrom emits what one device has reported, and draws the conclusions.
-func (s *listener) receiveFrom(ctx context.Context, u *unit) {
+func (s *listener) receiveFrom(ctx context.Context, u *Device) {
 	err := s.line.reports.take(ctx, u)
 	if err == nil {
 		err = u.meanwhile
@@ -155,17 +156,17 @@ func (s *listener) receiveFrom(ctx context.Context, u *unit) {
 }
 
 // answered notes that a device is there.
-func (s *listener) answered(ctx context.Context, u *unit) {
+func (s *listener) answered(ctx context.Context, u *Device) {
 	now := s.line.clock.Now()
 	s.line.answered(ctx, u)
 	u.again.Reset()
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.become(Online, now)
+	u.become(acquisition.Online, now)
 }
 
 // confirmOnDisk has reports of a device confirmed to it when they are on disk, if its driver can and they are recorded.
-func (s *listener) confirmOnDisk(ctx context.Context, u *unit) {
+func (s *listener) confirmOnDisk(ctx context.Context, u *Device) {
 	if session, can := u.session.(driver.Careful); can && u.cfg.Record {
 		ctx = context.WithoutCancel(ctx)
 		_ = s.line.calls.guard(u, func() error { session.Careful(func() { s.receiveMeanwhile(ctx) }); return nil })
@@ -188,7 +189,7 @@ func (s *listener) receiveMeanwhile(ctx context.Context) {
 }
 
 // diagnose keeps what is wrong for a device that is not scanned. What was found stays until the driver knows better.
-func (s *listener) diagnose(ctx context.Context, u *unit) {
+func (s *listener) diagnose(ctx context.Context, u *Device) {
 	session, can := u.session.(driver.Lacking)
 	if !can || u.cfg.Interval > 0 {
 		return

@@ -1,4 +1,4 @@
-package device
+package line
 
 import (
 	"fmt"
@@ -15,17 +15,17 @@ import (
 type calls struct {
 	line  string // its name
 	clock *clock.Clock
-	until atomic.Int64         // steady moment from which the driver counts as hung; 0: not in the driver
-	on    atomic.Pointer[unit] // the device that the driver is busy with; nil for the line itself
+	until atomic.Int64           // steady moment from which the driver counts as hung; 0: not in the driver
+	on    atomic.Pointer[Device] // the device that the driver is busy with; nil for the line itself
 }
 
 // guard calls a driver, turns its panic into an error, and lets others see when it hangs.
-func (c *calls) guard(u *unit, call func() error) error {
+func (c *calls) guard(u *Device, call func() error) error {
 	return c.guardUntil(u, c.clock.Now().Steady+hangAfter(u), call)
 }
 
 // guardUntil is guard for a call that hangs if it has not returned at a moment.
-func (c *calls) guardUntil(u *unit, moment time.Duration, call func() error) (err error) {
+func (c *calls) guardUntil(u *Device, moment time.Duration, call func() error) (err error) {
 	c.on.Store(u)
 	c.until.Store(int64(moment))
 	defer func() {
@@ -49,7 +49,7 @@ func (c *calls) nested(do func()) {
 func (c *calls) running() bool { return c.until.Load() != 0 }
 
 // hangAfter returns how long a driver may stay away.
-func hangAfter(u *unit) time.Duration { return 2 * u.cfg.Timeout }
+func hangAfter(u *Device) time.Duration { return 2 * u.cfg.Timeout }
 
 // hung reports whether the driver has been away for too long, and by how much. It is safe for
 // concurrent use.

@@ -1,0 +1,156 @@
+package line
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"voltbus/device/clock"
+	"voltbus/device/trouble"
+	"voltbus/driver"
+	"voltbus/fault"
+	"voltbus/internal/deadline"
+	"voltbus/internal/plural"
+	"voltbus/point"
+)
+
+// The reasons why a device cannot be asked now.
+var (
+	errReplaced = errors.New("its configuration has just changed; try again")
+	errNoWriter = errors.New("its driver cannot write")
+)
+
+// Read reads points of a device by a request to its line, and waits for the answer until ctx ends at most: names are theirs in the
+// driver, paths their full ones.
+func Read(ctx context.Context, u *Device, paths []point.Path, names []string) ([]point.Sample, error) {
+	var samples []point.Sample // the line's until it has answered
+	if err := ask(ctx, u, reading(ctx, u, paths, names, &samples)); err != nil {
+		return nil, err
+	}
+	return samples, nil
+}
+
+// Write sets the point of a device at a place among its points by a request to its line, and waits as readNow does. It returns the value
+// that the device then reports.
+func Write(ctx context.Context, u *Device, place int, v point.Value) (point.Value, error) {
+	w := &write{caller: ctx, unit: u, index: place, value: v}
+	if err := ask(ctx, u, w.do); err != nil {
+		return point.Value{}, err
+	}
+	return w.reported, nil
+}
+
+// Freeze has a device freeze its counters, and clear them then if that is said, by a request to its line, and waits as readNow
+// does. It returns what the points say then.
+func Freeze(ctx context.Context, u *Device, clears bool) ([]point.Sample, error) {
+	z := &freeze{caller: ctx, unit: u, clears: clears}
+	if err := ask(ctx, u, z.do); err != nil {
+		return nil, err
+	}
+	return z.shown, nil
+}
+
+// ask has do run on the device's line, and waits for it.
+func ask(ctx context.Context, u *Device, do func(context.Context, *Line) error) error {
+	r := newRequest(ctx, u, do)
+	if err := u.line.box.putOrRefuse(r); err != nil {
+		return fault.E("device.request", fault.Unavailable, "", err)
+	}
+	return r.wait(ctx)
+}
+
+// write is what a line does to set a point.
+type write struct {
+	caller   context.Context //nolint:containedctx // who waits for it; the line has one of its own
+	unit     *Device
+	index    int
+	value    point.Value
+	reported point.Value // what the device then reports
+}
+
+func (w *write) do(lineCtx context.Context, l *Line) error {
+	now, err := l.attempt(lineCtx, w.unit, false, onBehalf(w.caller, w.ask)) //nolint:contextcheck // that of the caller ends it, too
+	if err == nil && w.reported.Kind() != point.None {
+		l.publisher.confirm(w.unit, w.index, w.reported, now)
+	}
+	return err
+}
+
+func (w *write) ask(ctx context.Context, s driver.Session) (err error) {
+	writer, can := s.(driver.Writer)
+	if !can {
+		return fault.E("device.write", fault.Refused, "", errNoWriter)
+	}
+	w.reported, err = writer.Write(ctx, w.unit.names[w.index], w.value)
+	if trouble.IsLineLost(err) && fault.KindOf(err) == fault.Internal { // the driver does not say more
+		err = fault.E("device.write", fault.Timeout, "", fmt.Errorf("the line was lost meanwhile, the outcome is unknown: %w", err))
+	}
+	return err
+}
+
+// onBehalf lets ask end also when the caller gives up, and marks its error then, or if what was asked was declined.
+func onBehalf(caller context.Context, ask asking) asking {
+	return func(ctx context.Context, s driver.Session) error {
+		both := deadline.Join(ctx, caller)
+		defer both.End()
+		err := ask(both, s) //nolint:contextcheck // both is ctx, which ends with the caller too
+		if err != nil && caller.Err() != nil {
+			return trouble.Abandon(fault.E("device.request", trouble.KindOf(caller.Err()), "", err))
+		}
+		if trouble.IsRefusal(err) {
+			return trouble.Decline(err)
+		}
+		return err
+	}
+}
+
+func newRequest(ctx context.Context, u *Device, do func(context.Context, *Line) error) *request {
+	done := make(chan error, 1)
+	return &request{unit: u, do: do, done: done, answer: func(err error) { done <- err }, dropped: func() bool { return ctx.Err() != nil }}
+}
+
+// wait returns the answer to a queued request.
+func (r *request) wait(ctx context.Context) error {
+	select {
+	case err := <-r.done:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-r.done: // it was in time
+		return err
+	default:
+		return r.late(ctx)
+	}
+}
+
+// late is the answer when the caller did not wait any longer.
+func (r *request) late(ctx context.Context) error {
+	return fault.E("device.request", trouble.KindOf(ctx.Err()), "", fmt.Errorf("wait for line %s: %w", r.unit.line.Key.Name, ctx.Err()))
+}
+
+// serve answers a request.
+func (l *Line) serve(ctx context.Context, r *request, now clock.Instant) {
+	u := r.unit
+	var err error
+	switch {
+	case r.dropped():
+		err = context.Canceled // nobody listens
+	case u.isRetired():
+		err = fault.E("device.request", fault.Unavailable, "", errReplaced)
+	case l.conn.resting(now):
+		err = fault.E("device.request", fault.Unreachable, "", fmt.Errorf(
+			"its line is lost (%w); it is tried again at %s", l.conn.down, now.Text(l.conn.restUntil)))
+	case u.silence.timeouts > 0 && now.Steady < l.silences.gate:
+		err = fault.E("device.request", fault.Unreachable, "", fmt.Errorf(
+			"it did not answer %s; it may be asked again at %s",
+			plural.Word(u.silence.timeouts, "once", strconv.Itoa(u.silence.timeouts)+" times"), now.Text(l.silences.gate)))
+	default:
+		err = r.do(ctx, l)
+	}
+	r.reply(err)
+	if r.next != nil {
+		l.box.follow(r.next)
+	}
+}
