@@ -11,6 +11,7 @@ import (
 	"voltbus/meter/gate"
 	"voltbus/meter/setting"
 	"voltbus/meter/store"
+	"voltbus/meter/valve"
 	"voltbus/point"
 )
 
@@ -37,6 +38,9 @@ func openConcentrator(c *Config) (*System, error) {
 		Origin: point.MeterOrigin(c.Origin), Start: gate.Position{Sequence: c.Sequence, Samples: c.Samples}, Admit: admission(section),
 		Forward: c.Forward, Bounds: c.Bounds, Now: c.Now,
 	})
+	if c.Valves {
+		s.gate = valve.At(s.gate)
+	}
 	return s, nil
 }
 

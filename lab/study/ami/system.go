@@ -1,9 +1,12 @@
 package ami
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"time"
 
@@ -32,11 +35,24 @@ type plant struct {
 	used       int64 // readings of each member that were sent in earlier steps
 	meters     int   // behind each member
 	balance    account.Balance
+	mds        *plant // where readings arrive in the end; nil: here
+}
+
+// home is the MDS that knows the meters, and has the readings in the end.
+func (p *plant) home() *plant {
+	if p.mds != nil {
+		return p.mds
+	}
+	return p
 }
 
 // open starts an MDS for a trial. secure encrypts its connections.
 func open(ctx context.Context, b *experiment.Bench, t *experiment.Trial, site metersim.Site, secure bool) (*plant, error) {
-	file, err := site.Write(t.Dir)
+	dir := filepath.Join(t.Dir, cmp.Or(site.Name, "mds"))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make a directory: %w", err)
+	}
+	file, err := site.Write(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +107,7 @@ type step struct {
 func (p *plant) play(ctx context.Context, f metersim.Fleet) (*step, error) {
 	f.URL, f.Token, f.CA, f.From = p.URL, p.token, p.CA(), p.from
 	f.Slots, f.Skip, f.Interval = metersim.Days*metersim.PerDay(p.interval), p.used, p.interval
-	if err := p.register(ctx, f.First+f.Members*f.Meters); err != nil {
+	if err := p.home().register(ctx, f.First+f.Members*f.Meters); err != nil {
 		return nil, err
 	}
 	if _, err := metersim.ReadValves(p.Running); err != nil { // what was before does not count
@@ -134,7 +150,7 @@ func (s *step) record(t *experiment.Trial) {
 	h.AddBars(s.Latency)
 	t.Latency(h)
 	t.Generator(s.HeadRoom)
-	t.Usage("MDS", s.node)
+	t.Usage("node", s.node)
 	t.Usage("simulators", s.fleet)
 	t.Also("requests", "1/s", s.Asked)
 	if s.valves.Readings > 0 {
@@ -142,7 +158,7 @@ func (s *step) record(t *experiment.Trial) {
 		t.Also("handler per reading", "µs", s.valves.Handler/n)
 		t.Also("server beside the handler per reading", "µs", s.valves.Overhead()/n)
 	}
-	t.Also("processor of the MDS", "cores", s.node.Cores())
+	t.Also("processor of the node", "cores", s.node.Cores())
 	t.Also("processor of the simulators", "cores", s.fleet.Cores())
 }
 
@@ -191,7 +207,7 @@ func (p *plant) found(ctx context.Context) (n uint64, err error) {
 		if day > 0 && p.used < int64(day*metersim.PerDay(p.interval)*p.meters) {
 			break
 		}
-		m, err := client.Do(ctx, p.Client, metering.Missing, metering.Lacking{Day: p.from.AddDate(0, 0, day).Format(time.DateOnly), Limit: 1})
+		m, err := client.Do(ctx, p.home().Client, metering.Missing, metering.Lacking{Day: p.from.AddDate(0, 0, day).Format(time.DateOnly), Limit: 1})
 		if err != nil {
 			return n, err
 		}

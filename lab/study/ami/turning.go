@@ -18,15 +18,15 @@ const kept = 0.95
 
 // turning finds where a system stops to keep up: it multiplies the size of a step by four until one does not keep up,
 // and then halves what is between, by ratio, as often as it is told. try returns the share that was kept of what a size
-// offers. good is the largest size that was kept up with, 0 for none; found is false if all were up to most.
-func turning(first, most, halvings int, try func(size int) (share float64, err error)) (good int, found bool, err error) {
+// offers, of which enough counts as keeping up. good is the largest size that was kept up with, 0 for none; found is false if all were up to most.
+func turning(first, most, halvings int, enough float64, try func(size int) (share float64, err error)) (good int, found bool, err error) {
 	bad := 0
 	for size := first; ; size = min(size*4, most) {
 		share, err := try(size)
 		if err != nil {
 			return good, false, err
 		}
-		if share < kept {
+		if share < enough {
 			bad = size
 			break
 		}
@@ -43,7 +43,7 @@ func turning(first, most, halvings int, try func(size int) (share float64, err e
 		if err != nil {
 			return good, true, err
 		}
-		if share < kept {
+		if share < enough {
 			bad = size
 		} else {
 			good = size
@@ -147,7 +147,7 @@ func (w *pace) try(ctx context.Context, size int) (share float64, s *step, err e
 func (w *pace) search(ctx context.Context) error {
 	b := w.bench
 	var last *step
-	good, found, err := turning(max(1, b.Int("first-bulk")), max(1, b.Int("first-bulk"), b.Int("most-bulk")), b.Int("halvings"), func(size int) (float64, error) {
+	good, found, err := turning(max(1, b.Int("first-bulk")), max(1, b.Int("first-bulk"), b.Int("most-bulk")), b.Int("halvings"), kept, func(size int) (float64, error) {
 		share, s, err := w.try(ctx, size)
 		if err == nil && share >= kept {
 			last = s
