@@ -36,7 +36,7 @@ func (h *Health) facts(ctx context.Context) *verdict.Facts {
 	f := &verdict.Facts{Now: h.parts.Now(), Paused: text(h.parts.Recorder.Lanes()[0].Paused), Audit: text(h.parts.Heads.Trouble())}
 	h.sinkFacts(ctx, f)
 	h.historyFacts(ctx, f)
-	f.Files = h.parts.Files()
+	f.Files = append(h.parts.Files(), h.parts.Metering()...)
 	if err := h.parts.MQTT(); err != nil {
 		f.Files = append(f.Files, verdict.File{Name: "mqtt.db", Sentence: "MQTT sessions and retained messages cannot be kept and are tried again: " + err.Error()})
 	}

@@ -49,6 +49,7 @@ type Parts struct {
 	Online   func() map[string]time.Time // who is on the bus, and since when
 	Files    func() []verdict.File       // small files that were set aside
 	Damage   func() *catalog.Damage      // of the catalogue; nil for none
+	Metering func() []verdict.File       // what is not well with the metering system
 	MQTT     func() error                // why the broker cannot keep what it shall; nil for nothing
 	Children func() []verdict.Child
 	Count    func(*verdict.Count) // counts the nodes below

@@ -2,11 +2,15 @@ package node
 
 import (
 	"context"
+	"encoding/json"
 	"path/filepath"
 
 	"voltbus/api/intake"
+	"voltbus/document"
+	"voltbus/meter/ruleset"
 	"voltbus/meter/system"
 	"voltbus/point"
+	"voltbus/verdict"
 )
 
 // openMetering opens the metering data system, if that is the node's role.
@@ -18,6 +22,25 @@ func openMetering(ctx context.Context, n *Node) (err error) {
 		Bounds: n.opts.Config.Ingest.Bounds(), Now: now, Log: n.log, Valves: n.opts.Valves != nil,
 	})
 	return err
+}
+
+// rulesOf reads the shared document with the rules of validation, and its version.
+func rulesOf(ctx context.Context, docs *document.Store) (json.RawMessage, int, error) {
+	key := document.Key{Owner: document.Shared, Name: ruleset.Name}
+	d, err := docs.Get(ctx, key, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	text, err := docs.Resolved(ctx, key)
+	return text, d.Version, err
+}
+
+// meteringFacts says what is not well with the metering system.
+func meteringFacts(s *system.System) (list []verdict.File) {
+	for _, text := range s.Problems() {
+		list = append(list, verdict.File{Name: "metering", Sentence: text})
+	}
+	return list
 }
 
 // messagesTo is the web service of a metering system; nil of none.

@@ -32,6 +32,14 @@ type Section struct {
 	Stuck int `yaml:"stuck" example:"12"`
 	// Change doubts a change from one interval to the next that is larger. 0 leaves the rule out.
 	Change float64 `yaml:"change" example:"5"`
+	// High doubts the readings of a day that adds up to more than so many times what the same days of the weeks before did. 0 leaves the rule out.
+	High float64 `yaml:"high" example:"3"`
+	// Low doubts the readings of a day that adds up to less than this part of it. 0 leaves the rule out.
+	Low float64 `yaml:"low" example:"0.3"`
+	// Sum is how far the intervals between two reads of the register may be from its advance. 0 leaves the rule out.
+	Sum float64 `yaml:"sum" example:"0.5"`
+	// Maximum doubts a value above so many times the highest one of the 28 days before. 0 leaves the rule out.
+	Maximum float64 `yaml:"maximum" example:"1.5"`
 	// Concentrator is how a concentrator collects readings and hands them on.
 	Concentrator Concentrator `yaml:"concentrator"`
 }
@@ -49,7 +57,10 @@ func (s *Section) Concentrates() bool { return s.Role == "concentrator" }
 
 // Rules are those of validation.
 func (s *Section) Rules() vee.Rules {
-	return vee.Rules{Negative: s.Negative, SpikeRatio: s.Spike, SpikeFloor: s.SpikeFloor, StuckCount: s.Stuck, DemandTolerance: s.Change}
+	return vee.Rules{
+		Negative: s.Negative, SpikeRatio: s.Spike, SpikeFloor: s.SpikeFloor, StuckCount: s.Stuck, DemandTolerance: s.Change,
+		HighRatio: s.High, LowRatio: s.Low, SumTolerance: s.Sum, MaxRatio: s.Maximum,
+	}
 }
 
 // The bounds of what may be written.
@@ -81,10 +92,19 @@ func (s *Section) Validate(r Report) {
 	for _, n := range []struct {
 		key   string
 		value float64
-	}{{"spike", s.Spike}, {"spike_floor", s.SpikeFloor}, {"change", s.Change}} {
+	}{{"spike", s.Spike}, {"spike_floor", s.SpikeFloor}, {"change", s.Change}, {"sum", s.Sum}} {
 		if !(n.value >= 0) {
 			r(n.key, "%v is out of range; write a number above 0, or 0 to leave the rule out", n.value)
 		}
+	}
+	if s.High != 0 && !(s.High >= 1) {
+		r("high", "%v is out of range; write 1 or more, such as 3, or 0 to leave the rule out", s.High)
+	}
+	if !(s.Low >= 0 && s.Low <= 1) {
+		r("low", "%v is out of range; write a number up to 1, such as 0.3, or 0 to leave the rule out", s.Low)
+	}
+	if s.Maximum != 0 && !(s.Maximum >= 1) {
+		r("maximum", "%v is out of range; write 1 or more, such as 1.5, or 0 to leave the rule out", s.Maximum)
 	}
 	if s.Stuck != 0 && s.Stuck < 2 {
 		r("stuck", "%d is out of range; write 2 or more, or 0 to leave the rule out", s.Stuck)

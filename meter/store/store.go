@@ -152,13 +152,14 @@ type DayState struct {
 
 // ChannelDay is the intervals of one local day of a channel, in columns, for validation.
 type ChannelDay struct {
-	Key     ChannelKey
-	Channel *meter.Channel // as it is registered
-	Day     Day
-	Ends    []int64   // of the intervals, Unix microseconds
-	Values  []float64 // the newest raw readings; NaN where there is none
-	Again   bool      // the channel was judged before: late or corrected readings came, of this day or of others
-	OffGrid int       // readings of the day that end where no interval of the channel does
+	Key       ChannelKey
+	Commodity meter.Commodity
+	Channel   *meter.Channel // as it is registered
+	Day       Day
+	Ends      []int64   // of the intervals, Unix microseconds
+	Values    []float64 // the newest raw readings; NaN where there is none
+	Again     bool      // the channel was judged before: late or corrected readings came, of this day or of others
+	OffGrid   int       // readings of the day that end where no interval of the channel does
 
 	// Before and After are the last values of the day before and the first of the day behind, as many as Around says;
 	// NaN where there is none, or it is doubted.

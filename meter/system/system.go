@@ -4,6 +4,7 @@ package system
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"time"
 
@@ -33,9 +34,11 @@ type Config struct {
 	Blocks            sink.Log
 	Forward           gate.Forward
 	Bounds            point.Bounds
-	Now               func() time.Time
-	Log               *slog.Logger
-	Valves            bool // whether messages with readings are measured on their way
+	// Rules returns the document with the rules of validation, see ruleset; fault.NotFound for none.
+	Rules  func(ctx context.Context) (json.RawMessage, int, error)
+	Now    func() time.Time
+	Log    *slog.Logger
+	Valves bool // whether messages with readings are measured on their way
 }
 
 // System is an open metering data system, or a concentrator, which has no store. Close it.
@@ -61,7 +64,7 @@ func Open(ctx context.Context, c Config) (*System, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := validation.Config{Grace: max(c.Section.Grace, time.Nanosecond), Now: c.Now, Log: c.Log, Rules: c.Section.Rules()}
+	v := validation.Config{Grace: max(c.Section.Grace, time.Nanosecond), Now: c.Now, Log: c.Log, Rules: c.Section.Rules(), Document: c.Rules}
 	st, err := duckdb.Open(ctx, duckdb.Options{Dir: c.Dir, Zone: zone, Now: c.Now, MemoryLimit: int64(c.Section.Memory) << 20})
 	if err != nil {
 		return nil, err
@@ -100,6 +103,14 @@ func (s *System) Fits(b *point.Block, from func(origin string) bool) error {
 		return nil
 	}
 	return s.room.fits(b, from)
+}
+
+// Problems says what is not well, each a sentence without a full stop. A nil System is well.
+func (s *System) Problems() []string {
+	if s == nil || s.validator == nil {
+		return nil
+	}
+	return s.validator.Problems()
 }
 
 // Close ends the store, if there is one.

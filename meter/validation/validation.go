@@ -4,23 +4,29 @@ package validation
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
-	"math"
+	"slices"
+	"sync"
 	"time"
 
-	"voltbus/meter"
+	"voltbus/fault"
+	"voltbus/meter/ruleset"
 	"voltbus/meter/store"
 	"voltbus/meter/vee"
 )
 
-// Config says how. The zero values of Every, Grace, Now and Log mean the defaults.
+// Config says how. The zero values of Every, Grace, Now, Log and Document mean the defaults.
 type Config struct {
 	Rules vee.Rules
-	Every time.Duration    // between two looks for days that wait: default 1 min
-	Grace time.Duration    // how long after its end a day is validated: default 1 h
-	Now   func() time.Time // the clock
-	Log   *slog.Logger
+	// Document returns the document with the sets of rules as JSON, and its version: fault.NotFound for none.
+	Document func(ctx context.Context) (json.RawMessage, int, error)
+	Every    time.Duration    // between two looks for days that wait: default 1 min
+	Grace    time.Duration    // how long after its end a day is validated: default 1 h
+	Now      func() time.Time // the clock
+	Log      *slog.Logger
 }
 
 // Store is what is validated.
@@ -34,13 +40,22 @@ type Validator struct {
 	cfg      Config
 	store    Store
 	calendar *store.Calendar
-	name     string // of the rules, for the lineage of readings
+
+	mu     sync.Mutex
+	rules  []string          // what is wrong with the sets of rules
+	failed map[string]string // sets whose rules could not be carried out, with why
+	days   error             // why days could not be validated
 }
 
 // New returns a validator for a store whose days are those of a zone.
 func New(c Config, st Store, zone *time.Location) (*Validator, error) {
 	if err := c.Rules.Validate(); err != nil {
 		return nil, err
+	}
+	if c.Document == nil {
+		c.Document = func(context.Context) (json.RawMessage, int, error) {
+			return nil, 0, fault.E("validation.Document", fault.NotFound, ruleset.Name, errors.New("there is none"))
+		}
 	}
 	if c.Every == 0 {
 		c.Every = time.Minute
@@ -54,7 +69,7 @@ func New(c Config, st Store, zone *time.Location) (*Validator, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Validator{cfg: c, store: st, calendar: store.NewCalendar(zone), name: "standard 1"}, nil
+	return &Validator{cfg: c, store: st, calendar: store.NewCalendar(zone), failed: map[string]string{}}, nil
 }
 
 // Run validates days that have ended, until ctx ends, and returns nil.
@@ -73,98 +88,99 @@ func (v *Validator) Run(ctx context.Context) error {
 	}
 }
 
-// Pass validates the days that have ended and wait.
+// Pass validates the days that have ended and wait. One that cannot be validated stops no other.
 func (v *Validator) Pass(ctx context.Context) error {
 	days, err := v.store.Days(ctx)
 	if err != nil {
 		return err
 	}
+	var problems []error
 	for _, d := range days {
-		end := time.UnixMicro(v.calendar.Bounds(d.Day).End)
-		if d.Waiting == 0 || v.cfg.Now().Before(end.Add(v.cfg.Grace)) {
+		if d.Waiting == 0 || v.cfg.Now().Before(v.end(d.Day).Add(v.cfg.Grace)) {
 			continue
 		}
-		if _, err := v.Validate(ctx, d.Day); err != nil {
-			return fmt.Errorf("validate %v: %w", d.Day, err)
+		if _, err := v.judge(ctx, d.Day); err != nil {
+			problems = append(problems, fmt.Errorf("validate %v: %w", d.Day, err))
+		}
+		if ctx.Err() != nil {
+			break
 		}
 	}
-	return nil
+	err = errors.Join(problems...)
+	if ctx.Err() == nil {
+		v.mu.Lock()
+		v.days = err
+		v.mu.Unlock()
+	}
+	return err
 }
 
-// Validate validates what waits of a day now.
+func (v *Validator) end(d store.Day) time.Time { return time.UnixMicro(v.calendar.Bounds(d).End) }
+
+// Validate validates what waits of a day now. It fails with fault.Invalid for a day that has not ended, or lies before
+// the first one with readings.
 func (v *Validator) Validate(ctx context.Context, d store.Day) (store.Judgement, error) {
-	w := &worker{v: v}
-	return v.store.Judge(ctx, d, w.judge)
-}
-
-// worker is the memory of one pass.
-type worker struct {
-	v      *Validator
-	both   *vee.Pipeline // for channels whose values may be negative, and for others
-	plus   *vee.Pipeline
-	status []vee.Status
-}
-
-// pipeline returns the rules for a channel: a net channel may be negative.
-func (w *worker) pipeline(c *meter.Channel) (*vee.Pipeline, error) {
-	net := c.ReadingType[meter.FlowDirection] == meter.FlowNet
-	at := &w.plus
-	if net {
-		at = &w.both
+	const op = "meter.validate"
+	if end := v.end(d); v.cfg.Now().Before(end) {
+		return store.Judgement{}, fault.E(op, fault.Invalid, d.String(), fmt.Errorf("the day ends at %s: validate it then", end.UTC().Format(time.RFC3339)))
 	}
-	if *at == nil {
-		rules := w.v.cfg.Rules
-		rules.Negative = rules.Negative && !net
-		p, err := vee.New(rules)
-		if err != nil {
-			return nil, err
-		}
-		*at = p
-	}
-	return *at, nil
-}
-
-// doubt is what makes an interval be estimated.
-const doubt = vee.Gap | vee.Negative | vee.Spike | vee.DemandTolerance | vee.HistoricalMax
-
-func (w *worker) judge(c *store.ChannelDay) error {
-	p, err := w.pipeline(c.Channel)
+	days, err := v.store.Days(ctx)
 	if err != nil {
-		return err
+		return store.Judgement{}, err
 	}
-	for len(w.status) < len(c.Values) {
-		w.status = append(w.status, 0)
+	if len(days) == 0 || d < days[0].Day {
+		return store.Judgement{}, fault.E(op, fault.Invalid, d.String(), errors.New("the store has no readings of this day or an earlier one"))
 	}
-	b := vee.Block{
-		Values: c.Values, Status: w.status[:len(c.Values)], Length: c.Channel.Interval, WantLength: c.Channel.Interval,
-		Multiplier: c.Channel.Multiplier, WantMultiplier: c.Channel.Multiplier,
-		UsualSum: math.NaN(), HighestValue: math.NaN(),
-	}
-	c.Rule = w.v.name
-	if err := p.Validate(&b); err != nil {
-		c.Exception = true // a rule failed: the status says so, and the others were carried out
-	}
-	estimate := false
-	for i, s := range b.Status {
-		c.Status[i] = uint32(s)
-		c.Exception = c.Exception || s&^vee.Gap != 0
-		estimate = estimate || s&doubt != 0
-	}
-	if !estimate {
-		return nil
-	}
-	found, err := vee.Estimate(&b, doubt, nil)
+	return v.judge(ctx, d)
+}
+
+func (v *Validator) judge(ctx context.Context, d store.Day) (store.Judgement, error) {
+	sets, err := v.sets(ctx)
 	if err != nil {
-		return err
+		return store.Judgement{}, err
 	}
-	for i, m := range found.Methods {
-		switch m {
-		case vee.Measured:
-		case vee.Unfilled: // the gap is longer than a straight line may be: it waits for a person
-			c.Exception = true
-		default:
-			c.Estimates[i], c.Rules[i] = found.Values[i], m.String()
-		}
+	w := &worker{calendar: v.calendar, sets: sets, failed: map[string]string{}}
+	j, err := v.store.Judge(ctx, d, w.judge)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.rules = sets.Problems()
+	for name := range w.used {
+		delete(v.failed, name)
 	}
-	return nil
+	for name, why := range w.failed {
+		v.failed[name] = why
+	}
+	return j, err
+}
+
+// sets reads the sets of rules as they are now.
+func (v *Validator) sets(ctx context.Context) (*ruleset.Sets, error) {
+	text, version, err := v.cfg.Document(ctx)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return ruleset.Standard(v.cfg.Rules), nil
+	case fault.Is(err, fault.Invalid):
+		return ruleset.Unreadable(err, v.cfg.Rules), nil
+	case err != nil:
+		return nil, fmt.Errorf("read the rules of validation: %w", err)
+	}
+	return ruleset.Parse(text, version, v.cfg.Rules), nil
+}
+
+// Problems says what is not well with validation, each a sentence without a full stop.
+func (v *Validator) Problems() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var out []string
+	for _, text := range v.rules {
+		out = append(out, "rules of validation are wrong and left out: "+text)
+	}
+	for name, why := range v.failed {
+		out = append(out, fmt.Sprintf("rules of validation of %s failed: %s", name, why))
+	}
+	if v.days != nil {
+		out = append(out, "validation failed and is tried again: "+v.days.Error())
+	}
+	slices.Sort(out)
+	return out
 }

@@ -121,6 +121,14 @@ func (d *Directory) Key(channel uint32) (store.ChannelKey, *meter.Channel) {
 	return store.ChannelKey{Meter: string(d.names.Append(nil, uint32(n))), Channel: c.Number}, c
 }
 
+// Commodity returns what the meter of a channel measures.
+func (d *Directory) Commodity(channel uint32) meter.Commodity {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	n, _ := d.place(channel)
+	return d.models[d.entries[n].model].Commodity
+}
+
 // Knows appends whether each key is that of a channel.
 func (d *Directory) Knows(dst []bool, keys []store.ChannelKey) []bool {
 	d.mu.RLock()

@@ -96,8 +96,9 @@ func (p *slice) judge(of *store.ChannelDay, b *block, i int, channel uint32) err
 	if b.model[i].Interval == 0 {
 		return nil
 	}
-	of.Key, of.Channel = store.ChannelKey{}, b.model[i]
+	of.Channel = b.model[i]
 	of.Key, _ = j.s.dir.Key(channel)
+	of.Commodity = j.s.dir.Commodity(channel)
 	from, to := b.first[i], b.first[i+1]
 	of.Ends, of.Values, of.OffGrid = j.endsOf(of.Channel.Interval), b.value[from:to:to], int(b.offGrid[i])
 	n := len(of.Ends)

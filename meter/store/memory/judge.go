@@ -124,7 +124,7 @@ func (s judging) changed(d store.Day, channel uint32) {
 // channelDay gathers the newest raw readings of a day, and what stands around them.
 func (s judging) channelDay(d store.Day, channel uint32) *store.ChannelDay {
 	key, c := s.dir.Key(channel)
-	out := &store.ChannelDay{Key: key, Channel: c, Day: d, Again: s.days.of(d).judged[channel], Ends: s.calendar.Ends(nil, d, c.Interval)}
+	out := &store.ChannelDay{Key: key, Commodity: s.dir.Commodity(channel), Channel: c, Day: d, Again: s.days.of(d).judged[channel], Ends: s.calendar.Ends(nil, d, c.Interval)}
 	n := len(out.Ends)
 	out.Status, out.Estimates, out.Rules = make([]uint32, n), make([]float64, n), make([]string, n)
 	out.Values = unknown(n)
