@@ -44,7 +44,7 @@ func TestCompareFindsWhatMustBeDone(t *testing.T) {
 			func(c *Config) { c.Listen.Bus, c.Store.Retention.Age = "", time.Hour },
 			Changes{Restart: []string{"listen", "store"}},
 		},
-		"what nodes above may do": {func(c *Config) { c.Uplink.Allow = []string{} }, Changes{Allow: true}},
+		"what ancestors may do": {func(c *Config) { c.Uplink.Allow = []string{} }, Changes{Allow: true}},
 		"the uplink":              {func(c *Config) { c.Uplink.Rate = KiB }, Changes{Restart: []string{"uplink"}}},
 		"the other sections": {
 			func(c *Config) {

@@ -52,7 +52,7 @@ type Parts struct {
 	Metering func() []verdict.File       // what is not well with the metering system
 	MQTT     func() error                // why the broker cannot keep what it shall; nil for nothing
 	Children func() []verdict.Child
-	Count    func(*verdict.Count) // counts the nodes below
+	Count    func(*verdict.Count) // counts the descendants
 	Now      func() time.Time
 }
 

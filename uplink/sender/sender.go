@@ -69,10 +69,10 @@ type Config struct {
 	Version string          // of the program, for people
 	Select  []point.Pattern // points that are sent; empty for all
 	Rename  []uplink.Rename // applied to the path of each point, the longest that fits; empty: what lies elsewhere is put below the parent's prefix
-	Rate    int64           // octets a second, for both lanes together; 0 for as fast as it goes
+	Rate    int64           // bytes a second, for both lanes together; 0 for as fast as it goes
 	Age     time.Duration   // how long a sample of the normal lane may wait for others: default 200 ms
 	Samples int             // samples in a frame: default 20,000
-	Window  int64           // octets of a lane under way: default 16 MiB
+	Window  int64           // bytes of a lane under way: default 16 MiB
 	// Patience is how long nothing may be heard of what is under way before the connection is
 	// dialed anew: default 30 s.
 	Patience time.Duration
@@ -82,7 +82,7 @@ type Config struct {
 	Log    *slog.Logger
 }
 
-// What bounds a lane beside its octets, and the rhythm of trying again.
+// What bounds a lane beside its bytes, and the rhythm of trying again.
 const (
 	maxFlight    = 256 // frames of a lane under way
 	firstPause   = 250 * time.Millisecond
