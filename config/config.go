@@ -168,7 +168,7 @@ type Ingest struct {
 	// so that no program fills the disk with ever new names.
 	Points int `yaml:"points" example:"1000000"`
 	// ChildPoints is how many points below one child this node knows, also those that were removed and those that the
-	// child only sends readings of, with texts of 256 bytes each on average. Descriptions of more are refused, and blocks
+	// child only sends readings of, with texts of 256 octets each on average. Descriptions of more are refused, and blocks
 	// with readings of more stay at the child; both are told.
 	ChildPoints int `yaml:"child_points" example:"2000000"`
 	// Retry is how long a request may be sent again with its idempotency key without being

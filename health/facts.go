@@ -40,6 +40,10 @@ func (h *Health) facts(ctx context.Context) *verdict.Facts {
 	if err := h.parts.MQTT(); err != nil {
 		f.Files = append(f.Files, verdict.File{Name: "mqtt.db", Sentence: "MQTT sessions and retained messages cannot be kept and are tried again: " + err.Error()})
 	}
+	metering := h.parts.Delivery()
+	for _, about := range slices.Sorted(maps.Keys(metering)) {
+		f.Metering = append(f.Metering, verdict.Metering{About: about, Sentence: metering[about]})
+	}
 	h.controlFacts(f)
 	for _, d := range h.parts.Fleet.Devices() {
 		f.Devices = append(f.Devices, deviceFact(&d))
@@ -235,7 +239,7 @@ func partTrouble(all []verdict.Concern, part verdict.Part) error {
 	return nil
 }
 
-// counted says how many devices answer and how much is recorded, here and at descendants.
+// counted says how many devices answer and how much is recorded, here and at the nodes below.
 func (h *Health) counted() string {
 	var c verdict.Count
 	for _, d := range h.parts.Fleet.Devices() {

@@ -51,8 +51,9 @@ type Parts struct {
 	Damage   func() *catalog.Damage      // of the catalogue; nil for none
 	Metering func() []verdict.File       // what is not well with the metering system
 	MQTT     func() error                // why the broker cannot keep what it shall; nil for nothing
+	Delivery func() map[string]string    // what is wrong with the delivery of readings of meters, by what it is about; nil for a node that delivers none
 	Children func() []verdict.Child
-	Count    func(*verdict.Count) // counts the descendants
+	Count    func(*verdict.Count) // counts the nodes below
 	Now      func() time.Time
 }
 
@@ -88,6 +89,8 @@ func (h *Health) has(part verdict.Part) bool {
 	switch part {
 	case verdict.Store:
 		return h.parts.Sink != nil
+	case verdict.Meters:
+		return h.parts.Delivery() != nil
 	case verdict.Control:
 		return h.parts.Control != nil
 	case verdict.Uplink:

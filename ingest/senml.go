@@ -61,7 +61,7 @@ var (
 type fieldContent struct {
 	number point.Value // of a number or a bool
 	text   []byte
-	data   []byte // bytes
+	data   []byte // octets
 }
 
 // record is a SenML record as it is written, and base what earlier ones say for those after them.

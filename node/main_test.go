@@ -35,6 +35,10 @@ func TestMain(m *testing.M) {
 		killedChild(dir)
 		return
 	}
+	if arguments := os.Getenv(concentratorEnv); arguments != "" {
+		concentratorChild(arguments)
+		return
+	}
 	if arguments := os.Getenv(treeEnv); arguments != "" {
 		treeChild(arguments)
 		return

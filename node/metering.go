@@ -19,7 +19,7 @@ func openMetering(ctx context.Context, n *Node) (err error) {
 	n.meters, err = system.Open(ctx, system.Config{
 		Dir: filepath.Join(n.opts.Config.Node.Data, "metering"), Section: n.opts.Config.Metering, Origin: n.origin,
 		Sequence: last.Sequence, Samples: last.Samples, Blocks: n.blocks, Forward: n.recorder.Forward,
-		Bounds: n.opts.Config.Ingest.Bounds(), Now: now, Log: n.log, Valves: n.opts.Valves != nil,
+		Bounds: n.opts.Config.Ingest.Bounds(), Held: func() map[string]uint64 { return heldAbove(n.sender) }, Now: now, Log: n.log, Valves: n.opts.Valves != nil,
 	})
 	return err
 }

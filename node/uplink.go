@@ -32,9 +32,17 @@ func openUplink(_ context.Context, n *Node) error {
 	n.sender = sender.New(sender.Config{
 		Dial: dialer.Dial, Own: func() map[string]uplink.Position { return ownstatus.Positions(n.recorder) }, Store: n.history.Name, Describe: func(ctx context.Context) ([]uplink.Description, error) { return parent.Descriptions(ctx, n.catalog) },
 		File: filepath.Join(n.opts.Config.Node.Data, uplinkFile), Version: n.opts.Version.Version,
-		Select: cfg.Select, Rename: renames, Rate: int64(cfg.Rate), Age: cfg.Age, Patience: cfg.Silence, Turned: func(parent string, lost error) { parentLink(n.links, parent, lost) }, Log: n.log,
+		Gathers: gathers(n), Select: cfg.Select, Rename: renames, Rate: int64(cfg.Rate), Age: cfg.Age, Patience: cfg.Silence, Turned: func(parent string, lost error) { parentLink(n.links, parent, lost) }, Log: n.log,
 	}, n.blocks)
 	return nil
+}
+
+// gathers says how readings of meters are gathered for the parent.
+func gathers(n *Node) func(origin string) (sender.Pace, bool) {
+	return func(origin string) (sender.Pace, bool) {
+		bulk, age, is := n.meters.Gathers(origin)
+		return sender.Pace{Samples: bulk, Age: age}, is
+	}
 }
 
 // uplinkPositions returns the recorder's positions as the uplink has them.

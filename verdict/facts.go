@@ -13,6 +13,7 @@ type Facts struct {
 	Losses    []Loss
 	Audit     string // what is wrong with the audit log
 	Files     []File // small files of the data directory that are damaged
+	Metering  []Metering
 	Control   string // why commands cannot be kept
 	Points    []Point
 	Devices   []Device
@@ -41,6 +42,11 @@ type Damage struct {
 // File is a small file of the data directory that was set aside, or cannot be read.
 type File struct {
 	Name, Sentence string
+}
+
+// Metering is something that is wrong with readings of meters on their way.
+type Metering struct {
+	About, Sentence string
 }
 
 // Loss is a gap in what an origin produced.
@@ -83,7 +89,7 @@ type Alert struct {
 	Since                      time.Time
 }
 
-// Child is a descendant of the node.
+// Child is a node below.
 type Child struct {
 	Name    string
 	Pending bool      // nobody has approved it
@@ -97,7 +103,7 @@ type Child struct {
 	Since   time.Time // of what holds; zero: unknown
 }
 
-// Proposal is a command that needs approval.
+// Proposal is a command that waits for a second person.
 type Proposal struct {
 	Point, Requester string
 	Since            time.Time

@@ -27,7 +27,7 @@ func pageOf(p Part) string {
 		return "/nodes"
 	case Configuration:
 		return "/settings"
-	case Recorder, Store, History:
+	case Recorder, Store, History, Meters:
 	}
 	return "/ledger"
 }
@@ -107,6 +107,15 @@ func files(f *Facts) []Concern {
 	var out []Concern
 	for _, d := range f.Files {
 		out = append(out, Concern{Part: State, Severity: Warning, Subject: d.Name, Sentence: d.Sentence, Link: pageOf(State)})
+	}
+	return out
+}
+
+// metering says what is wrong with readings of meters on their way.
+func metering(f *Facts) []Concern {
+	var out []Concern
+	for _, m := range f.Metering {
+		out = append(out, Concern{Part: Meters, Severity: Warning, Subject: m.About, Sentence: m.About + ": " + m.Sentence, Link: pageOf(Meters)})
 	}
 	return out
 }
@@ -268,7 +277,7 @@ func trial(f *Facts) []Concern {
 	}}
 }
 
-// children says which descendants are away, cannot give what they have, or are not well themselves.
+// children says which nodes below are away, cannot give what they have, or are not well themselves.
 func children(f *Facts) []Concern {
 	var out []Concern
 	for _, c := range f.Children {
@@ -294,7 +303,7 @@ func children(f *Facts) []Concern {
 	return out
 }
 
-// unwell says what a descendant says of itself; "" if it is well.
+// unwell says what a node below says of itself; "" if it is well.
 func unwell(c *Child) string {
 	var parts []string
 	if c.Devices > 0 {

@@ -28,7 +28,8 @@ const (
 	Store         Part = "store"
 	History       Part = "history"
 	Audit         Part = "audit"
-	State         Part = "state" // small files of the data directory
+	State         Part = "state"    // small files of the data directory
+	Meters        Part = "metering" // readings of meters on their way
 	Control       Part = "control"
 	Devices       Part = "devices"
 	Registers     Part = "registers"
@@ -43,7 +44,7 @@ const (
 // Parts returns all parts, in the order in which they are shown.
 func Parts() []Part {
 	return []Part{
-		Recorder, Store, History, Audit, State, Control, Devices, Registers, Agents, Alerts, Approvals, Configuration, Nodes, Uplink,
+		Recorder, Store, History, Audit, State, Meters, Control, Devices, Registers, Agents, Alerts, Approvals, Configuration, Nodes, Uplink,
 	}
 }
 
@@ -72,7 +73,7 @@ const (
 func Judge(f *Facts) []Concern {
 	var all []Concern
 	for _, of := range []func(*Facts) []Concern{
-		recording, sinks, history, logs, files, control, silent, unreadable, agents, alerts, approvals, trial, children,
+		recording, sinks, history, logs, files, metering, control, silent, unreadable, agents, alerts, approvals, trial, children,
 	} {
 		all = append(all, of(f)...)
 	}

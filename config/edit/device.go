@@ -58,7 +58,8 @@ func bare(list config.Problems, file string) config.Problems {
 }
 
 // AddDevice returns the text of the file with one device more, behind those that stand in it, and
-// what it then says. Comments and the rest of the text stay as they are where each device has its own lines; a list in brackets is written anew.
+// what it then says. Comments and the rest of the text stay as they are where the devices stand one
+// below the other; a list in brackets is written anew.
 func AddDevice(at config.Place, text []byte, d NewDevice) ([]byte, *config.Config, error) {
 	const op = "edit.AddDevice"
 	before, err := config.LoadFrom(at, text)

@@ -159,7 +159,7 @@ type Tolerate struct {
 	KeepRestart bool `yaml:"keep_restart"`
 	// LoosePartial accepts parts of a long answer that ask for no confirmation.
 	LoosePartial bool `yaml:"loose_partial"`
-	// NarrowIndexes sends commands with indexes of one byte.
+	// NarrowIndexes sends commands with indexes of one octet.
 	NarrowIndexes bool `yaml:"narrow_indexes"`
 }
 

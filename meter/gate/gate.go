@@ -56,6 +56,13 @@ type Gate struct {
 // New returns a gate.
 func New(c Config) *Gate { return &Gate{cfg: c, last: c.Start} }
 
+// Position returns the last block that was handed to the log.
+func (g *Gate) Position() Position {
+	g.send.Lock()
+	defer g.send.Unlock()
+	return g.last
+}
+
 // MaxBulk is the most readings of one call.
 const MaxBulk = 1_000_000
 

@@ -12,7 +12,7 @@ type Concentrator struct {
 	Bulk int `yaml:"bulk" example:"120"`
 	// Age is how long a reading waits at most for the bulk to fill.
 	Age time.Duration `yaml:"age" example:"5s"`
-	// To is who gets the readings: systems for those listed below, over their web service, or parent for the parent node, over the uplink. Left
+	// To is who gets the readings: systems for those listed below, over their web service, or parent for the node above, over the uplink. Left
 	// out: systems if some are listed.
 	To string `yaml:"to" enum:"systems,parent"`
 	// Form is that of requests to systems. csv, cim and json are those of this program; a request in cim holds readings that came with a

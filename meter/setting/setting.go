@@ -18,7 +18,7 @@ type Section struct {
 	// Memory is the most that the metering store may use for its work, in MiB.
 	Memory int `yaml:"memory" example:"512"`
 	// Unregistered is how many readings of meters that are not registered wait here for their registration, a quarter of them at most of
-	// those of one descendant. Beyond it they stay in the log of the node that sends them, with all that it sends behind them.
+	// those of one node below. Beyond it they stay in the log of the node that sends them, with all that it sends behind them.
 	Unregistered int `yaml:"unregistered" example:"1000000"`
 	// Grace is how long after its end a day is validated.
 	Grace time.Duration `yaml:"grace" example:"1h"`

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"voltbus/fault"
 	"voltbus/meter"
@@ -20,8 +21,8 @@ const DeliveryFile = "delivery.json"
 
 // openConcentrator opens what collects readings and hands them on. Without systems the uplink does that.
 func openConcentrator(c *Config) (*System, error) {
-	s := &System{now: c.Now}
 	section := &c.Section.Concentrator
+	s := &System{now: c.Now, section: section, origin: point.MeterOrigin(c.Origin), held: c.Held}
 	if section.Target() == setting.ToSystems {
 		if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 			return nil, fault.E("metering.Open", fault.Unavailable, c.Dir, err)
@@ -34,12 +35,13 @@ func openConcentrator(c *Config) (*System, error) {
 			return nil, err
 		}
 	}
-	s.gate = gate.New(gate.Config{
+	g := gate.New(gate.Config{
 		Origin: point.MeterOrigin(c.Origin), Start: gate.Position{Sequence: c.Sequence, Samples: c.Samples}, Admit: admission(section),
 		Forward: c.Forward, Bounds: c.Bounds, Now: c.Now,
 	})
+	s.gate, s.taken = g, g.Position
 	if c.Valves {
-		s.gate = valve.At(s.gate)
+		s.gate = valve.At(g)
 	}
 	return s, nil
 }
@@ -76,3 +78,12 @@ func admission(c *setting.Concentrator) func(*meter.Reading) string {
 
 // CheckDelivery returns what is wrong with the content of the file DeliveryFile.
 func CheckDelivery(content []byte) error { return delivery.Check(content) }
+
+// Gathers returns how many readings of an origin go to the parent at once, and how long they may wait to be so many; false for the usual. Only
+// a concentrator that hands readings to its parent gathers them.
+func (s *System) Gathers(origin string) (bulk int, age time.Duration, is bool) {
+	if s == nil || s.section == nil || s.delivery != nil || !point.IsMeterOrigin(origin) {
+		return 0, 0, false
+	}
+	return s.section.Bulk, s.section.Age, true
+}

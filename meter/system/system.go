@@ -39,6 +39,8 @@ type Config struct {
 	Now    func() time.Time
 	Log    *slog.Logger
 	Valves bool // whether messages with readings are measured on their way
+	// Held returns how many samples of each origin the parent has.
+	Held func() map[string]uint64
 }
 
 // System is an open metering data system, or a concentrator, which has no store. Close it.
@@ -50,6 +52,10 @@ type System struct {
 	now       func() time.Time
 	room      *room
 	delivery  *delivery.Delivery // of a concentrator that hands readings to systems; nil of others
+	section   *setting.Concentrator
+	origin    string // of readings
+	held      func() map[string]uint64
+	taken     func() gate.Position // how far readings were taken
 }
 
 // Open opens the store; nothing runs before Run. It returns nil if the role of the node is another.
@@ -96,7 +102,7 @@ func (s *System) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// Fits returns why there is no room for a block of readings that came from a descendant: too many of meters that are not
+// Fits returns why there is no room for a block of readings that came from a node below: too many of meters that are not
 // registered wait here. from tells the origins that come by that node. A System without a store takes what comes, as it keeps none.
 func (s *System) Fits(b *point.Block, from func(origin string) bool) error {
 	if s == nil || s.store == nil {
@@ -127,7 +133,7 @@ func (s *System) Part() metering.Part {
 		return metering.Part{}
 	}
 	if s.store == nil {
-		return metering.Part{Gate: s.gate, Now: s.now}
+		return metering.Part{Gate: s.gate, Now: s.now, Concentrator: s}
 	}
 	return metering.Part{Store: s.store, Gate: s.gate, Validator: s.validator, Now: s.now}
 }

@@ -160,6 +160,8 @@ type Part struct {
 	Gate      Gate  // nil for a node that takes no readings of meters
 	Validator Validator
 	Now       func() time.Time
+	// Concentrator is nil for a node that is none.
+	Concentrator Concentrator
 }
 
 // Operations lists what the part does.
@@ -177,5 +179,5 @@ func (p *Part) Operations() []operation.Bound {
 	if p.Gate == nil {
 		both = operation.Absent(both)
 	}
-	return slices.Concat(system, both)
+	return append(slices.Concat(system, both), operation.Bind(Concentrators, nil, p.concentrators))
 }

@@ -6,7 +6,7 @@ import (
 	"voltbus/point"
 )
 
-// maxText is how many bytes of text a frame gathers: it must fit a message of the bus.
+// maxText is how many octets of text a frame gathers: it must fit a message of the bus.
 const maxText = 1 << 20
 
 // batch gathers neighbours of one origin into one block.
@@ -51,6 +51,10 @@ func (b *batch) add(from *point.Block, names *paths) {
 	out.Left += from.Left
 	places := make([]int32, len(from.Points))
 	for i, path := range from.Points {
+		if point.IsMeterOrigin(from.Origin) { // readings name meters, not places: all systems know them by the same path
+			places[i] = b.place(names.unnamed(path))
+			continue
+		}
 		places[i] = b.place(names.of(path))
 	}
 	texts := uint64(len(out.Texts))

@@ -232,7 +232,7 @@ func (p *pass) gather(ctx context.Context, e *entry, idle bool) error {
 		return nil
 	}
 	open := p.open[b.Origin]
-	if open != nil && !open.fits(b, p.window.samples(p.cfg.Samples), p.window.text()) {
+	if open != nil && !open.fits(b, p.window.samples(p.cfg.pace(b.Origin).Samples), p.window.text()) {
 		if err := p.flush(open); err != nil {
 			return err
 		}
@@ -243,7 +243,7 @@ func (p *pass) gather(ctx context.Context, e *entry, idle bool) error {
 	}
 	open.add(b, p.paths)
 	p.sent[b.Origin] = uplink.Position{Sequence: b.Sequence, Samples: b.End()}
-	if open.block.Len() >= p.window.samples(p.cfg.Samples) || open.text >= p.window.text() {
+	if open.block.Len() >= p.window.samples(p.cfg.pace(b.Origin).Samples) || open.text >= p.window.text() {
 		return p.flush(open)
 	}
 	if idle {
@@ -293,7 +293,11 @@ func (p *pass) arm() {
 		return
 	}
 	p.armed = true
-	p.due.Reset(p.cfg.Age)
+	age := p.cfg.Age
+	for origin := range p.open {
+		age = min(age, p.cfg.pace(origin).Age)
+	}
+	p.due.Reset(age)
 }
 
 // emptyAge is how many times longer a batch may wait that has only left-out samples.
@@ -306,7 +310,7 @@ func (p *pass) flushDue() error {
 	}
 	now := time.Now()
 	for _, b := range p.open {
-		age := p.cfg.Age
+		age := p.cfg.pace(b.block.Origin).Age
 		if b.block.Len() == 0 {
 			age *= emptyAge
 		}
@@ -328,7 +332,7 @@ func (p *pass) flushDue() error {
 // which those gathered already. Once on the way is enough.
 func (p *pass) flushReady() error {
 	for origin, b := range p.open {
-		if (p.name != uplink.Urgent && p.own[origin]) || (p.busy > 0 && len(p.flight) > 0) {
+		if (p.name != uplink.Urgent && (p.own[origin] || p.cfg.pace(origin) != p.cfg.pace(""))) || (p.busy > 0 && len(p.flight) > 0) {
 			continue
 		}
 		if err := p.flush(b); err != nil {

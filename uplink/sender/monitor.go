@@ -128,7 +128,7 @@ func (m *monitor) origin(name string) *Origin {
 	return o
 }
 
-// went notes bytes that were sent.
+// went notes octets that were sent.
 func (m *monitor) went(origin string, octets int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

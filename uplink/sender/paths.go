@@ -38,6 +38,14 @@ func (p *paths) of(path point.Path) point.Path {
 	return to
 }
 
+// unnamed returns the path itself, which the parent gets a point under that keeps its name; "" if it is not selected.
+func (p *paths) unnamed(path point.Path) point.Path {
+	if !p.selects(path) {
+		return ""
+	}
+	return path
+}
+
 func (p *paths) find(path point.Path) point.Path {
 	if !p.selects(path) {
 		return ""

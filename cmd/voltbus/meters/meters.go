@@ -40,10 +40,10 @@ type Rows struct {
 func New(f *Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "meter", Short: "Meters, their readings, and what is missing of them",
-		Long: `Meters and their readings, in a node whose metering.role is mds. Times are written 2026-03-01T00:15:00Z,
+		Long: `Meters and their readings, in a node whose metering.role is mds or concentrator. Times are written 2026-03-01T00:15:00Z,
 days 2026-03-01.`,
 	}
-	for _, sub := range []*cobra.Command{newMeterRegister(f), newMeterReadings(f), newMeterMissing(f), newMeterValidate(f), newMeterExceptions(f), newMeterEdit(f)} {
+	for _, sub := range []*cobra.Command{newMeterRegister(f), newMeterReadings(f), newMeterMissing(f), newMeterValidate(f), newMeterExceptions(f), newMeterEdit(f), newConcentrators(f)} {
 		f.Complete(sub)
 		cmd.AddCommand(sub)
 	}

@@ -25,6 +25,12 @@ export type Role = "viewer" | "operator" | "engineer" | "administrator";
 
 export type FaultKind = "internal" | "invalid" | "not-found" | "unreachable" | "timeout" | "refused" | "conflict" | "unavailable" | "corrupt" | "rejected" | "canceled";
 
+export interface Approval {
+  requester: string;
+  id: string;
+  agree: boolean;
+}
+
 /** Nodes below whose points were asked for; absent if there are none. This node is among them if much of its log is not in its store yet */
 export type Sources = Source[];
 
@@ -69,8 +75,23 @@ export interface Plot {
   sources?: Sources;
 }
 
-export interface NodeChange {
-  name: string;
+/** An event of the stream about nodes: what changed since the one before */
+export interface NodesChange {
+  /** Nodes that are not here are no more; of the first event */
+  whole?: boolean;
+  /** Of each node that changed its name, and those fields of a Node that changed; null for one that is no more */
+  nodes: {
+    name: string;
+  }[];
+  /** Names of those that are no more */
+  gone?: string[];
+  /** As of Nodes, if it changed */
+  above?: string[];
+  /** As of Nodes, if it changed */
+  refused?: {
+    name: string;
+    why: string;
+  }[];
 }
 
 /** What an agent may do; what is left out it may not. A pattern without "*" is the path and all below it. For publish and subscribe "*" is a whole segment and "**" the last one. */
@@ -111,6 +132,137 @@ export type Where = Record<string, string | {
   max?: number;
 } | (string | number | boolean)[]>;
 
+export interface AuditEntry {
+  seq: Count;
+  segment: Count;
+  time: Time;
+  /** person:<name>, token:<name>, agent:<name> or node */
+  actor: string;
+  action: string;
+  subject: string;
+  /** ok, or why it did not happen */
+  outcome: string;
+  /** More */
+  detail?: Record<string, unknown> | unknown[] | string | number | boolean | null;
+  hash: string;
+}
+
+export interface Process {
+  name: string;
+  state: "stopped" | "starting" | "running" | "backing-off" | "failed" | "stopping";
+  since: string;
+  /** What a person should know */
+  text?: string;
+  /** What health says of it */
+  concern?: string;
+  version: number;
+  /** The version that its makers gave it */
+  release?: string;
+  title?: string;
+  installed: string;
+  /** Versions to go back to, the oldest first */
+  previous: number[];
+  priority: number;
+  autostart: "" | "enabled" | "disabled";
+  pid?: number;
+  /** How often it ended in a row */
+  failures: number;
+  next_start?: string;
+  /** Octets resident, with all its processes */
+  memory: number;
+  /** Processors, over the last second */
+  cpu: number;
+  processes: number;
+  /** Octets; 0 for the default of the node */
+  memory_limit: number;
+  isolation: string[];
+  last_end?: ProcessEnd;
+  /** Names of the reports */
+  crashes: string[];
+  /** The grants that it wants */
+  wants?: Record<string, unknown>;
+  /** JSON Schema of its configuration; not in lists */
+  config_schema?: Record<string, unknown>;
+  /** What it answers, as its package says; not in lists */
+  methods?: Record<string, unknown>[];
+}
+
+export interface LabOrder {
+  experiment: string;
+  settings?: Record<string, string>;
+  /** 0 for the default */
+  repeats?: number;
+  /** Few and small cases */
+  quick?: boolean;
+  /** 0 for 1 */
+  seed?: number;
+  /** Measure other programs that are installed there too */
+  with_peers?: boolean;
+}
+
+export interface LabProgress {
+  time: Time;
+  phase: string;
+  /** voltbus or a peer */
+  subject?: string;
+  case?: string;
+  repeat?: number;
+  repeats?: number;
+  /** Share of the work */
+  done: number;
+  /** Operations a second now */
+  rate?: number;
+  /** The figure of the repeat that has just ended */
+  value?: number;
+  /** Seconds */
+  p50?: number;
+  /** Seconds */
+  p99?: number;
+  /** Cores in use by the run's process */
+  cpu?: number;
+  /** Octets resident in the run's process */
+  memory?: number;
+  message?: string;
+}
+
+export interface Capacity {
+  measured: Time;
+  /** What this machine carries, in sentences */
+  words: string[];
+  /** What is used up first by devices that are read each second */
+  binds_first: "processor" | "memory" | "disk";
+  /** The machine as it was then */
+  machine: Record<string, unknown>;
+  figures: CapacityFigures;
+  carries: {
+    /** Such as devices of 18 points each second */
+    what: string;
+    number: number;
+    /** What is used up first */
+    binds: string;
+  }[];
+}
+
+export interface CapacityFigures {
+  /** Seconds of a core from the device to the store */
+  cpu_per_sample: number;
+  /** Seconds of a core to give one message to one client, the client's own work included */
+  cpu_per_delivery: number;
+  /** Octets of the log */
+  log_per_sample: number;
+  /** Seconds until the disk has 64 KiB, the median */
+  flush: number;
+  /** Octets a second that were flushed in pieces of 64 KiB */
+  written_per_second: number;
+  memory_base: Count;
+  /** Octets, without its points */
+  memory_per_device: number;
+  /** Octets */
+  memory_per_point: number;
+  /** Octets, both ends of the connection */
+  memory_per_client: number;
+}
+
 /** Readings, or series as the answer to a range has them */
 export type Readings = Reading[] | {
   samples: Reading[];
@@ -131,6 +283,18 @@ export interface Reading {
   quality?: Quality;
   kind?: "float" | "int" | "bool" | "text";
   unit?: string;
+}
+
+export interface InfluxError {
+  code: string;
+  message: string;
+}
+
+export interface InfluxHealth {
+  name: string;
+  message: string;
+  checks: string[];
+  status: "pass" | "fail";
 }
 
 export interface Agent {
@@ -192,12 +356,6 @@ export interface Alerts {
   refused: Count;
 }
 
-export interface Approval {
-  requester: string;
-  id: string;
-  agree: boolean;
-}
-
 export interface Audit {
   entries: AuditEntry[];
   /** The before of the next page; 0 if this is the last */
@@ -221,22 +379,6 @@ export interface AuditArchive {
   here: boolean;
   /** By the node, because it was kept for long enough */
   removed: boolean;
-}
-
-export interface AuditEntry {
-  seq: Count;
-  segment: Count;
-  time: Time;
-  /** person:<name>, token:<name>, agent:<name> or node */
-  actor: string;
-  action: string;
-  subject: string;
-  /** ok, or why it did not happen */
-  outcome: string;
-  /** More */
-  detail?: unknown;
-  /** SHA-256, hexadecimal */
-  hash: string;
 }
 
 export interface AuditProblem {
@@ -305,7 +447,7 @@ export interface BusConnection {
   subscribed: number;
   in: Traffic;
   out: Traffic;
-  /** Bytes that wait to be read by it */
+  /** Octets that wait to be read by it */
   pending: number;
   /** More than 1 MiB waits */
   slow: boolean;
@@ -318,7 +460,7 @@ export interface BusMessage {
   time: Time;
   subject: string;
   bytes: Count;
-  /** The first 4096 bytes; what is no text is replaced */
+  /** The first 4096 octets; what is no text is replaced */
   text: string;
   /** There is more than text */
   cut: boolean;
@@ -344,46 +486,6 @@ export interface BusRates {
 export interface CallResult {
   /** What the method returned */
   result: unknown;
-}
-
-export interface Capacity {
-  measured: Time;
-  /** What this machine carries, in sentences */
-  words: string[];
-  /** What is used up first by devices that are read each second */
-  binds_first: "processor" | "memory" | "disk";
-  /** The machine as it was then */
-  machine: Record<string, unknown>;
-  figures: CapacityFigures;
-  carries: Carried[];
-}
-
-export interface CapacityFigures {
-  /** Seconds of a core from the device to the store */
-  cpu_per_sample: number;
-  /** Seconds of a core to give one message to one client, the client's own work included */
-  cpu_per_delivery: number;
-  /** Octets of the log */
-  log_per_sample: number;
-  /** Seconds until the disk has 64 KiB, the median */
-  flush: number;
-  /** Octets a second that were flushed in pieces of 64 KiB */
-  written_per_second: number;
-  memory_base: Count;
-  /** Octets, without its points */
-  memory_per_device: number;
-  /** Octets */
-  memory_per_point: number;
-  /** Octets, both ends of the connection */
-  memory_per_client: number;
-}
-
-export interface Carried {
-  /** Such as devices of 18 points each second */
-  what: string;
-  number: number;
-  /** What is used up first */
-  binds: string;
 }
 
 export interface Child {
@@ -642,7 +744,7 @@ export interface ControlPoint {
   /** The reservation that holds it now */
   window: ControlHolder | null;
   wish: Value;
-  /** The commanded value is what the point goes back to */
+  /** The wish is what it goes back to */
   reverting: boolean;
   output: "idle" | "writing" | "waiting" | "held" | "differs" | "mismatch" | "failed" | "unknown";
   held: Value;
@@ -895,18 +997,6 @@ export interface Hop {
   above?: Count;
 }
 
-export interface InfluxError {
-  code: string;
-  message: string;
-}
-
-export interface InfluxHealth {
-  name: string;
-  message: string;
-  checks: string[];
-  status: "pass" | "fail";
-}
-
 export interface IngestError {
   /** Of a text; the number of the reading in JSON and SenML */
   line: number;
@@ -1001,44 +1091,6 @@ export interface LabExperiments {
 export interface LabFigure {
   label: string;
   value: number;
-}
-
-export interface LabOrder {
-  experiment: string;
-  settings?: Record<string, string>;
-  /** 0 for the default */
-  repeats?: number;
-  /** Few and small cases */
-  quick?: boolean;
-  /** 0 for 1 */
-  seed?: number;
-  /** Measure other programs that are installed there too */
-  with_peers?: boolean;
-}
-
-export interface LabProgress {
-  time: Time;
-  phase: string;
-  /** voltbus or a peer */
-  subject?: string;
-  case?: string;
-  repeat?: number;
-  repeats?: number;
-  /** Share of the work */
-  done: number;
-  /** Operations a second now */
-  rate?: number;
-  /** The figure of the repeat that has just ended */
-  value?: number;
-  /** Seconds */
-  p50?: number;
-  /** Seconds */
-  p99?: number;
-  /** Cores in use by the run's process */
-  cpu?: number;
-  /** Octets resident in the run's process */
-  memory?: number;
-  message?: string;
 }
 
 export interface LabRow {
@@ -1305,6 +1357,40 @@ export interface MeterChannel {
   decimals?: number;
 }
 
+export interface MeterConcentrator {
+  /** systems or parent */
+  to: string;
+  /** The most readings of a request */
+  bulk: number;
+  /** Seconds that a reading waits at most for the bulk to fill */
+  age: number;
+  /** Readings that were acknowledged to meters; to a parent: samples of the log */
+  taken: Count;
+  /** Of them those that were taken further on */
+  sent: Count;
+  /** Those that a system refused */
+  refused: Count;
+  /** Samples that the log dropped before they were sent */
+  lost: Count;
+  /** Those that are still to be sent */
+  waiting: Count;
+  /** When the oldest of those was recorded that are being sent */
+  oldest?: Time;
+  /** Readings sent a second, over the last ten seconds */
+  rate: number;
+  /** That were answered, since the start */
+  requests: Count;
+  systems: MeterSystem[];
+  /** The newest readings that were refused, at most 200 */
+  refusals: MeterNotTaken[];
+  /** What is wrong here */
+  reason?: string;
+}
+
+export interface MeterConcentrators {
+  concentrators: MeterConcentrator[];
+}
+
 export interface MeterEntry {
   id: string;
   commodity: "electricity" | "gas" | "heat" | "water";
@@ -1356,6 +1442,18 @@ export interface MeterMissingEntry {
   ends: Time[];
 }
 
+export interface MeterNotTaken {
+  meter: string;
+  channel?: number;
+  readingType?: string;
+  end: Time;
+  value: number;
+  reason: string;
+  system: string;
+  /** When it was refused */
+  time: Time;
+}
+
 export interface MeterReadings {
   meter: string;
   channel: number;
@@ -1376,6 +1474,24 @@ export interface MeterRegistered {
   /** Readings that came before their meter */
   adopted: number;
   refused: MeterRefusal[];
+}
+
+export interface MeterSystem {
+  url: string;
+  /** ready, or failing */
+  state: string;
+  /** Why it is failing */
+  reason?: string;
+  /** Since when */
+  since?: Time;
+  /** When it is tried again */
+  next?: Time;
+  /** That it answered, since the start */
+  requests: Count;
+  /** Requests without a usable answer, since the start */
+  failed: Count;
+  /** Readings that it took, since the start */
+  sent: Count;
 }
 
 export interface MeterTaken {
@@ -1468,7 +1584,7 @@ export interface Node {
   state: "here" | "connected" | "away";
   /** Since when it is away; of a child that is connected, since when it is */
   since?: Time;
-  /** Its parent; empty without one */
+  /** The node above it; empty without one */
   parent: string;
   /** The nodes from below the one that answers to this one; empty for itself */
   path: string[];
@@ -1479,7 +1595,7 @@ export interface Node {
   /** When it said what follows, by the clock of the one that answers; missing: never */
   heard?: Time;
   version: string;
-  /** collector (it has devices), concentrator (it has children), store, agents, child (it has a parent) */
+  /** collector (it has devices), concentrator (nodes below it), store, agents, child (a node above it) */
   roles: string[];
   /** By its clock */
   started?: Time;
@@ -1499,12 +1615,12 @@ export interface Node {
   waiting_octets: Count;
   /** When the oldest of them was recorded, by its clock */
   waiting_since?: Time;
-  /** Bytes left for its data */
+  /** Octets left for its data */
   disk: number;
   disk_size: number;
   /** The temperature of the board, if it tells */
   celsius?: number;
-  /** Bytes */
+  /** Octets */
   memory: number;
   /** Processors in use */
   cpu: number;
@@ -1554,22 +1670,8 @@ export interface Nodes {
   nodes: Node[];
   /** The parent and those above it, the nearest first */
   above: string[];
-  /** Descendants of this node that its parent does not let into the tree */
+  /** Nodes below this one that its parent does not let into the tree */
   refused: RefusedNode[];
-}
-
-/** An event of the stream about nodes: what changed since the one before */
-export interface NodesChange {
-  /** Nodes that are not here are no more; of the first event */
-  whole?: boolean;
-  /** Of each node that changed its name, and those fields of a Node that changed; null for one that is no more */
-  nodes: NodeChange[];
-  /** Names of those that are no more */
-  gone?: string[];
-  /** As of Nodes, if it changed */
-  above?: string[];
-  /** As of Nodes, if it changed */
-  refused?: RefusedNode[];
 }
 
 export interface Origin {
@@ -1607,7 +1709,7 @@ export interface Outage {
   left: Count;
   /** When the last of them was on disk here; missing: not yet */
   done?: Time;
-  /** The ancestor that counted this, on whose disk here means; missing: this node */
+  /** The node above it that counted this, whose disk is meant by here; missing: this one */
   at?: string;
 }
 
@@ -1634,7 +1736,7 @@ export interface Param {
 }
 
 export interface Parent {
-  /** Whether this node has a parent; if not, the rest is empty */
+  /** Whether there is a node above this one; if not, the rest is empty */
   member: boolean;
   /** Its name */
   parent: string;
@@ -1734,48 +1836,6 @@ export interface Problem {
   holders?: ControlHolder[];
 }
 
-export interface Process {
-  name: string;
-  state: "stopped" | "starting" | "running" | "backing-off" | "failed" | "stopping";
-  since: Time;
-  /** What a person should know */
-  text?: string;
-  /** What health says of it; absent if all is well */
-  concern?: string;
-  version: number;
-  /** The version that its makers gave it */
-  release?: string;
-  title?: string;
-  installed: Time;
-  /** Versions to go back to, the oldest first */
-  previous: number[];
-  priority: number;
-  /** Empty: as it was */
-  autostart: "" | "enabled" | "disabled";
-  pid?: number;
-  /** How often it ended in a row */
-  failures: number;
-  next_start?: Time;
-  /** Bytes resident, with all its processes */
-  memory: number;
-  /** Processors, over the last second */
-  cpu: number;
-  processes: number;
-  /** Bytes; 0 for the default of the node */
-  memory_limit: number;
-  /** Of user, landlock and seccomp */
-  isolation: string[];
-  last_end?: ProcessEnd;
-  /** Names of the reports */
-  crashes: string[];
-  /** The grants that it wants */
-  wants?: Record<string, unknown>;
-  /** JSON Schema of its configuration; not in lists */
-  config_schema?: Record<string, unknown>;
-  /** What it answers, as its package says; not in lists */
-  methods?: Record<string, unknown>[];
-}
-
 export interface ProcessCrash {
   at: Time;
   reason: "stopped" | "exited" | "killed" | "memory" | "hung" | "unable";
@@ -1788,20 +1848,9 @@ export interface ProcessCrash {
   agent: string;
   version: number;
   memory_limit: number;
-  /** Most bytes that were seen */
+  /** Most octets that were seen */
   max_memory: number;
   lines: ProcessLine[];
-}
-
-export interface ProcessEnd {
-  at: Time;
-  reason: "stopped" | "exited" | "killed" | "memory" | "hung" | "unable";
-  text: string;
-  /** The exit code, -1 after a signal */
-  code: number;
-  signal?: string;
-  /** Seconds */
-  uptime: number;
 }
 
 export interface ProcessLine {
@@ -2010,7 +2059,7 @@ export interface UplinkLane {
   /** Under way */
   octets: number;
   oldest?: Time;
-  /** Bytes since the start */
+  /** Octets since the start */
   sent: Count;
   /** Times that it began anew, since the parent missed something */
   back: Count;

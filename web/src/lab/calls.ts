@@ -52,7 +52,7 @@ export interface Progress {
   p99?: number;
   /** Cores. */
   cpu?: number;
-  /** Bytes. */
+  /** Octets. */
   memory?: number;
   message?: string;
 }
@@ -93,7 +93,7 @@ export interface Run {
   result?: Result;
 }
 
-/** What a run is asked to do. */
+/** A wish for a run. */
 export interface Order {
   experiment: string;
   settings: Record<string, string>;

@@ -1,0 +1,32 @@
+package metering
+
+import (
+	"context"
+	"time"
+
+	"voltbus/api/answer"
+	"voltbus/identity"
+	"voltbus/operation"
+)
+
+// Nothing is no argument.
+type Nothing struct{}
+
+// Concentrators is the operation that says what concentrators do.
+var Concentrators = operation.Declare[Nothing, answer.MeterConcentrators](operation.Spec{ //nolint:gochecknoglobals // a declaration
+	Name: "meter.concentrators", ID: "listMeterConcentrators", HTTP: "GET /metering/concentrators", Role: identity.Viewer, Remote: true,
+	Summary: "Tell what this node does as a concentrator of meters", Result: "What it took, sent and still has; none if the node is no concentrator",
+})
+
+// Concentrator tells what a concentrator does.
+type Concentrator interface {
+	Concentrates(now time.Time) answer.MeterConcentrator
+}
+
+func (p *Part) concentrators(context.Context, *operation.Call, *Nothing) (answer.MeterConcentrators, error) {
+	out := answer.MeterConcentrators{Concentrators: []answer.MeterConcentrator{}}
+	if p.Concentrator != nil {
+		out.Concentrators = append(out.Concentrators, p.Concentrator.Concentrates(p.Now()))
+	}
+	return out, nil
+}
