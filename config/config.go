@@ -16,8 +16,7 @@ import (
 type Config struct {
 	// Node says who this node is and where it keeps its files.
 	Node Node `yaml:"node"`
-	// Listen says where others reach the node. Everything listens on the loopback interface
-	// only, unless an address here says otherwise.
+	// Listen sets the addresses of the node. By default everything listens on the loopback interface only.
 	Listen Listen `yaml:"listen"`
 	// Log bounds the log, which every reading enters before anything else reads it.
 	Log Log `yaml:"log"`
@@ -31,22 +30,20 @@ type Config struct {
 	Ingest Ingest `yaml:"ingest"`
 	// Metering says whether this node is a metering data system.
 	Metering metersetting.Section `yaml:"metering"`
-	// Agents says how the agents that are installed here are run.
+	// Agents sets how installed agents are run.
 	Agents Agents `yaml:"agents"`
-	// Control says how commands to points are dealt with. What single points demand stands with
-	// their devices.
+	// Control sets how commands to points are handled. The rules of single points are part of their devices.
 	Control Control `yaml:"control"`
-	// MQTT says what clients of the MQTT broker may do, and how their messages become points. There is a broker where
-	// listen.mqtt, listen.mqtts or listen.mqtt_websocket says so.
+	// MQTT sets the rights of MQTT clients, and how their messages become points. The broker runs if listen.mqtt,
+	// listen.mqtts or listen.mqtt_websocket is set.
 	MQTT setting.Section `yaml:"mqtt"`
-	// Uplink says what is sent to the parent, if there is one, and how.
+	// Uplink sets what is sent to the parent, if there is one, and how.
 	Uplink Uplink `yaml:"uplink"`
-	// Live says in which forms the readings of devices appear on the bus.
+	// Live sets the forms in which readings of devices appear on the bus.
 	Live Live `yaml:"live"`
 	// Include names more files with devices, such as devices.d/*.yaml, relative to this file.
 	Include []string `yaml:"include" example:"[devices.d/*.yaml]"`
-	// Devices are the devices that are read. Either a list, each with its path, or keys with
-	// the devices below them; then the key is the path of a device that has none of its own.
+	// Devices are the devices that are read: a list, each with its path, or a mapping whose keys are the paths.
 	Devices []Device `yaml:"devices"`
 
 	// Notes say what of the files that devices name was left out, and why. Nothing is wrong.
@@ -55,11 +52,9 @@ type Config struct {
 
 // Node is the section "node".
 type Node struct {
-	// Name is how other nodes know this one: letters, digits, "-" and "_". The host's
-	// name if left out.
+	// Name is the node's name in the tree: letters, digits, "-" and "_". The host's name if left out.
 	Name string `yaml:"name" example:"plant-1"`
-	// Data is the directory of everything that the node keeps, relative to this file. One node
-	// uses it at a time.
+	// Data is the directory for all data of the node, relative to this file. Only one node can use it at a time.
 	Data string `yaml:"data" example:"data"`
 }
 
@@ -69,12 +64,12 @@ type Listen struct {
 	HTTP Address `yaml:"http" example:"127.0.0.1:8080"`
 	// Bus is the address for agents and other programs that use the bus, or off.
 	Bus Address `yaml:"bus" example:"127.0.0.1:4222"`
-	// MQTT is the address for MQTT clients without encryption, or off. Names and secrets cross the network in clear
-	// then: beyond this machine use mqtts.
+	// MQTT is the address for MQTT clients without encryption, or off. Names and secrets then cross the network in
+	// clear text: use mqtts beyond this machine.
 	MQTT Address `yaml:"mqtt" example:"127.0.0.1:1883"`
 	// MQTTS is the address for MQTT clients over TLS, or off.
 	MQTTS Address `yaml:"mqtts" example:"0.0.0.0:8883"`
-	// MQTTWebSocket lets MQTT clients in by WebSocket, at /mqtt of the address http.
+	// MQTTWebSocket accepts MQTT clients by WebSocket, at /mqtt of the address http.
 	MQTTWebSocket bool `yaml:"mqtt_websocket"`
 }
 
@@ -86,8 +81,7 @@ type Log struct {
 	// MaxBytes is the most that the log takes on disk. Beyond it the oldest blocks are
 	// dropped, and counted if they were not stored yet.
 	MaxBytes Size `yaml:"max_bytes" example:"1GiB"`
-	// MinFree is how much room stays free on the disk: with less, recording stops until there
-	// is room again.
+	// MinFree is the free disk space to keep: with less, recording pauses until there is space again.
 	MinFree Size `yaml:"min_free" example:"256MiB"`
 }
 
@@ -104,18 +98,18 @@ type Audit struct {
 
 // Store is the section "store".
 type Store struct {
-	// Engine keeps the history: duckdb in files of this node, postgres in a database server, or
-	// none for a node that only passes readings on.
+	// Engine keeps the history: duckdb in files of this node, postgres in a database server, or none for a node that
+	// only forwards readings.
 	Engine string `yaml:"engine" enum:"duckdb,postgres,none"`
 	// URL is the address of the database, for the engine postgres, without a password in it. For a
 	// server on this machine postgres:///voltbus?host=/run/postgresql.
 	URL string `yaml:"url" example:"postgres://voltbus@db.example.org/voltbus"`
-	// PasswordFile holds the password for the database, relative to this file. It is read anew for
-	// each connection. Without it PGPASSWORD of the environment and ~/.pgpass are looked at.
+	// PasswordFile holds the password for the database, relative to this file. It is read anew for each connection.
+	// Without it the environment variable PGPASSWORD and ~/.pgpass are used.
 	PasswordFile string `yaml:"password_file" example:"secrets/postgres"`
-	// Schema is where the tables are in the database. It is made if it is absent.
+	// Schema is the schema of the tables in the database. It is created if it is missing.
 	Schema string `yaml:"schema" example:"voltbus"`
-	// TLS protects the way to the database.
+	// TLS secures the connection to the database.
 	TLS StoreTLS `yaml:"tls"`
 	// Retention says when old days are dropped.
 	Retention Retention `yaml:"retention"`
@@ -167,19 +161,19 @@ type Ingest struct {
 	// Points is how many points without a device this node lists. Readings of more are refused,
 	// so that no program fills the disk with ever new names.
 	Points int `yaml:"points" example:"1000000"`
-	// ChildPoints is how many points below one child this node knows, also those that were removed and those that the
-	// child only sends readings of, with texts of 256 octets each on average. Descriptions of more are refused, and blocks
-	// with readings of more stay at the child; both are told.
+	// ChildPoints is how many points of one child this node stores, including removed ones and those that the child
+	// only sends readings of, with texts of 256 bytes each on average. Descriptions of more points are refused, and
+	// blocks with their readings stay at the child; health reports both.
 	ChildPoints int `yaml:"child_points" example:"2000000"`
 	// Retry is how long a request may be sent again with its idempotency key without being
 	// recorded again.
 	Retry time.Duration `yaml:"retry" example:"24h"`
-	// ClockAhead is how far the time of a reading of programs and agents may lie in the future, by this node's clock. A
-	// reading beyond it gets the time of its arrival, is uncertain(clock) and is counted. 0 takes any time; who
-	// records forecasts writes such as 240h.
+	// ClockAhead is how far the time of a reading of programs and agents may be in the future, by this node's clock. A
+	// later reading gets the time of its arrival, is uncertain(clock) and is counted. 0 accepts any time; for forecasts
+	// write a value such as 240h.
 	ClockAhead time.Duration `yaml:"clock_ahead" example:"5m"`
-	// ClockBehind is how old the time of such a reading may be when it arrives. 0 takes any time from 1980 on, which
-	// imports need; beyond it the same happens.
+	// ClockBehind is how old the time of such a reading may be when it arrives. 0 accepts any time from 1980 on, which
+	// imports need; older readings are treated in the same way.
 	ClockBehind time.Duration `yaml:"clock_behind" example:"8760h"`
 }
 
@@ -188,47 +182,43 @@ func (n *Ingest) Bounds() point.Bounds { return point.Bounds{Past: n.ClockBehind
 
 // Agents is the section "agents".
 type Agents struct {
-	// Isolation keeps agents from each other and from the node's files: auto does what this
-	// machine can, require starts no agent where that is nothing, off does nothing. A node that
-	// runs as root gives each agent a user of its own; Linux 5.13 and later hides from an agent
-	// all files but its own.
+	// Isolation keeps agents from each other and from the node's files: auto uses what this machine supports, require
+	// starts no agent if it supports nothing, off does nothing. A node that runs as root gives each agent a user of its
+	// own; Linux 5.13 and later hides from an agent all files but its own.
 	Isolation string `yaml:"isolation" enum:"auto,require,off"`
-	// Users are the users that agents get, one each, where the node runs as root.
+	// Users are the system users of agents, one each, if the node runs as root.
 	Users AgentUsers `yaml:"users"`
 	// Read names more files and folders that agents may read.
 	Read []string `yaml:"read" example:"[/srv/models]"`
 	// Write names more files and folders that agents may read and write, such as a serial port.
 	Write []string `yaml:"write" example:"[/dev/ttyUSB0]"`
-	// Memory is how much memory an agent may use, with all its processes, unless it was installed
-	// with another bound. An agent with more is killed and started again. 0 bounds nothing.
+	// Memory is how much memory an agent may use, with all its processes, unless it was installed with another limit.
+	// An agent that uses more is killed and restarted. 0: no limit.
 	Memory Size `yaml:"memory" example:"512MiB"`
 	// Files is how many files a process of an agent may have open.
 	Files int `yaml:"files" example:"1024"`
-	// Processes is how many processes and threads an agent may have. It holds where agents have
-	// users of their own.
+	// Processes is how many processes and threads an agent may have. It applies if agents have users of their own.
 	Processes int `yaml:"processes" example:"256"`
-	// FileSize is how large one file may be that an agent writes. 0 bounds nothing.
+	// FileSize is the maximum size of one file that an agent writes. 0: no limit.
 	FileSize Size `yaml:"file_size" example:"1GiB"`
-	// Nice is how far agents stand back when the processor is busy, from 0 to 19.
+	// Nice is the niceness of agents, from 0 to 19: a higher value gives other programs more processor time.
 	Nice int `yaml:"nice" example:"5"`
-	// Restart says when an agent that ended by itself is started again.
+	// Restart sets when an agent that ended by itself is restarted.
 	Restart string `yaml:"restart" enum:"always,on-failure,never"`
-	// RestartSilent ends and starts again an agent that promised signs of life and gave none for
-	// three of its intervals.
+	// RestartSilent restarts an agent that sends heartbeats when none arrived for three intervals.
 	RestartSilent bool `yaml:"restart_silent" example:"true"`
-	// Grace is how long an agent that was asked to end may take, before it is killed.
+	// Grace is the time that an agent has to stop before it is killed.
 	Grace time.Duration `yaml:"grace" example:"10s"`
-	// Log bounds what is kept of what agents print.
+	// Log limits the stored output of agents.
 	Log AgentLog `yaml:"log"`
-	// Flood bounds what one connection to the bus may do. Who does more for two seconds is cut off,
-	// and must stay away for a second, then two, up to a minute.
+	// Flood limits one connection to the bus. A client that exceeds a limit for two seconds is disconnected, and
+	// refused for a second, then two, up to a minute.
 	Flood AgentFlood `yaml:"flood"`
 	// Python is the interpreter that agents are installed with; python3 if left out.
 	Python string `yaml:"python" example:"/usr/bin/python3"`
-	// UV is the program uv, which installs faster than pip. If left out it is used where it is
-	// found; off uses pip.
+	// UV is the program uv, which installs faster than pip. By default it is used if it is installed; off uses pip.
 	UV string `yaml:"uv" example:"/usr/local/bin/uv"`
-	// SDK is a wheel of the Python SDK to install in place of the program's own.
+	// SDK is a wheel of the Python SDK to install instead of the one in the program.
 	SDK string `yaml:"sdk" example:"voltbus-0.4.0-py3-none-any.whl"`
 }
 
@@ -248,14 +238,14 @@ type AgentFlood struct {
 	Bytes Size `yaml:"bytes" example:"96MiB"`
 	// Subscriptions is how many subscriptions a connection may have.
 	Subscriptions int `yaml:"subscriptions" example:"10000"`
-	// Connections is how many connections the holder of a key may have at a time. An agent works
-	// with one; the others are told so and closed.
+	// Connections is how many connections the holder of a key may have at a time. An agent uses one; others get the
+	// reason and are closed.
 	Connections int `yaml:"connections" example:"32"`
 }
 
 // AgentLog is the section "agents.log".
 type AgentLog struct {
-	// MaxBytes is the size at which a file is put aside.
+	// MaxBytes is the size at which a new file begins.
 	MaxBytes Size `yaml:"max_bytes" example:"10MiB"`
 	// Keep is how many files are kept beside the newest.
 	Keep int `yaml:"keep" example:"5"`
@@ -266,47 +256,45 @@ type AgentLog struct {
 
 // Live is the section "live".
 type Live struct {
-	// Publish is what holds for devices that have no publish of their own.
+	// Publish applies to devices without publish.
 	Publish []string `yaml:"publish" enum:"scan,point,breadth_scan,breadth_point" example:"[scan, breadth_point]"`
 }
 
 // Uplink is the section "uplink".
 type Uplink struct {
-	// Select are patterns of the points that are sent; all if left out. What is not sent is counted.
+	// Select are patterns of the points that are sent; default: all. Points that are not sent are counted.
 	Select []point.Pattern `yaml:"select" example:"[campus/b1/**]"`
-	// Rename puts points into other places at the parent: of several that fit, the longest from
-	// counts. Without any, a point that does not lie below the prefix that the parent gave this
-	// node is put below it.
+	// Rename changes paths at the parent: of several that match, the longest from counts. By default a point outside
+	// the prefix that the parent gave this node is put below that prefix.
 	Rename []Rename `yaml:"rename"`
-	// Urgent are patterns of the points whose readings overtake a backlog, such as alarms. They are
-	// recorded in a lane of their own.
+	// Urgent are patterns of points whose readings overtake a backlog, such as alarms. They are recorded in a separate
+	// lane.
 	Urgent []point.Pattern `yaml:"urgent" example:"[**/alarm]"`
-	// Rate is how many bytes may be sent in a second. 0 bounds nothing. It does not bound urgent readings, nor live
-	// messages, which have a bound of their own.
+	// Rate is how many bytes may be sent in a second. 0: no limit. It does not apply to urgent readings, nor to live
+	// messages, which have a limit of their own.
 	Rate Size `yaml:"rate" example:"128KiB"`
-	// LiveRate is how many bytes of live messages may be sent in a second while somebody above listens. 0 bounds
-	// nothing. What does not fit waits two seconds and is dropped then, the oldest first, and counted; the history is
-	// not concerned. The node must be started anew.
+	// LiveRate is how many bytes of live messages may be sent in a second while an ancestor subscribes. 0: no limit.
+	// Excess messages wait two seconds and are then dropped, the oldest first, and counted; the history is not
+	// affected. A change needs a restart.
 	LiveRate Size `yaml:"live_rate" example:"64KiB"`
 	// Age is how long a reading may wait for others, to be sent with them. Urgent ones do not wait.
 	Age time.Duration `yaml:"age" example:"200ms"`
-	// Silence is how long nothing may be heard of the parent before this one connects anew, and,
-	// half as long again, of a node or agent below before it counts as gone. The node must be started anew.
+	// Silence is how long the parent may send nothing before this node reconnects, and, half as long again, a child or
+	// agent before it counts as disconnected. A change needs a restart.
 	Silence time.Duration `yaml:"silence" example:"30s"`
-	// Allow are capabilities, as "voltbus children grant" takes them: what ancestors may do
-	// here, and at descendants of this node (call node/agent:method). If it is left out they may read and
-	// subscribe to what is sent, and ask descendants what only reads, but call and command nothing;
-	// [] allows nothing. A change holds with a reload.
+	// Allow are capabilities, as "voltbus children grant" takes them: what ancestors may do here, and at descendants of
+	// this node (call node/agent:method). By default they may read and subscribe to what is sent, and send read-only
+	// requests to descendants, but may not call or command; [] allows nothing. A reload is enough for a change.
 	Allow []string `yaml:"allow" example:"[\"read **\", \"call boiler:tune\", \"command campus/b1/**@8\"]"`
-	// Hear are places at the parent: of the points and topics at them and below them this node gets the live
-	// messages, under the paths that they have there. The parent must let this one subscribe to them
-	// ("voltbus children grant NAME subscribe weather"). Nothing if left out.
+	// Hear are paths at the parent: this node receives the live messages of points and topics at and below them, under
+	// their paths at the parent. The parent must let this one subscribe to them ("voltbus children grant NAME subscribe
+	// weather"). Default: none.
 	Hear []point.Path `yaml:"hear" example:"[weather]"`
 }
 
 // Rename is an entry of "uplink.rename".
 type Rename struct {
-	// From is the path here; it and what lies below it is renamed. "" is everything.
+	// From is the path here; it and everything below it is renamed. "" is everything.
 	From point.Path `yaml:"from" example:"ahu1"`
 	// To is the path at the parent.
 	To point.Path `yaml:"to" example:"campus/b1/ahu1"`

@@ -16,65 +16,59 @@ import (
 
 // Control is the section "control".
 type Control struct {
-	// Absence is how long an agent may be gone from the bus before all its commands and
-	// reservations end. Leases end earlier.
+	// Absence is how long an agent may be disconnected from the bus before all its commands and reservations end.
+	// Leases may end earlier.
 	Absence time.Duration `yaml:"absence" example:"1m"`
 	// Approval is how long a command waits for approval.
 	Approval time.Duration `yaml:"approval" example:"1h"`
-	// Handover is what is left to a running task that gives way to one of priority high.
+	// Handover is the time that an active task keeps when a task of priority high displaces it.
 	Handover time.Duration `yaml:"handover" example:"1m"`
 }
 
 // ControlRule is an entry of a device's "control".
 type ControlRule struct {
-	// Points are names of points of the device, or patterns such as zone*/setpoint. Every
-	// writable point if left out.
+	// Points are names of points of the device, or patterns such as zone*/setpoint. Default: every writable point.
 	Points []string `yaml:"points" example:"[setpoint]"`
-	// Default is what a point is set to when nobody commands it any more, such as 21.5 or true.
-	// The default of the driver's registry if left out.
+	// Default is the relinquish default of a point, such as 21.5 or true. Default: that of the driver's registry.
 	Default string `yaml:"default" example:"21.5"`
-	// Revert is what a point goes back to when its last command has ended: default for its
-	// default, which must be there; before for what it was before the first command; relinquish
-	// for its default, or the device's own will if it has none, which no driver knows yet: the
-	// point keeps what was written. If left out it is the default, and before without one.
+	// Revert is what a point reverts to when its last command has ended: default for its default, which is then
+	// required; before for its value before the first command; relinquish for its default, or else control by the
+	// device, which no driver supports yet: the point keeps the written value. By default it is default, or before if
+	// there is none.
 	Revert string `yaml:"revert" enum:"relinquish,default,before"`
-	// Min is the least that may be commanded, in the point's unit. That of the registry if left
-	// out.
+	// Min is the smallest value that may be commanded, in the point's unit. Default: that of the registry.
 	Min *float64 `yaml:"min" example:"10"`
-	// Max is the most that may be commanded, in the point's unit. That of the registry if left
-	// out.
+	// Max is the largest value that may be commanded, in the point's unit. Default: that of the registry.
 	Max *float64 `yaml:"max" example:"30"`
-	// Lease is how long a command may last without being renewed. 0 lets it last until it is
-	// released.
+	// Lease is how long a command may last without being renewed. 0: until it is released.
 	Lease time.Duration `yaml:"lease" example:"15m"`
-	// Rate bounds how fast a point changes.
+	// Rate limits how fast a point changes.
 	Rate ControlRate `yaml:"rate"`
-	// MinOn is how long a point stays on once it was switched on.
+	// MinOn is the minimum time that a point stays on after it was switched on.
 	MinOn time.Duration `yaml:"min_on" example:"5m"`
-	// MinOff is how long a point stays off once it was switched off.
+	// MinOff is the minimum time that a point stays off after it was switched off.
 	MinOff time.Duration `yaml:"min_off" example:"5m"`
-	// Reservation demands that whoever commands a point has reserved it.
+	// Reservation allows commands only to the owner of a reservation of the point.
 	Reservation bool `yaml:"reservation"`
-	// Approval demands that a second person agrees to each command.
+	// Approval requires that another person approves each command.
 	Approval bool `yaml:"approval"`
 	// Interlocks allow values only while other points are within a range.
 	Interlocks []ControlInterlock `yaml:"interlocks"`
-	// Assert says when a value that a point lost is written again: return after the device could not be
-	// read, and at the start of the node; always whenever a reading shows another value; never. return
-	// if left out.
+	// Assert sets when a lost value is written again: return after the device could not be read, and at the start of
+	// the node; always when a reading shows another value; never. Default: return.
 	Assert string `yaml:"assert" enum:"return,always,never"`
-	// AssertPause is how long such a write is not followed by another one; it doubles up to an hour
-	// while the point goes on losing its value. 1m if left out.
+	// AssertPause is the minimum time between two such writes; it doubles up to an hour while the point keeps losing
+	// its value. Default: 1m.
 	AssertPause time.Duration `yaml:"assert_pause" example:"5m"`
-	// Tolerance is how far a reading may be from what was commanded, in the point's unit. Left out, only
-	// what the register rounds.
+	// Tolerance is the allowed difference between reading and commanded value, in the point's unit. Default: the
+	// rounding of the register.
 	Tolerance float64 `yaml:"tolerance" example:"0.5"`
-	// Heartbeat has the node toggle the points so often, for devices that fall back by
-	// themselves when it stays away. Nobody commands such points.
+	// Heartbeat is how often the node toggles the points, for devices that fall back by themselves without it. Such
+	// points cannot be commanded.
 	Heartbeat time.Duration `yaml:"heartbeat" example:"30s"`
 }
 
-// ControlRate bounds how fast a point changes.
+// ControlRate limits how fast a point changes.
 type ControlRate struct {
 	// Most is how far a point may change at once, in its unit.
 	Most float64 `yaml:"most" example:"1"`
@@ -90,9 +84,9 @@ type ControlInterlock struct {
 	Min *float64 `yaml:"min" example:"5"`
 	// Max is the most that the other point may have.
 	Max *float64 `yaml:"max" example:"90"`
-	// From is where the values begin that need it. Every value if both ends are left out.
+	// From is the smallest value that needs the interlock. Default: every value, if both ends are missing.
 	From *float64 `yaml:"from" example:"1"`
-	// To is where the values end that need it.
+	// To is the largest value that needs the interlock.
 	To *float64 `yaml:"to" example:"100"`
 }
 

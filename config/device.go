@@ -19,40 +19,37 @@ const (
 
 // Device is one device: where it stands, which driver reads it and how often.
 type Device struct {
-	// Path is the device's place, such as campus/building/boiler. Its points lie below it.
+	// Path is the device's path, such as campus/building/boiler. Its points are below it.
 	Path point.Path `yaml:"path" example:"campus/building/boiler"`
 	// Driver is the name of the driver, such as modbus or sim.
 	Driver string `yaml:"driver" example:"modbus"`
-	// Interval is the time between two scans, which start at its multiples: 15m means a
-	// quarter past, half past, and so on. At least 100ms, or 0 with subscribe: then the device
-	// is never asked, only heard.
+	// Interval is the time between two scans, which start at its multiples: 15m means a quarter past, half past, and so
+	// on. At least 100ms, or 0 with subscribe: then the device is not polled, and only reports.
 	Interval time.Duration `yaml:"interval" example:"10s"`
-	// Offset moves the scans away from the multiples of the interval, to later.
+	// Offset delays the scans after the multiples of the interval.
 	Offset time.Duration `yaml:"offset" example:"2s"`
-	// ReadAtStart reads the device once when the node starts, without waiting for its time.
+	// ReadAtStart reads the device once when the node starts, without waiting for its slot.
 	ReadAtStart bool `yaml:"read_at_start"`
-	// Subscribe takes what the device reports by itself, such as changes of value, if its
-	// driver can.
+	// Subscribe accepts reports that the device sends by itself, such as changes of value (COV), if its driver supports
+	// this.
 	Subscribe bool `yaml:"subscribe"`
 	// Group names devices that are scanned together.
 	Group string `yaml:"group" example:"meters"`
-	// Stagger spreads the scans of a group evenly over this time, to spare the network. All
-	// devices of the group have the same.
+	// Stagger spreads the scans of a group evenly over this time, to limit the load of the network. All devices of the
+	// group must have the same value.
 	Stagger time.Duration `yaml:"stagger" example:"5s"`
-	// Timeout is the most that a scan may take.
+	// Timeout is the maximum duration of a scan.
 	Timeout time.Duration `yaml:"timeout" example:"10s"`
-	// StaleAfter is how long the last readings count as good without a new one. 0 for three
-	// intervals.
+	// StaleAfter is how long the last readings stay good without a new one. 0: three intervals.
 	StaleAfter time.Duration `yaml:"stale_after" example:"30s"`
-	// Publish says in which forms readings appear on the bus: scan for one message with all
-	// points, point for a message each; breadth_scan and breadth_point for the same under subjects
-	// that begin with the last segment of the path. An empty list for none. live.publish if left out.
-	// What is recorded does not depend on it.
+	// Publish says in which forms readings appear on the bus: scan for one message with all points, point for a message
+	// each; breadth_scan and breadth_point for the same under subjects that begin with the last segment of the path. An
+	// empty list: none. Default: live.publish. Recording does not depend on it.
 	Publish []string `yaml:"publish" enum:"scan,point,breadth_scan,breadth_point" example:"[scan, point]"`
-	// Record says whether readings are kept.
+	// Record sets whether readings are recorded.
 	Record bool `yaml:"record"`
-	// Control says what the writable points of the device demand of commands, and what they go back
-	// to. The last entry that names a point counts for it.
+	// Control sets the rules for commands to the device's writable points, and what they revert to. For each point the
+	// last matching entry applies.
 	Control []ControlRule `yaml:"control"`
 	// Disabled keeps the device in the configuration without reading it.
 	Disabled bool `yaml:"disabled"`
@@ -68,13 +65,12 @@ type Device struct {
 // Entry is a device as it stands in a file: with what the driver decodes, and repetition.
 type Entry struct {
 	Device `yaml:",inline"`
-	// Count repeats the device, to describe many that are alike: {n} stands for the number of
-	// the device in every text of it, {n+1000} for 1000 more, {n:03} for three digits. 0 for a
-	// single device.
+	// Count repeats the device, to describe many similar ones: {n} stands for the number of the device in every text of
+	// it, {n+1000} for 1000 more, {n:03} for three digits. 0: a single device.
 	Count int `yaml:"count" example:"100"`
 	// Start is the number of the first of the repeated devices.
 	Start int `yaml:"start" example:"1"`
-	// Config is what the driver needs, such as an address: see the driver's own keys.
+	// Config has the keys of the driver, such as an address: see the sections of the drivers.
 	Config yaml.Node `yaml:"config"`
 }
 

@@ -6,63 +6,61 @@ import "time"
 
 // Section is the section "mqtt".
 type Section struct {
-	// Anonymous lets clients without a name in that connect from this machine to the address listen.mqtt. They may
+	// Anonymous admits clients without a name that connect from this machine to the address listen.mqtt. They may
 	// publish and subscribe to everything. Clients of other machines always need a name and a secret, or a certificate.
 	Anonymous bool `yaml:"anonymous"`
-	// Clients is how many clients may be connected at a time. What the process may open of files bounds it too.
+	// Clients is how many clients may be connected at a time. The limit of open files applies too.
 	Clients int `yaml:"clients" example:"10000"`
-	// Connects is how many clients are let in each second. Those that come faster wait, so that the reconnect of a
-	// whole fleet does not delay the clients that are connected.
+	// Connects is how many clients are admitted each second. Others wait, so that many simultaneous reconnects do not
+	// delay connected clients.
 	Connects int `yaml:"connects" example:"2000"`
 	// Packet is the size of the largest packet in bytes that a client may send.
 	Packet int `yaml:"packet" example:"262144"`
-	// KeepAlive is the longest time that a client may be silent. A longer one, or none, is replaced for clients of
-	// MQTT 5.0.
+	// KeepAlive is the longest keep-alive time of a client. For clients of MQTT 5.0 a longer one, or none, is replaced
+	// by it.
 	KeepAlive time.Duration `yaml:"keep_alive" example:"1h"`
-	// Expiry is how long the session of a client that is away is kept at most.
+	// Expiry is the longest time that the session of a disconnected client is kept.
 	Expiry time.Duration `yaml:"expiry" example:"7d"`
-	// Queue is how many messages with QoS 1 or 2 wait for a client that is away or slow. What comes then is not kept
-	// for it, and counted.
+	// Queue is how many messages with QoS 1 or 2 are queued for a client that is disconnected or slow. Further ones are
+	// dropped for it, and counted.
 	Queue int `yaml:"queue" example:"1000"`
-	// QueueBytes is how many bytes these messages may have in all, of topics, payloads and properties; one message may
-	// have more.
+	// QueueBytes is the maximum of their topics, payloads and properties in bytes; a single message may be larger.
 	QueueBytes int `yaml:"queue_bytes" example:"1048576"`
-	// Retained is how many retained messages are kept, a quarter of them at most of one device. A client that retains
-	// more is refused; a will beyond it is published, and not retained.
+	// Retained is how many retained messages are kept, at most a quarter of them of one device. Further ones are
+	// refused; a will is then published, but not retained.
 	Retained int `yaml:"retained" example:"100000"`
-	// RetainedBytes is how many bytes the retained messages may have in all, of topics, payloads and properties, a
-	// quarter of it at most those of one device. What happens beyond it is the same.
+	// RetainedBytes is the maximum of their topics, payloads and properties in bytes, at most a quarter of one device.
+	// Further ones are treated in the same way.
 	RetainedBytes int `yaml:"retained_bytes" example:"67108864"`
-	// Kinds say what devices may do, by their kind. Devices of the kind default, if it is not listed, publish and
-	// subscribe to devices/{device}/#.
+	// Kinds set the rights of devices by kind. Devices of the kind default, if it is not listed, publish and subscribe
+	// to devices/{device}/#.
 	Kinds []Kind `yaml:"kinds"`
-	// Templates turn messages into points: the first whose topic fits is taken. A message that none takes goes to
-	// subscribers only, and "voltbus mqtt unknown" shows it.
+	// Templates turn messages into points: the first whose topic matches is used. A message without a template is only
+	// sent to subscribers, and "voltbus mqtt unknown" shows it.
 	Templates []Template `yaml:"templates"`
 }
 
 // Kind is an entry of "mqtt.kinds".
 type Kind struct {
-	// Name is what devices are added with: letters, digits, "-" and "_".
+	// Name is used to add devices: letters, digits, "-" and "_".
 	Name string `yaml:"name" example:"thermostat"`
 	// Publish are the topics that a device may publish to: filters with the wildcards + and #, where {device} stands
 	// for its name.
 	Publish []string `yaml:"publish" example:"[\"thermostats/{device}/#\"]"`
-	// Subscribe are the topics that a device may subscribe to. A filter that it subscribes to must lie within one of
+	// Subscribe are the topics that a device may subscribe to. A filter that it subscribes to must be within one of
 	// them.
 	Subscribe []string `yaml:"subscribe" example:"[\"thermostats/{device}/set/#\"]"`
-	// Rate is how many messages a device may publish in a second, and four times that at once. A device that sends
-	// more is read more slowly. 50 if it is left out.
+	// Rate is how many messages a device may publish in a second, with bursts of four times that. A device that sends
+	// more is read more slowly. Default: 50.
 	Rate int `yaml:"rate" example:"50"`
-	// Bytes is how many bytes a device may publish in a second, and four times that at once. 65536 if it is left out.
+	// Bytes is how many bytes a device may publish in a second, with bursts of four times that. Default: 65536.
 	Bytes int `yaml:"bytes" example:"65536"`
-	// Payload is how many bytes a message of a device may have. Larger ones are refused. What packet leaves if it is left
-	// out.
+	// Payload is how many bytes a message of a device may have. Larger ones are refused. Default: limited by packet.
 	Payload int `yaml:"payload" example:"4096"`
-	// Sessions is how many clients with different client identifiers may use the name of one device at a time. 2 if it
-	// is left out.
+	// Sessions is how many clients with different client identifiers may use the name of one device at a time. Default:
+	// 2.
 	Sessions int `yaml:"sessions" example:"2"`
-	// Points is how many points a device may make by templates. 200 if it is left out.
+	// Points is how many points a device may create by templates. Default: 200.
 	Points int `yaml:"points" example:"200"`
 }
 
@@ -81,31 +79,30 @@ const (
 
 // Template is an entry of "mqtt.templates".
 type Template struct {
-	// Name tells templates apart where problems are shown.
+	// Name identifies the template in messages.
 	Name string `yaml:"name" example:"thermostat"`
-	// Topic says which messages are meant: a filter with the wildcards + and # in which {name} stands for any one level,
-	// whose text is used in device, points and set.
+	// Topic selects messages: a filter with the wildcards + and # in which {name} stands for any one level, whose text
+	// is used in device, points and set.
 	Topic string `yaml:"topic" example:"thermostats/{device}/state"`
-	// Device is the place of the points.
+	// Device is the path of the points.
 	Device string `yaml:"device" example:"home/{device}"`
-	// Format is how the payload is written: json for an object of JSON, plain for one value as text, senml for
-	// SenML in JSON (RFC 8428).
+	// Format is the format of the payload: json for an object of JSON, plain for one value as text, senml for SenML in
+	// JSON (RFC 8428).
 	Format string `yaml:"format" enum:"json,plain,senml"`
-	// Points are the values that are taken from the payload.
+	// Points are the values in the payload that become points.
 	Points []Point `yaml:"points"`
-	// Rest takes all other numbers, texts and truth values of an object of JSON as well, below the names that they have
-	// there.
+	// Rest also uses all other numbers, texts and booleans of a JSON object, under their names there.
 	Rest bool `yaml:"rest"`
-	// Leave are names of values that rest does not take.
+	// Leave are names that rest does not use.
 	Leave []string `yaml:"leave" example:"[linkquality, update]"`
-	// Time is where the time stands in an object of JSON: a number of seconds, milliseconds, microseconds or
-	// nanoseconds since 1970, told apart by its size, or a text of RFC 3339. Without it the time of arrival counts.
+	// Time is the place of the time in a JSON object: a number of seconds, milliseconds, microseconds or nanoseconds
+	// since 1970, distinguished by its size, or a text of RFC 3339. Default: the time of arrival.
 	Time string `yaml:"time" example:"ts"`
-	// Interval is how often a message is expected, for people and for the completeness of the history.
+	// Interval is the expected time between messages, for display and for the completeness of the history.
 	Interval time.Duration `yaml:"interval" example:"60s"`
-	// StaleAfter is the silence after which the points get the quality bad(stale). 0 waits for ever.
+	// StaleAfter is the time without messages after which the points get the quality bad(stale). 0: never.
 	StaleAfter time.Duration `yaml:"stale_after" example:"5m"`
-	// Live leaves the values out of the history: they are only sent to whoever listens.
+	// Live sends the values only to subscribers and does not record them.
 	Live bool `yaml:"live"`
 }
 
@@ -114,14 +111,14 @@ type Point struct {
 	// Name is that of the point within the device; {name} stands for a level of the topic, or for the i-th * of from
 	// as {1}.
 	Name string `yaml:"name" example:"temperature"`
-	// From is where the value stands in an object of JSON: names with dots between them, [2] for an element of a
-	// list, * for each member. If it is left out it is the name.
+	// From is the place of the value in a JSON object: names with dots between them, [2] for an element of a list, *
+	// for each member. Default: the name.
 	From string `yaml:"from" example:"sensor.temperature"`
 	// Unit is that of the point.
 	Unit string `yaml:"unit" example:"degC"`
-	// Type is what its values are. If it is left out the payload decides: numbers are floats.
+	// Type is the type of its values. By default the payload decides: numbers are floats.
 	Type string `yaml:"type" enum:"float,int,bool,text"`
-	// Scale is what numbers are multiplied with, 1 if it is left out.
+	// Scale is the factor for numbers. Default: 1.
 	Scale float64 `yaml:"scale" example:"0.1"`
 	// Offset is added to numbers after that.
 	Offset float64 `yaml:"offset" example:"-40"`
@@ -129,7 +126,7 @@ type Point struct {
 	On []string `yaml:"on" example:"[open]"`
 	// Off are the texts that are false, beside false, off and 0.
 	Off []string `yaml:"off" example:"[closed]"`
-	// Bad are the values that say that there is none, such as those of a sensor that is broken.
+	// Bad are values that mean no value, such as that of a broken sensor.
 	Bad []string `yaml:"bad" example:"[\"-127\", unavailable]"`
 }
 

@@ -57,9 +57,9 @@ func bare(list config.Problems, file string) config.Problems {
 	return out
 }
 
-// AddDevice returns the text of the file with one device more, behind those that stand in it, and
-// what it then says. Comments and the rest of the text stay as they are where the devices stand one
-// below the other; a list in brackets is written anew.
+// AddDevice returns the text of the file with one more device after the existing ones, and the configuration that it
+// then decodes to. Comments and the rest of the text do not change if each device begins on a line of its own; a list in
+// brackets is rewritten.
 func AddDevice(at config.Place, text []byte, d NewDevice) ([]byte, *config.Config, error) {
 	const op = "edit.AddDevice"
 	before, err := config.LoadFrom(at, text)

@@ -62,8 +62,8 @@ type Config struct {
 	// Address is host or host:port (20000 if left out); for listen the address to listen on,
 	// for serial the port.
 	Address string `yaml:"address"`
-	// Alternatives are more addresses of the device, for tcp: they are tried in their order each
-	// time that the line is opened and the addresses before cannot be reached.
+	// Alternatives are more addresses of the device, for tcp: they are tried in order when the earlier ones cannot be
+	// reached.
 	Alternatives []string `yaml:"alternatives" example:"[10.0.1.5]"`
 	// Allow are the addresses, or ranges of addresses such as 10.0.0.0/24, that devices may dial
 	// from, for listen; any if left out.
@@ -81,8 +81,8 @@ type Config struct {
 	Parity string `yaml:"parity"`
 	// Stopbits is 1 (the default) or 2.
 	Stopbits int `yaml:"stopbits"`
-	// OneAtATime lets only one outstation of the line answer at a time, as a half-duplex line
-	// with several needs. A serial line always does.
+	// OneAtATime polls only one outstation of the line at a time, as a half-duplex line with several requires. A serial
+	// line always does.
 	OneAtATime bool `yaml:"one_at_a_time"`
 
 	// Master is the link address of this node, 0 to 65519; 1 if left out.
@@ -93,9 +93,9 @@ type Config struct {
 	Timeout time.Duration `yaml:"timeout"`
 	// Retries is how often a request without an answer is repeated. Commands never are.
 	Retries int `yaml:"retries"`
-	// KeepAlive is how long a device may be silent before its link status is asked for, which
-	// finds dead connections: its points are bad a Timeout later. 10s if left out, 0 for never. Slow serial lines and
-	// metered links may want more; a device that is scanned more often is found silent by its scans.
+	// KeepAlive is how long a device may be silent before its link status is asked for, which finds dead connections:
+	// its points are bad a Timeout later. 10s if left out, 0 for never. Slow serial lines and metered links may need
+	// more; a device that is scanned more often is found offline by its scans.
 	KeepAlive time.Duration `yaml:"keep_alive"`
 
 	// Scan is what a scan asks for: integrity (events, then all present values; the default),
@@ -105,32 +105,31 @@ type Config struct {
 	// Unsolicited are the classes that the device may report by itself: 1, 2 and 3 if left
 	// out, [] for none.
 	Unsolicited []int `yaml:"unsolicited"`
-	// Polls are read again and again, beside scans. Their values come as reports: give the
-	// device subscribe.
+	// Polls are read periodically, in addition to scans. Their values arrive as reports, so the device needs subscribe.
 	Polls []Poll `yaml:"polls"`
 	// EventsWhenTold reads events as soon as the device says that some wait; true if left out.
 	EventsWhenTold bool `yaml:"events_when_told"`
-	// MaxEvents is how many reports are kept until they are taken; 20000 if left out. More
-	// push out the oldest, and the next sample is uncertain.
+	// MaxEvents is how many reports are buffered until they are processed; 20000 if left out. Beyond it the oldest are
+	// dropped, and the next sample is uncertain.
 	MaxEvents int `yaml:"max_events"`
 
 	// TimeSync sets the device's clock when it asks for it: none (the default), lan for IP,
 	// non_lan for serial lines, or write for devices that know neither.
 	TimeSync string `yaml:"time_sync"`
-	// Clock says whose time events get: device (the default; uncertain while the device asks
-	// for the time), trust (the device's, always good) or received (when they arrived).
+	// Clock sets the time of events: device (the default; uncertain while the device asks for the time), trust (the
+	// device's, always good) or received (when they arrived).
 	Clock string `yaml:"clock"`
-	// ClockAhead is how far a time of the device may lie in the future, 1ms to 1m; 2s if left out.
-	// An event beyond it gets the time of its arrival, is uncertain(clock) and is counted.
+	// ClockAhead is how far a time of the device may be in the future, 1ms to 1m; 2s if left out. A later event gets
+	// the time of its arrival, is uncertain(clock) and is counted.
 	ClockAhead time.Duration `yaml:"clock_ahead"`
-	// ClockBehind is how old an event may be when it arrives; 8760h, a year, if left out, 0 for any age from 1980 on. What is
-	// older is treated likewise.
+	// ClockBehind is how old an event may be when it arrives; 8760h, a year, if left out, 0 for any age from 1980 on.
+	// Older ones are treated in the same way.
 	ClockBehind time.Duration `yaml:"clock_behind"`
 
-	// Operate is how commands are given where the registry does not say: sbo (select before
-	// operate; the default), direct, or no_answer.
+	// Operate is how commands are sent unless the registry says otherwise: sbo (select before operate; the default),
+	// direct, or no_answer.
 	Operate string `yaml:"operate"`
-	// Tolerate are switches for devices that do not keep to the standard.
+	// Tolerate are settings for devices that deviate from the standard.
 	Tolerate Tolerate `yaml:"tolerate"`
 
 	// Registry is the list of points, the name of a CSV or YAML file that holds it, or the text of such
@@ -151,7 +150,7 @@ type Poll struct {
 	Interval time.Duration `yaml:"interval" example:"1m"`
 }
 
-// Tolerate are switches for devices that do not keep to the standard.
+// Tolerate are settings for devices that deviate from the standard.
 type Tolerate struct {
 	// IgnoreEarly leaves reports unconfirmed until the present values are read.
 	IgnoreEarly bool `yaml:"ignore_early"`
@@ -159,7 +158,7 @@ type Tolerate struct {
 	KeepRestart bool `yaml:"keep_restart"`
 	// LoosePartial accepts parts of a long answer that ask for no confirmation.
 	LoosePartial bool `yaml:"loose_partial"`
-	// NarrowIndexes sends commands with indexes of one octet.
+	// NarrowIndexes sends commands with one-byte indexes.
 	NarrowIndexes bool `yaml:"narrow_indexes"`
 }
 

@@ -19,8 +19,7 @@ type TLS struct {
 	// CA is the PEM file with the authorities, or the self-signed certificates, that the
 	// device's certificate is checked against.
 	CA string `yaml:"ca"`
-	// Name is what the device's certificate must be made out to; the host of the address if
-	// left out, - for any name.
+	// Name is the name that the device's certificate must contain; the host of the address if left out, - for any name.
 	Name string `yaml:"name"`
 
 	files secrets // by load

@@ -82,8 +82,7 @@ type Config struct {
 	ByteOrder string `yaml:"byte_order"`
 	// MaxRegisters is the most registers in one request, 1 to 125 (the default).
 	MaxRegisters int `yaml:"max_registers"`
-	// MaxGap is how many registers that nobody asked for may be read along to save a request;
-	// 0 if left out.
+	// MaxGap is how many unneeded registers may be read to save a request; 0 if left out.
 	MaxGap int `yaml:"max_gap"`
 	// WriteMultiple chooses the functions for writing: true always 15 and 16, false always 5
 	// and 6, one after another. Left out, single coils and registers are written by 5 and 6,

@@ -48,10 +48,10 @@ type Config struct {
 	Seed int64 `yaml:"seed"`
 	// Count is how many points the model random has; 18 if left out.
 	Count int `yaml:"points"`
-	// StuckDamper is the opening in % at which the blade of the model ahu's damper sticks, whatever
-	// its signal says. -1, which is also what holds if left out, lets it move.
+	// StuckDamper is the position in % at which the damper of the model ahu is stuck, whatever its command. -1, the
+	// default, lets it move.
 	StuckDamper float64 `yaml:"stuck_damper"`
-	// Start is when the device was built: its meter stands at zero then. 2026-01-01 if left out.
+	// Start is the time at which its meter was at zero. Default: 2026-01-01.
 	Start time.Time `yaml:"start"`
 	// Line is the line that the device shares with all others of that name; without it the
 	// device has a line of its own. Rooms and a building that belong together share one, and its

@@ -6,27 +6,28 @@ import (
 	"time"
 )
 
-// Concentrator is how a concentrator collects readings and hands them on.
+// Concentrator sets how a concentrator collects and forwards readings.
 type Concentrator struct {
-	// Bulk is the most readings of one request: a request goes as soon as so many wait.
+	// Bulk is the maximum number of readings in one request: a request is sent when this many are waiting.
 	Bulk int `yaml:"bulk" example:"120"`
 	// Age is how long a reading waits at most for the bulk to fill.
 	Age time.Duration `yaml:"age" example:"5s"`
-	// To is who gets the readings: systems for those listed below, over their web service, or parent for the node above, over the uplink. Left
-	// out: systems if some are listed.
+	// To is the receiver of the readings: systems for those listed below, over their web service, or parent for the
+	// parent node, over the uplink. Default: systems, if any are listed.
 	To string `yaml:"to" enum:"systems,parent"`
 	// Form is that of requests to systems. csv, cim and json are those of this program; a request in cim holds readings that came with a
 	// reading type.
 	Form string `yaml:"form" enum:"soap,soap12,json,csv,cim"`
 	// Kept keeps connections to systems open; false makes a new one for each request.
 	Kept bool `yaml:"kept"`
-	// Parallel is how many requests may be under way at once.
+	// Parallel is how many requests may be in progress at once.
 	Parallel int `yaml:"parallel" example:"1"`
 	// Timeout is how long a system may take to answer a request.
 	Timeout time.Duration `yaml:"timeout" example:"30s"`
 	// OnlyListed refuses readings of meters that are not listed below.
 	OnlyListed bool `yaml:"only_listed" example:"true"`
-	// Systems are metering data systems. Requests go round among those that answer; what one does not take, another gets.
+	// Systems are metering data systems. Requests are distributed among those that answer; if one refuses a request,
+	// another gets it.
 	Systems []System `yaml:"systems"`
 	// Meters are those that can be read, and those that may deliver if only_listed is true.
 	Meters []Meter `yaml:"meters"`

@@ -10,37 +10,41 @@ import (
 
 // Section is the section "metering".
 type Section struct {
-	// Role is mds for a node that keeps meters and all their readings: a metering data system. concentrator is for one that collects readings
-	// and hands them on in bulks.
+	// Role is mds for a node that keeps meters and all their readings: a metering data system. concentrator is for one
+	// that collects readings and forwards them in bulk.
 	Role string `yaml:"role" enum:"off,mds,concentrator"`
-	// Zone is that of the days of bills, an IANA name. What is stored keeps the zone that it began with.
+	// Zone is the IANA time zone of billing days. A store keeps the zone that it was created with.
 	Zone string `yaml:"zone" example:"Europe/Berlin"`
 	// Memory is the most that the metering store may use for its work, in MiB.
 	Memory int `yaml:"memory" example:"512"`
-	// Unregistered is how many readings of meters that are not registered wait here for their registration, a quarter of them at most of
-	// those of one node below. Beyond it they stay in the log of the node that sends them, with all that it sends behind them.
+	// Unregistered is how many readings of unregistered meters are kept here until the meters are registered, at most a
+	// quarter of them from one child. Further ones stay in the log of the child that sends them, with everything after
+	// them.
 	Unregistered int `yaml:"unregistered" example:"1000000"`
 	// Grace is how long after its end a day is validated.
 	Grace time.Duration `yaml:"grace" example:"1h"`
-	// Negative doubts values below 0 of channels that are not net.
+	// Negative flags values below 0 of channels that are not net.
 	Negative bool `yaml:"negative" example:"true"`
-	// Spike doubts the highest value of a day that stands so far above the third highest: 1.8 is 180 % above it. 0 leaves the rule out.
+	// Spike flags the highest value of a day if it exceeds the third highest by this factor: 1.8 is 180 % above it. 0
+	// disables the rule.
 	Spike float64 `yaml:"spike" example:"1.8"`
-	// SpikeFloor is the value up to which nothing is a spike.
+	// SpikeFloor is the value up to which nothing counts as a spike.
 	SpikeFloor float64 `yaml:"spike_floor" example:"0.5"`
-	// Stuck doubts so many equal values in a row, not 0. 0 leaves the rule out.
+	// Stuck flags this many equal consecutive values other than 0. 0 disables the rule.
 	Stuck int `yaml:"stuck" example:"12"`
-	// Change doubts a change from one interval to the next that is larger. 0 leaves the rule out.
+	// Change flags a larger change from one interval to the next. 0 disables the rule.
 	Change float64 `yaml:"change" example:"5"`
-	// High doubts the readings of a day that adds up to more than so many times what the same days of the weeks before did. 0 leaves the rule out.
+	// High flags the readings of a day whose sum exceeds this multiple of the same days in the weeks before. 0 disables
+	// the rule.
 	High float64 `yaml:"high" example:"3"`
-	// Low doubts the readings of a day that adds up to less than this part of it. 0 leaves the rule out.
+	// Low flags the readings of a day whose sum is less than this part of it. 0 disables the rule.
 	Low float64 `yaml:"low" example:"0.3"`
-	// Sum is how far the intervals between two reads of the register may be from its advance. 0 leaves the rule out.
+	// Sum is how far the sum of the intervals between two reads of the register may differ from its advance. 0 disables
+	// the rule.
 	Sum float64 `yaml:"sum" example:"0.5"`
-	// Maximum doubts a value above so many times the highest one of the 28 days before. 0 leaves the rule out.
+	// Maximum flags a value above this multiple of the highest one of the 28 days before. 0 disables the rule.
 	Maximum float64 `yaml:"maximum" example:"1.5"`
-	// Concentrator is how a concentrator collects readings and hands them on.
+	// Concentrator sets how a concentrator collects and forwards readings.
 	Concentrator Concentrator `yaml:"concentrator"`
 }
 

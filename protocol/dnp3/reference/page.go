@@ -10,10 +10,9 @@ import (
 
 const intro = `# DNP3: supported objects and functions
 
-Made from the code by "make generate": do not edit. *Read by the library* says that a master takes
-the object from an outstation, and a program gets it as a point or as octets with a typed view.
-*Answered* says that the outstation of the library, asked for it while it has points of every kind,
-gives it in its answer. What was tested against what is in [DNP3 conformance](dnp3-conformance.md).
+Generated from the code by "make generate": do not edit. *Read by the library*: the master accepts the object from an
+outstation, and a program gets it as a point or as bytes with a typed view. *Answered*: the library's outstation, with
+points of every kind, returns it on request. Interoperability tests are in [DNP3 conformance](dnp3-conformance.md).
 
 ## Objects
 
