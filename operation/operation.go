@@ -160,6 +160,7 @@ type Elsewhere[In, Out any] func(ctx context.Context, c *Call, in *In, ask Ask) 
 // Bound is a declaration with what does it.
 type Bound struct {
 	Declared
+	Judges    bool // there is a judge
 	run       func(ctx context.Context, c *Call, args Arguments) (any, error)
 	leave     func(ctx context.Context, c *Call, args Arguments) (Arguments, error)    // before they go to another node; nil: as they are
 	stream    func(ctx context.Context, c *Call, args Arguments, to Stream) error      // of a stream, instead of run
@@ -182,6 +183,7 @@ func BindElsewhere[In, Out any](o Operation[In, Out], may Judge[In], do Handler[
 // BindLeaving is Bind for what is judged, and completed, before it goes to another node.
 func BindLeaving[In, Out any](o Operation[In, Out], do Handler[In, Out], leave func(c *Call, in *In) error) Bound {
 	b := Bind(o, nil, do)
+	b.Judges = true
 	b.leave = func(ctx context.Context, c *Call, args Arguments) (out Arguments, err error) {
 		in, err := judged(ctx, &b.Declared, c, args, func(_ context.Context, c *Call, in *In) error { return leave(c, in) })
 		if err != nil {
@@ -208,7 +210,7 @@ func BindWritten[In, Out any](o Operation[In, Out], may Judge[In], do Handler[In
 }
 
 func bind[In, Out any](d Declared, may Judge[In], do Handler[In, Out]) Bound {
-	return Bound{Declared: d, run: func(ctx context.Context, c *Call, args Arguments) (any, error) {
+	return Bound{Declared: d, Judges: may != nil, run: func(ctx context.Context, c *Call, args Arguments) (any, error) {
 		in, err := judged(ctx, &d, c, args, may)
 		if err != nil {
 			return nil, err

@@ -37,6 +37,17 @@ func TestNoTwoOperationsAreCalledTheSame(t *testing.T) {
 	}
 }
 
+// Agents have no role: what their grants let them do a judge must say, or the package that keeps control, which judges every request.
+func TestWhatAgentsChangeIsJudgedByTheirGrants(t *testing.T) {
+	list := (&declared.Parts{}).Operations()
+	for i := range list {
+		d := &list[i]
+		if agents := d.Method != "" && !d.People; agents && d.Changes() && !d.Judges && !strings.HasPrefix(d.Name, "control.") {
+			t.Errorf("any agent may ask for %s, whatever its grants: bind it with a judge, or leave out Method", d.Name)
+		}
+	}
+}
+
 func TestEveryOperationSaysWhatItIs(t *testing.T) {
 	list := declared.All()
 	for i := range list {

@@ -122,10 +122,12 @@ def test_operations_are_asked_by_what_was_given() -> None:
     async def ask() -> None:
         operations = Operations(Node())  # type: ignore[arg-type]
         assert await operations.history_latest(pattern="a/**") == {"samples": []}
-        await operations.document_delete(name="limits", node="plant-1")
+        await operations.document_delete(name="limits")
+        await operations.control_cancel(task="night", node="plant-1")
 
     asyncio.run(ask())
     assert asked == [
         (("node", "latest", (), {"pattern": "a/**"}), {"timeout": 30}),
-        (("plant-1/node", "config_delete", (), {"name": "limits"}), {"timeout": 30}),
+        (("node", "config_delete", (), {"name": "limits"}), {"timeout": 30}),
+        (("plant-1/node", "cancel", (), {"task": "night"}), {"timeout": 30}),
     ]
