@@ -30,6 +30,9 @@ func TestADocumentWithoutItsMarksIsRefused(t *testing.T) {
 	if _, err := replace("paths:\n", nil); err == nil {
 		t.Error("it was written")
 	}
+	if _, err := replace("paths:\n  /api/v1/rooms:\n"+begin+end+beginSchemas+endSchemas, nil); err == nil {
+		t.Error("a path by hand was kept")
+	}
 	if _, err := busDocument("channels:\n", "", nil); err == nil {
 		t.Error("that of the bus was written")
 	}

@@ -22,6 +22,8 @@ const (
 	end   = "  # What is written by \"go generate ./operation/openapi\" ends here.\n"
 )
 
+var errByHand = errors.New("a path is written by hand; all are written from declarations: remove it")
+
 var errMarks = errors.New("two lines between which generated parts stand are missing")
 
 // replace returns a document with the paths of the operations, in place of those that were written before.
@@ -30,6 +32,9 @@ func replace(document string, list []operation.Declared) (string, error) {
 	_, after, ended := strings.Cut(rest, end)
 	if !found || !ended {
 		return "", fault.E("openapi.replace", fault.Corrupt, "", errMarks)
+	}
+	if strings.Contains(before, "\n  /") || strings.Contains(after, "\n  /") {
+		return "", fault.E("openapi.replace", fault.Corrupt, "", errByHand)
 	}
 	var paths strings.Builder
 	for _, path := range pathsOf(list) {

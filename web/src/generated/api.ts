@@ -25,12 +25,6 @@ export type Role = "viewer" | "operator" | "engineer" | "administrator";
 
 export type FaultKind = "internal" | "invalid" | "not-found" | "unreachable" | "timeout" | "refused" | "conflict" | "unavailable" | "corrupt" | "rejected" | "canceled";
 
-export interface Approval {
-  requester: string;
-  id: string;
-  agree: boolean;
-}
-
 /** Nodes below whose points were asked for; absent if there are none. This node is among them if much of its log is not in its store yet */
 export type Sources = Source[];
 
@@ -75,23 +69,8 @@ export interface Plot {
   sources?: Sources;
 }
 
-/** An event of the stream about nodes: what changed since the one before */
-export interface NodesChange {
-  /** Nodes that are not here are no more; of the first event */
-  whole?: boolean;
-  /** Of each node that changed its name, and those fields of a Node that changed; null for one that is no more */
-  nodes: {
-    name: string;
-  }[];
-  /** Names of those that are no more */
-  gone?: string[];
-  /** As of Nodes, if it changed */
-  above?: string[];
-  /** As of Nodes, if it changed */
-  refused?: {
-    name: string;
-    why: string;
-  }[];
+export interface NodeChange {
+  name: string;
 }
 
 /** What an agent may do; what is left out it may not. A pattern without "*" is the path and all below it. For publish and subscribe "*" is a whole segment and "**" the last one. */
@@ -132,137 +111,6 @@ export type Where = Record<string, string | {
   max?: number;
 } | (string | number | boolean)[]>;
 
-export interface AuditEntry {
-  seq: Count;
-  segment: Count;
-  time: Time;
-  /** person:<name>, token:<name>, agent:<name> or node */
-  actor: string;
-  action: string;
-  subject: string;
-  /** ok, or why it did not happen */
-  outcome: string;
-  /** More */
-  detail?: Record<string, unknown> | unknown[] | string | number | boolean | null;
-  hash: string;
-}
-
-export interface Process {
-  name: string;
-  state: "stopped" | "starting" | "running" | "backing-off" | "failed" | "stopping";
-  since: string;
-  /** What a person should know */
-  text?: string;
-  /** What health says of it */
-  concern?: string;
-  version: number;
-  /** The version that its makers gave it */
-  release?: string;
-  title?: string;
-  installed: string;
-  /** Versions to go back to, the oldest first */
-  previous: number[];
-  priority: number;
-  autostart: "" | "enabled" | "disabled";
-  pid?: number;
-  /** How often it ended in a row */
-  failures: number;
-  next_start?: string;
-  /** Octets resident, with all its processes */
-  memory: number;
-  /** Processors, over the last second */
-  cpu: number;
-  processes: number;
-  /** Octets; 0 for the default of the node */
-  memory_limit: number;
-  isolation: string[];
-  last_end?: ProcessEnd;
-  /** Names of the reports */
-  crashes: string[];
-  /** The grants that it wants */
-  wants?: Record<string, unknown>;
-  /** JSON Schema of its configuration; not in lists */
-  config_schema?: Record<string, unknown>;
-  /** What it answers, as its package says; not in lists */
-  methods?: Record<string, unknown>[];
-}
-
-export interface LabOrder {
-  experiment: string;
-  settings?: Record<string, string>;
-  /** 0 for the default */
-  repeats?: number;
-  /** Few and small cases */
-  quick?: boolean;
-  /** 0 for 1 */
-  seed?: number;
-  /** Measure other programs that are installed there too */
-  with_peers?: boolean;
-}
-
-export interface LabProgress {
-  time: Time;
-  phase: string;
-  /** voltbus or a peer */
-  subject?: string;
-  case?: string;
-  repeat?: number;
-  repeats?: number;
-  /** Share of the work */
-  done: number;
-  /** Operations a second now */
-  rate?: number;
-  /** The figure of the repeat that has just ended */
-  value?: number;
-  /** Seconds */
-  p50?: number;
-  /** Seconds */
-  p99?: number;
-  /** Cores in use by the run's process */
-  cpu?: number;
-  /** Octets resident in the run's process */
-  memory?: number;
-  message?: string;
-}
-
-export interface Capacity {
-  measured: Time;
-  /** What this machine carries, in sentences */
-  words: string[];
-  /** What is used up first by devices that are read each second */
-  binds_first: "processor" | "memory" | "disk";
-  /** The machine as it was then */
-  machine: Record<string, unknown>;
-  figures: CapacityFigures;
-  carries: {
-    /** Such as devices of 18 points each second */
-    what: string;
-    number: number;
-    /** What is used up first */
-    binds: string;
-  }[];
-}
-
-export interface CapacityFigures {
-  /** Seconds of a core from the device to the store */
-  cpu_per_sample: number;
-  /** Seconds of a core to give one message to one client, the client's own work included */
-  cpu_per_delivery: number;
-  /** Octets of the log */
-  log_per_sample: number;
-  /** Seconds until the disk has 64 KiB, the median */
-  flush: number;
-  /** Octets a second that were flushed in pieces of 64 KiB */
-  written_per_second: number;
-  memory_base: Count;
-  /** Octets, without its points */
-  memory_per_device: number;
-  /** Octets */
-  memory_per_point: number;
-  /** Octets, both ends of the connection */
-  memory_per_client: number;
-}
-
 /** Readings, or series as the answer to a range has them */
 export type Readings = Reading[] | {
   samples: Reading[];
@@ -283,18 +131,6 @@ export interface Reading {
   quality?: Quality;
   kind?: "float" | "int" | "bool" | "text";
   unit?: string;
-}
-
-export interface InfluxError {
-  code: string;
-  message: string;
-}
-
-export interface InfluxHealth {
-  name: string;
-  message: string;
-  checks: string[];
-  status: "pass" | "fail";
 }
 
 export interface Agent {
@@ -356,6 +192,12 @@ export interface Alerts {
   refused: Count;
 }
 
+export interface Approval {
+  requester: string;
+  id: string;
+  agree: boolean;
+}
+
 export interface Audit {
   entries: AuditEntry[];
   /** The before of the next page; 0 if this is the last */
@@ -379,6 +221,22 @@ export interface AuditArchive {
   here: boolean;
   /** By the node, because it was kept for long enough */
   removed: boolean;
+}
+
+export interface AuditEntry {
+  seq: Count;
+  segment: Count;
+  time: Time;
+  /** person:<name>, token:<name>, agent:<name> or node */
+  actor: string;
+  action: string;
+  subject: string;
+  /** ok, or why it did not happen */
+  outcome: string;
+  /** More */
+  detail?: unknown;
+  /** SHA-256, hexadecimal */
+  hash: string;
 }
 
 export interface AuditProblem {
@@ -486,6 +344,46 @@ export interface BusRates {
 export interface CallResult {
   /** What the method returned */
   result: unknown;
+}
+
+export interface Capacity {
+  measured: Time;
+  /** What this machine carries, in sentences */
+  words: string[];
+  /** What is used up first by devices that are read each second */
+  binds_first: "processor" | "memory" | "disk";
+  /** The machine as it was then */
+  machine: Record<string, unknown>;
+  figures: CapacityFigures;
+  carries: Carried[];
+}
+
+export interface CapacityFigures {
+  /** Seconds of a core from the device to the store */
+  cpu_per_sample: number;
+  /** Seconds of a core to give one message to one client, the client's own work included */
+  cpu_per_delivery: number;
+  /** Octets of the log */
+  log_per_sample: number;
+  /** Seconds until the disk has 64 KiB, the median */
+  flush: number;
+  /** Octets a second that were flushed in pieces of 64 KiB */
+  written_per_second: number;
+  memory_base: Count;
+  /** Octets, without its points */
+  memory_per_device: number;
+  /** Octets */
+  memory_per_point: number;
+  /** Octets, both ends of the connection */
+  memory_per_client: number;
+}
+
+export interface Carried {
+  /** Such as devices of 18 points each second */
+  what: string;
+  number: number;
+  /** What is used up first */
+  binds: string;
 }
 
 export interface Child {
@@ -997,6 +895,18 @@ export interface Hop {
   above?: Count;
 }
 
+export interface InfluxError {
+  code: string;
+  message: string;
+}
+
+export interface InfluxHealth {
+  name: string;
+  message: string;
+  checks: string[];
+  status: "pass" | "fail";
+}
+
 export interface IngestError {
   /** Of a text; the number of the reading in JSON and SenML */
   line: number;
@@ -1091,6 +1001,44 @@ export interface LabExperiments {
 export interface LabFigure {
   label: string;
   value: number;
+}
+
+export interface LabOrder {
+  experiment: string;
+  settings?: Record<string, string>;
+  /** 0 for the default */
+  repeats?: number;
+  /** Few and small cases */
+  quick?: boolean;
+  /** 0 for 1 */
+  seed?: number;
+  /** Measure other programs that are installed there too */
+  with_peers?: boolean;
+}
+
+export interface LabProgress {
+  time: Time;
+  phase: string;
+  /** voltbus or a peer */
+  subject?: string;
+  case?: string;
+  repeat?: number;
+  repeats?: number;
+  /** Share of the work */
+  done: number;
+  /** Operations a second now */
+  rate?: number;
+  /** The figure of the repeat that has just ended */
+  value?: number;
+  /** Seconds */
+  p50?: number;
+  /** Seconds */
+  p99?: number;
+  /** Cores in use by the run's process */
+  cpu?: number;
+  /** Octets resident in the run's process */
+  memory?: number;
+  message?: string;
 }
 
 export interface LabRow {
@@ -1674,6 +1622,20 @@ export interface Nodes {
   refused: RefusedNode[];
 }
 
+/** An event of the stream about nodes: what changed since the one before */
+export interface NodesChange {
+  /** Nodes that are not here are no more; of the first event */
+  whole?: boolean;
+  /** Of each node that changed its name, and those fields of a Node that changed; null for one that is no more */
+  nodes: NodeChange[];
+  /** Names of those that are no more */
+  gone?: string[];
+  /** As of Nodes, if it changed */
+  above?: string[];
+  /** As of Nodes, if it changed */
+  refused?: RefusedNode[];
+}
+
 export interface Origin {
   /** A node's data directory, name~xxxxxx, or its urgent lane, name~xxxxxx! */
   origin: string;
@@ -1836,6 +1798,48 @@ export interface Problem {
   holders?: ControlHolder[];
 }
 
+export interface Process {
+  name: string;
+  state: "stopped" | "starting" | "running" | "backing-off" | "failed" | "stopping";
+  since: Time;
+  /** What a person should know */
+  text?: string;
+  /** What health says of it; absent if all is well */
+  concern?: string;
+  version: number;
+  /** The version that its makers gave it */
+  release?: string;
+  title?: string;
+  installed: Time;
+  /** Versions to go back to, the oldest first */
+  previous: number[];
+  priority: number;
+  /** Empty: as it was */
+  autostart: "" | "enabled" | "disabled";
+  pid?: number;
+  /** How often it ended in a row */
+  failures: number;
+  next_start?: Time;
+  /** Octets resident, with all its processes */
+  memory: number;
+  /** Processors, over the last second */
+  cpu: number;
+  processes: number;
+  /** Octets; 0 for the default of the node */
+  memory_limit: number;
+  /** Of user, landlock and seccomp */
+  isolation: string[];
+  last_end?: ProcessEnd;
+  /** Names of the reports */
+  crashes: string[];
+  /** The grants that it wants */
+  wants?: Record<string, unknown>;
+  /** JSON Schema of its configuration; not in lists */
+  config_schema?: Record<string, unknown>;
+  /** What it answers, as its package says; not in lists */
+  methods?: Record<string, unknown>[];
+}
+
 export interface ProcessCrash {
   at: Time;
   reason: "stopped" | "exited" | "killed" | "memory" | "hung" | "unable";
@@ -1851,6 +1855,17 @@ export interface ProcessCrash {
   /** Most octets that were seen */
   max_memory: number;
   lines: ProcessLine[];
+}
+
+export interface ProcessEnd {
+  at: Time;
+  reason: "stopped" | "exited" | "killed" | "memory" | "hung" | "unable";
+  text: string;
+  /** The exit code, -1 after a signal */
+  code: number;
+  signal?: string;
+  /** Seconds */
+  uptime: number;
 }
 
 export interface ProcessLine {
