@@ -62,8 +62,7 @@ build/.sdk: $(SDK_SOURCES) build/.sdk-tools
 	@touch $@
 
 build/.sdk-tools: python/requirements-build.txt build/.venv
-	[ -x .venv/bin/python ] || python3 -m venv .venv
-	.venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement python/requirements-build.txt
+	@tools/venv.sh $<
 	@touch $@
 
 .PHONY: web
@@ -90,19 +89,23 @@ endif
 test: build/.go $(if $(TALKS),build/.postgresql build/.iproute peers web sdk)
 	go test -shuffle=on -timeout $(TIMEOUT) $(PKG)
 else
-test: test-begin build test-go test-python test-web ## run all tests: Go with real peers, the SDK on a real node, the web screens in Chromium; with PKG the Go tests of some packages
+test: build test-go test-python test-web ## run all tests: Go with real peers, the SDK on a real node, the web screens in Chromium; with PKG the Go tests of some packages
 	@[ ! -s build/flaky.txt ] || { echo; echo "FLAKY: these failed, and passed when run once more, alone. Mend them:"; sed 's/^/  /' build/flaky.txt; }
 endif
+
+# The parts of the tests need nothing of each other: make -j runs them beside each other.
+test-go test-python test-web: | test-begin
 
 .PHONY: test-begin
 test-begin:
 	@mkdir -p build && rm -f build/flaky.txt
 
+# Without vet, which "make check" runs among the linters.
 .PHONY: test-go
 test-go: build/.go build/.postgresql build/.iproute $(GOTESTSUM) peers web sdk
 	@rm -f build/rerun.txt
 	$(GOTESTSUM) --format pkgname --format-icons text --packages '$(PKG)' \
-	  --rerun-fails=1 --rerun-fails-max-failures=10 --rerun-fails-report=build/rerun.txt -- -shuffle=on -timeout $(TIMEOUT)
+	  --rerun-fails=1 --rerun-fails-max-failures=10 --rerun-fails-report=build/rerun.txt -- -vet=off -shuffle=on -timeout $(TIMEOUT)
 	@tools/once_more.sh report build/rerun.txt
 
 .PHONY: test-python
@@ -112,8 +115,7 @@ test-python: build build/.python-tools ## test the Python SDK, in memory and on 
 	  PYTHONPATH=$(CURDIR)/python/src tools/once_more.sh pytest $$agent ../../.venv/bin/python -m pytest || exit 1; done
 
 build/.python-tools: python/requirements-dev.txt build/.venv
-	[ -x .venv/bin/python ] || python3 -m venv .venv
-	.venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement python/requirements-dev.txt
+	@tools/venv.sh $<
 	@touch $@
 
 .PHONY: test-web
@@ -183,8 +185,7 @@ bench: build/.go $(BENCHSTAT) ## run the benchmarks that match BENCH, in PKG, CO
 peers: $(if $(PEERS),build/.peers) ## make .venv with the programs that the tests talk to
 
 build/.peers: $(PEERS) build/.venv build/.node-example
-	[ -x .venv/bin/python ] || python3 -m venv .venv
-	.venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement testing/peers/requirements.txt
+	@tools/venv.sh $<
 	@touch $@
 
 # The example of an agent in JavaScript, and what checks the document of the bus.
@@ -195,7 +196,7 @@ build/.node-example: docs/examples/node/package.json docs/examples/node/package-
 # ---- check
 
 .PHONY: check
-check: fmt-check vet lint arch check-web check-python ## check format, vet, linters, import table, types of web and SDK
+check: fmt-check lint arch check-web check-python ## check format, linters (vet among them), import table, types of web and SDK
 
 .PHONY: fmt-check
 fmt-check: $(LINT)

@@ -75,10 +75,10 @@ type End struct {
 
 // Usage is what a process and its children use.
 type Usage struct {
-	Memory    int64   `json:"memory"`     // octets resident
+	Memory    int64   `json:"memory"`     // bytes resident
 	CPU       float64 `json:"cpu"`        // processors, over the last second
 	Processes int     `json:"processes"`  // how many there are
-	MaxMemory int64   `json:"max_memory"` // most octets that were seen since its start
+	MaxMemory int64   `json:"max_memory"` // most bytes that were seen since its start
 }
 
 // Status describes an agent at a moment.

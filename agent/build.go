@@ -143,7 +143,7 @@ func (b *builder) build(ctx context.Context, up *upload.Received, entry string) 
 	return p, nil
 }
 
-// maxUnpacked is the most octets that a source archive may hold.
+// maxUnpacked is the most bytes that a source archive may hold.
 const maxUnpacked = 1 << 30
 
 // openScript unpacks an archive that is not too large, and prints the one folder in it.
@@ -264,7 +264,7 @@ func (b *builder) environ() []string {
 	return env
 }
 
-// limited keeps the first octets of what is written.
+// limited keeps the first bytes of what is written.
 type limited struct {
 	bytes.Buffer
 	most int

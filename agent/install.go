@@ -69,13 +69,13 @@ func (m May) judge() error {
 	return m()
 }
 
-// Request is a wish to install an agent, or another version of one.
+// Request asks to install an agent, or another version of one.
 type Request struct {
 	Name     string
 	Entry    string    // which of the package's agents, if it has several
 	Upload   io.Reader // see unpack
 	Grant    string    // GrantAll, GrantNone or GrantRefuse
-	Memory   int64     // most octets resident; 0 keeps what it was
+	Memory   int64     // most bytes resident; 0 keeps what it was
 	Priority int       // -1 keeps what it was
 	By       string    // who wants it, for the audit
 	May      May       // asked before anything of the upload runs, and again before the new version is put in place

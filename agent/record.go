@@ -22,7 +22,7 @@ type Record struct {
 	Priority  int            `json:"priority"`
 	Autostart Autostart      `json:"autostart,omitempty"`
 	Wanted    bool           `json:"wanted"`
-	Memory    int64          `json:"memory"` // most octets resident; 0 for the node's default
+	Memory    int64          `json:"memory"` // most bytes resident; 0 for the node's default
 	UID       int            `json:"uid,omitempty"`
 	Installed time.Time      `json:"installed"`
 	Process   process.Orphan `json:"process"` // the newest process, to find it after a crash of the node

@@ -34,10 +34,10 @@ type Config struct {
 	Users     claim.Range // users that agents get, one each; nodes of one machine share them
 	Read      []string    // more that agents may read
 	Write     []string    // more that agents may read and write
-	Memory    int64       // most octets resident of an agent that has no bound of its own; 0 for none
+	Memory    int64       // most bytes resident of an agent that has no bound of its own; 0 for none
 	Files     int         // most open files of a process
 	Processes int         // most processes and threads of an agent with a user of its own; 0 for no bound
-	FileSize  int64       // most octets of a file that an agent writes; 0 for no bound
+	FileSize  int64       // most bytes of a file that an agent writes; 0 for no bound
 	Nice      int
 	Restart   Restart
 	Hang      bool          // end and start again what is silent

@@ -277,7 +277,7 @@ func TestAParquetFileIsSentWholeAndRemoved(t *testing.T) {
 	if p := reply.problem(t); p.Subject != "disk" || reply.Header.Get("Content-Disposition") != "" {
 		t.Errorf("a full disk gives %+v, %v", p, reply.Header)
 	}
-	n.server.Close() // which waits until the requests are over: what was prepared goes after the last octet
+	n.server.Close() // which waits until the requests are over: what was prepared goes after the last byte
 	if _, err := os.Stat(filepath.Dir(prepared)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("what was prepared is still there: %v", err)
 	}

@@ -11,7 +11,7 @@ import (
 	"voltbus/api/exchange"
 )
 
-// How fast a body must arrive: bodyRate octets a second on average, after bodyGrace. What nobody reads of a body
+// How fast a body must arrive: bodyRate bytes a second on average, after bodyGrace. What nobody reads of a body
 // when its request was answered gets bodyRest.
 const (
 	bodyGrace = 30 * time.Second
@@ -28,7 +28,7 @@ type arrival struct {
 	control *http.ResponseController
 	grace   time.Duration
 	began   time.Time
-	until   time.Time // the deadline of the next octets
+	until   time.Time // the deadline of the next bytes
 	octets  int64
 	ended   bool
 }

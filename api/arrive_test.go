@@ -34,13 +34,13 @@ func TestTheDeadlineOfABodyMovesWithWhatHasCome(t *testing.T) {
 	began := time.Now()
 	done := arrive(w, r, time.Minute)
 	if left := w.until.Sub(began); left < time.Minute || left > 2*time.Minute {
-		t.Errorf("before the first octet it has %v", left)
+		t.Errorf("before the first byte it has %v", left)
 	}
 	if _, err := io.ReadFull(r.Body, make([]byte, size)); err != nil {
 		t.Fatal(err)
 	}
 	if left := w.until.Sub(began); left < time.Minute+10*time.Second || left > 2*time.Minute {
-		t.Errorf("after 10 s worth of octets it has %v", left)
+		t.Errorf("after 10 s worth of bytes it has %v", left)
 	}
 	if _, err := r.Body.Read(make([]byte, 1)); !errors.Is(err, io.EOF) || !w.until.IsZero() {
 		t.Errorf("at its end (%v) the deadline is %v", err, w.until)

@@ -9,7 +9,7 @@ const (
 	maxExports   = 16
 	eachExports  = 4
 	eachRequests = 256       // that are no streams; all together have as many as there are connections
-	eachBodies   = 512 << 20 // octets of bodies, and of what their values take when they are read, as wire.Weight has it
+	eachBodies   = 512 << 20 // bytes of bodies, and of what their values take when they are read, as wire.Weight has it
 	maxBodies    = 2 * eachBodies
 )
 

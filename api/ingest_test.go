@@ -172,7 +172,7 @@ func TestBodiesMayBeCompressedWithinBounds(t *testing.T) {
 		}
 		bomb := compressed(t, how, strings.Repeat("#", 33<<20))
 		if p := n.send(samplesPath, "text/plain", bomb, header("Content-Encoding", how)).problem(t); p.Status != http.StatusRequestEntityTooLarge {
-			t.Errorf("%d octets that become 33 MiB with %s give %+v", len(bomb), how, p)
+			t.Errorf("%d bytes that become 33 MiB with %s give %+v", len(bomb), how, p)
 		}
 		whole := compressed(t, how, "a v=1")
 		for _, damaged := range []string{whole[:len(whole)-5], "no " + how} {

@@ -134,7 +134,7 @@ func (s *server) places(kind string) func(context.Context, string, int) (func(),
 	}
 }
 
-// statementRate is how many octets of statements, which stand in the audit log as a whole, one person may have told in a second, over
+// statementRate is how many bytes of statements, which stand in the audit log as a whole, one person may have told in a second, over
 // time; twice as many at once.
 const (
 	statementRate     = 8 << 10

@@ -134,7 +134,7 @@ func TestAttackAHalfSentBodyEnds(t *testing.T) {
 	}
 }
 
-// slowly gives octets one by one, each when the one before was taken.
+// slowly gives bytes one by one, each when the one before was taken.
 type slowly struct{ left int }
 
 func (s *slowly) Read(p []byte) (int, error) {

@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	maxQuery = 512 << 10 // octets of a request's query
-	// MaxHeader is the most octets of a request's first line and header, for http.Server.
+	maxQuery = 512 << 10 // bytes of a request's query
+	// MaxHeader is the most bytes of a request's first line and header, for http.Server.
 	MaxHeader = maxQuery + 64<<10
 )
 
@@ -42,7 +42,7 @@ type server struct {
 	bodies     *bound.Places // bytes of bodies that are being read or worked on
 	statements *bound.Queues // of SQL
 
-	statementTexts *bound.Quotas // in octets
+	statementTexts *bound.Quotas // in bytes
 
 	intake *intake.Intake
 	zips   zips

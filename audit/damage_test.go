@@ -29,7 +29,7 @@ func copyLog(t rapid.TB, from, to string) {
 	}
 }
 
-// Any single changed octet, any change of order, any removal and any insertion is found.
+// Any single changed byte, any change of order, any removal and any insertion is found.
 func TestNothingCanBeChangedUnseen(t *testing.T) {
 	const n = 40
 	original := t.TempDir()
@@ -68,7 +68,7 @@ func TestNothingCanBeChangedUnseen(t *testing.T) {
 	})
 }
 
-// changeOctet changes one octet of a column, or one bit of a number.
+// changeOctet changes one byte of a column, or one bit of a number.
 func changeOctet(t *testing.T, rt *rapid.T, dir, column string, seq int) {
 	t.Helper()
 	switch column {

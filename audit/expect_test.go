@@ -88,7 +88,7 @@ func TestWhatIsKnownOfALogThatIsWholeIsNoDamage(t *testing.T) {
 	expect(t, l, audit.Head{}, "nobody")
 	expect(t, l, kept, "the catalogue")
 	must(t, l.Append(t.Context(), entry(6)))
-	expect(t, l, kept, "the node above")
+	expect(t, l, kept, "the parent")
 	l.Missing("there was one")
 	r, err := l.Verify(t.Context(), nil)
 	must(t, err)

@@ -9,7 +9,7 @@ import (
 const (
 	gatherTime = time.Minute
 	maxGathers = 4096    // actors and actions that are remembered
-	maxExample = 4 << 10 // octets of the detail of an entry that stands for many
+	maxExample = 4 << 10 // bytes of the detail of an entry that stands for many
 )
 
 // several is the actor of a sum over many actors, when there are more than can be told one by one.

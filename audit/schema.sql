@@ -8,5 +8,5 @@ CREATE TABLE entry (
     subject TEXT    NOT NULL,
     outcome TEXT    NOT NULL,
     detail  TEXT    NOT NULL,              -- JSON on one line, or ''
-    hash    BLOB    NOT NULL               -- 32 octets
+    hash    BLOB    NOT NULL               -- 32 bytes
 ) STRICT;

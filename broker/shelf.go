@@ -5,7 +5,7 @@ import (
 	"voltbus/protocol/mqtt/topic"
 )
 
-// shelf holds the retained messages. They are bounded in number and octets, and those of one device to a part of that,
+// shelf holds the retained messages. They are bounded in number and bytes, and those of one device to a part of that,
 // so that none takes the room of all others. The broker's lock guards it.
 type shelf struct {
 	all   *topic.Retained[kept]
@@ -42,7 +42,7 @@ func (s share) minus(o share) share { return share{s.messages - o.messages, s.oc
 // within reports whether a share is no larger than another.
 func (s share) within(most share) bool { return s.messages <= most.messages && s.octets <= most.octets }
 
-// room reports whether a message of so many octets may be retained for a device. One that is no larger than that which
+// room reports whether a message of so many bytes may be retained for a device. One that is no larger than that which
 // it replaces always may.
 func (s *shelf) room(name string, octets int, device string) bool {
 	total, own, more := s.total, s.of[device], share{1, octets}

@@ -98,7 +98,7 @@ func (d *device) ask(text []byte) (packet.Type, []byte) {
 	if _, err := d.conn.Write(text); err != nil {
 		d.t.Fatal(err)
 	}
-	var head [2]byte // no answer here has 128 octets
+	var head [2]byte // no answer here has 128 bytes
 	if _, err := io.ReadFull(d.conn, head[:]); err != nil {
 		d.t.Fatal(err)
 	}

@@ -80,7 +80,7 @@ func TestAClientThatDoesNotReadIsShownAsSlow(t *testing.T) {
 		}
 		if got := find(t, b, "lazy"); got.Slow {
 			if got.Pending <= 1<<20 {
-				t.Errorf("it is slow with %d octets that wait", got.Pending)
+				t.Errorf("it is slow with %d bytes that wait", got.Pending)
 			}
 			return
 		}

@@ -11,7 +11,7 @@ CREATE TABLE IF NOT EXISTS audit_head (
     head   TEXT    NOT NULL
 ) STRICT;
 -- What the documents of an owner take, all versions and notes, so that a bound costs no sum over them. Each
--- version counts 256 octets beside its texts.
+-- version counts 256 bytes beside its texts.
 CREATE TABLE IF NOT EXISTS document_use (
     owner  TEXT    NOT NULL PRIMARY KEY,
     octets INTEGER NOT NULL

@@ -113,7 +113,7 @@ func TestPointsThatComeOneByOneStandInFewBlocks(t *testing.T) {
 }
 
 func TestNewPointsInNoOrderWriteLittle(t *testing.T) {
-	const points, batch, most = 40_000, 4000, 400 // most octets a point, of the log of SQLite and the file
+	const points, batch, most = 40_000, 4000, 400 // most bytes a point, of the log of SQLite and the file
 	dir := t.TempDir()
 	c := open(t, dir)
 	order := rand.New(rand.NewPCG(1, 1)).Perm(points)
@@ -126,7 +126,7 @@ func TestNewPointsInNoOrderWriteLittle(t *testing.T) {
 	}
 	written := size(t, dir, catalog.File) + size(t, dir, catalog.File+"-wal")
 	if written > points*most {
-		t.Errorf("%d octets a point were written, want at most %d", written/points, most)
+		t.Errorf("%d bytes a point were written, want at most %d", written/points, most)
 	}
 }
 

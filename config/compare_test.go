@@ -44,8 +44,8 @@ func TestCompareFindsWhatMustBeDone(t *testing.T) {
 			func(c *Config) { c.Listen.Bus, c.Store.Retention.Age = "", time.Hour },
 			Changes{Restart: []string{"listen", "store"}},
 		},
-		"what nodes above may do": {func(c *Config) { c.Uplink.Allow = []string{} }, Changes{Allow: true}},
-		"the uplink":              {func(c *Config) { c.Uplink.Rate = KiB }, Changes{Restart: []string{"uplink"}}},
+		"what ancestors may do": {func(c *Config) { c.Uplink.Allow = []string{} }, Changes{Allow: true}},
+		"the uplink":            {func(c *Config) { c.Uplink.Rate = KiB }, Changes{Restart: []string{"uplink"}}},
 		"the other sections": {
 			func(c *Config) {
 				c.Node.Name, c.Log.MaxBytes, c.Recorder.Queue, c.Ingest.Points = "x", GiB+1, 1, 1

@@ -57,7 +57,7 @@ func (s *Selection) Has(c *Command) bool {
 		(s.Level == 0 || s.Level == c.Level) && (s.Task == "" || s.Task == c.Task)
 }
 
-// Approval is the decision of a second person about a command that needs approval.
+// Approval is the decision about a command that needs approval.
 type Approval struct {
 	Requester string // of the command
 	Command   string // its identifier

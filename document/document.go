@@ -30,7 +30,7 @@ const (
 type Limit struct {
 	Documents int // of the owner
 	Octets    int // of all versions of the owner's documents
-	All       int // octets of all documents of the node
+	All       int // bytes of all documents of the node
 }
 
 // LimitOf returns the limit for a document of an owner that somebody writes. What an agent writes leaves room for

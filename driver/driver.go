@@ -50,8 +50,8 @@ type Config interface {
 // Files are the files that a configuration may name. Who writes a configuration may read fewer files than the
 // process that loads it: a driver opens no file but by these.
 type Files interface {
-	// ReadFile returns what a file holds, of at most as many octets. A name is relative to the place of the
-	// configuration. The octets are shared: they must not be changed. Errors say what to do, and may be shown.
+	// ReadFile returns what a file holds, of at most as many bytes. A name is relative to the place of the
+	// configuration. The bytes are shared: they must not be changed. Errors say what to do, and may be shown.
 	ReadFile(name string, most int64) ([]byte, error)
 }
 

@@ -239,7 +239,7 @@ func partTrouble(all []verdict.Concern, part verdict.Part) error {
 	return nil
 }
 
-// counted says how many devices answer and how much is recorded, here and at the nodes below.
+// counted says how many devices answer and how much is recorded, here and at descendants.
 func (h *Health) counted() string {
 	var c verdict.Count
 	for _, d := range h.parts.Fleet.Devices() {

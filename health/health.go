@@ -53,7 +53,7 @@ type Parts struct {
 	MQTT     func() error                // why the broker cannot keep what it shall; nil for nothing
 	Delivery func() map[string]string    // what is wrong with the delivery of readings of meters, by what it is about; nil for a node that delivers none
 	Children func() []verdict.Child
-	Count    func(*verdict.Count) // counts the nodes below
+	Count    func(*verdict.Count) // counts the descendants
 	Now      func() time.Time
 }
 

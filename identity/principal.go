@@ -25,7 +25,7 @@ type Principal struct {
 	Node string // the name of the node on which it is; "" for this one
 }
 
-// MaxPrincipal is how many octets a Principal has in writing at most.
+// MaxPrincipal is how many bytes a Principal has in writing at most.
 const MaxPrincipal = len(PersonKind) + len(":/") + 2*maxUserName
 
 // anyNode is the name of a node as configurations and parents give it.

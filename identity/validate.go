@@ -17,7 +17,7 @@ import (
 const (
 	maxGrants   = 1000
 	maxWhere    = 50
-	maxGrantKey = 128 // octets of the name of a method, an argument or a capability
+	maxGrantKey = 128 // bytes of the name of a method, an argument or a capability
 	maxLevel    = 16
 )
 

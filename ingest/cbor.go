@@ -55,7 +55,7 @@ func (c *cbor) check() error {
 		err = jsontext.ErrBehind
 	}
 	if err != nil {
-		return fault.E("ingest.Parse", fault.Invalid, "body", fmt.Errorf("is not CBOR that can be read: octet %d %w", c.i+1, err))
+		return fault.E("ingest.Parse", fault.Invalid, "body", fmt.Errorf("is not CBOR that can be read: byte %d %w", c.i+1, err))
 	}
 	c.i = 0
 	return nil

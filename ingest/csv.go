@@ -366,7 +366,7 @@ func cellValue(c cell, kind []byte) (v point.Value, err error) {
 	return convert(v, kind)
 }
 
-// first returns the first octet; a letter if there is none.
+// first returns the first byte; a letter if there is none.
 func first(b []byte) byte {
 	if len(b) == 0 {
 		return 'x'

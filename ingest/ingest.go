@@ -31,8 +31,8 @@ const (
 
 // Bounds of what is read.
 const (
-	MaxLine   = 1 << 20           // octets of a line of text
-	MaxText   = scalar.MaxText    // octets of a text value
+	MaxLine   = 1 << 20           // bytes of a line of text
+	MaxText   = scalar.MaxText    // bytes of a text value
 	MaxErrors = 100               // errors that are listed; the rest is counted
 	maxDepth  = jsontext.MaxDepth // of nested CBOR
 	batchSize = 32 << 10          // samples that are handed over at once

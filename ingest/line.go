@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	errLongLine   = fmt.Errorf("a line has at most %d octets", MaxLine)
+	errLongLine   = fmt.Errorf("a line has at most %d bytes", MaxLine)
 	errNoFields   = errors.New("has no fields; a line is measurement,tag=value field=value time")
 	errFieldKey   = errors.New("a field needs a name and a value: field=value")
 	errFieldValue = errors.New("is no value; write 21.5, 21i, true or \"text\"")

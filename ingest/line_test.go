@@ -48,7 +48,7 @@ func TestLineProtocolIsRead(t *testing.T) {
 		}, nil},
 		{"a text that is not closed costs one line", "m s=\"a\nm v=1\nm w=2", []string{"m/v float 1 @0", "m/w float 2 @0", "! 1 m: a text is not closed…"}, nil},
 		{"a path that is too long", strings.Repeat("m", 600) + " v=1", []string{"! 1 mmm…"}, nil},
-		{"a line that is too long", "m v=1\n" + strings.Repeat("m", ingest.MaxLine+1) + "\nm v=2", []string{"m/v float 1 @0", "m/v float 2 @0", "! 2 : a line has at most 1048576 octets"}, nil},
+		{"a line that is too long", "m v=1\n" + strings.Repeat("m", ingest.MaxLine+1) + "\nm v=2", []string{"m/v float 1 @0", "m/v float 2 @0", "! 2 : a line has at most 1048576 bytes"}, nil},
 		{"times in other units", "m v=1 1772366401", []string{"m/v float 1 @1"}, precision(time.Second)},
 		{"hours", "m v=1 492323", []string{"m/v float 1 @-3600"}, precision(time.Hour)},
 		{"times in the wrong unit", "m v=1 1772366401\nm v=1 -1\nm v=1 9223372036854775807", []string{

@@ -10,7 +10,7 @@ import (
 const (
 	maxSeries       = 1 << 16
 	maxCachedFields = 1 << 18
-	maxSeriesKey    = 4 << 10 // octets; a longer one is forgotten at once
+	maxSeriesKey    = 4 << 10 // bytes; a longer one is forgotten at once
 )
 
 // lineCache remembers the paths of series, which are a measurement with tags as they are written,

@@ -8,7 +8,7 @@ import (
 	"voltbus/point"
 )
 
-// namesAtOnce is how many octets of paths stand in one piece of memory, which stays as long as one of them
+// namesAtOnce is how many bytes of paths stand in one piece of memory, which stays as long as one of them
 // is used.
 const namesAtOnce = 16 << 10
 

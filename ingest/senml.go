@@ -61,7 +61,7 @@ var (
 type fieldContent struct {
 	number point.Value // of a number or a bool
 	text   []byte
-	data   []byte // octets
+	data   []byte // bytes
 }
 
 // record is a SenML record as it is written, and base what earlier ones say for those after them.

@@ -21,7 +21,7 @@ func (n *Node) Ledger(ctx context.Context) (answer.Ledger, error) {
 	return out, err
 }
 
-// LedgerBelow implements stream.Ledger: Ledger of this node and of every node below it.
+// LedgerBelow implements stream.Ledger: the ledger of this node and of each descendant.
 func (n *Node) LedgerBelow(ctx context.Context) (answer.Ledger, error) {
 	out, err := n.account.Own(ctx)
 	if err == nil {

@@ -17,8 +17,8 @@ import (
 // readers lists the methods of a node that change nothing there.
 var readers = sync.OnceValue(func() []string { return service.Readers(declared.All()) }) //nolint:gochecknoglobals // never changed
 
-// allowed returns what the nodes above may do here: what uplink.allow says, or, without it, to read and
-// subscribe to what is sent, and to ask the nodes below what only reads. It fails with fault.Invalid.
+// allowed returns what ancestors may do here: what uplink.allow says, or, without it, to read and
+// subscribe to what is sent, and to ask descendants what only reads. It fails with fault.Invalid.
 func allowed(u *config.Uplink) (identity.Grants, error) {
 	var g identity.Grants
 	if u.Allow == nil {

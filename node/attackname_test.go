@@ -20,7 +20,7 @@ import (
 	"voltbus/operation/auditlog"
 )
 
-// What a name of 3,000 octets may lead to at most: octets of a refusal, and of a line of the node's log and of its audit log.
+// What a name of 3,000 bytes may lead to at most: bytes of a refusal, and of a line of the node's log and of its audit log.
 const (
 	longName   = 3000
 	mostAnswer = 2500
@@ -116,13 +116,13 @@ func TestAttackLongNamesAreShortenedWhereverTheyAreShown(t *testing.T) {
 	for _, e := range page.Entries {
 		text, err := json.Marshal(e)
 		if err != nil || len(text) > mostLine {
-			t.Errorf("the audit log has %d octets of %s: %.300s…, %v", len(text), e.Action, text, err)
+			t.Errorf("the audit log has %d bytes of %s: %.300s…, %v", len(text), e.Action, text, err)
 		}
 	}
 	r.halt()
 	for line := range strings.Lines(log.text.String()) {
 		if len(line) > mostLine {
-			t.Errorf("the log has a line of %d octets: %.300s…", len(line), line)
+			t.Errorf("the log has a line of %d bytes: %.300s…", len(line), line)
 		}
 	}
 }
@@ -157,6 +157,6 @@ func (r *running) tryName(token, method, path string, body map[string]any) {
 		t.Fatal(err)
 	}
 	if len(answer) > mostAnswer {
-		t.Errorf("%s %.60s: %s with %d octets: %.300s…", method, path, resp.Status, len(answer), answer)
+		t.Errorf("%s %.60s: %s with %d bytes: %.300s…", method, path, resp.Status, len(answer), answer)
 	}
 }

@@ -39,7 +39,7 @@ func TestAttackStatementsAreAuditedAndLeaveTheNodeAtWork(t *testing.T) {
 		}
 	}
 	if len(told) > 15_000 {
-		t.Errorf("the audit log took %d octets", len(told))
+		t.Errorf("the audit log took %d bytes", len(told))
 	}
 	if err := ask("SELECT count(*) FROM samples"); err != nil {
 		t.Error(err)

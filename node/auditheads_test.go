@@ -108,7 +108,7 @@ func TestAttackAChildDeletesItsAuditLogAndAllThatKnowsOfItThere(t *testing.T) {
 		return len(p.child.told(client.AuditFilter{Action: "audit.compared"})) == 1
 	})
 	got := p.child.told(client.AuditFilter{Action: audit.Segment, Limit: 10})
-	if len(got) != 2 || !strings.Contains(got[1], "the node above knows entries up to") {
+	if len(got) != 2 || !strings.Contains(got[1], "the parent knows entries up to") {
 		t.Errorf("the child says %q", got)
 	}
 	eventually(t, "the parent tells of it", func() bool {

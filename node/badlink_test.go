@@ -174,7 +174,7 @@ func TestOnASlowLinkUrgentReadingsPassTheBacklog(t *testing.T) {
 	before := p.way.Carried(link.Up)
 	eventually(t, "the alarm is at the parent", func() bool { return p.parent.stored("campus/plant/alarm") == 1 })
 	if octets := p.way.Carried(link.Up) - before; octets > 1<<20 {
-		t.Errorf("%d octets of the backlog went before the alarm", octets)
+		t.Errorf("%d bytes of the backlog went before the alarm", octets)
 	}
 	if n, _ := stored(p.parent, "plant"); n >= 100 {
 		t.Error("the backlog was there before")
@@ -212,7 +212,7 @@ func TestABlockAsLargeAsTheLogTakesComesOverALinkThatIsCutAgainAndAgain(t *testi
 	p.record(10)
 	eventually(t, "all is there", func() bool { return p.parent.stored("campus/plant/p") == p.sent })
 	if octets := p.way.Carried(link.Up) - before; octets > 2*size {
-		t.Errorf("%d octets went up for a block of %d", octets, size)
+		t.Errorf("%d bytes went up for a block of %d", octets, size)
 	}
 	p.way.Flap(0)
 	p.child.record(numbers("alarm", 1, 1))

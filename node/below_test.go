@@ -9,7 +9,7 @@ import (
 
 func TestTheHealthOfANodeWithoutDevicesCountsThoseBelow(t *testing.T) {
 	n := newTwoNodes(t, "", "devices:\n  hall: {driver: sim, interval: 1s, config: {model: zone}}\n", identity.Grants{})
-	want := "no devices here; 1 of 1 node below is connected, 1 of 1 device answers there"
+	want := "no devices here; 1 of 1 descendant is connected, 1 of 1 device answers there"
 	said := ""
 	defer func() { t.Logf("it said %q last", said) }()
 	awaitTrue(t, "the parent says "+want, func() bool {

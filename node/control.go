@@ -16,7 +16,7 @@ import (
 	"voltbus/uplink/replica"
 )
 
-// openControl makes the desk that decides about commands, with what was commanded before.
+// openControl opens the dispatcher that decides about commands, with what was commanded before.
 func openControl(ctx context.Context, n *Node) error {
 	if n.opts.Idle {
 		return nil
@@ -46,7 +46,7 @@ func openControl(ctx context.Context, n *Node) error {
 	return nil
 }
 
-// branches lists where the points of nodes below this one lie.
+// branches lists the paths under which the points of descendants lie.
 func branches(below []replica.Node) []access.Branch {
 	var list []access.Branch
 	for i := range below {
@@ -55,7 +55,7 @@ func branches(below []replica.Node) []access.Branch {
 	return list
 }
 
-// Control returns the desk that decides about commands; nil for an idle node.
+// Control returns the dispatcher that decides about commands; nil for an idle node.
 func (n *Node) Control() *dispatch.Dispatcher { return n.desk }
 
 // controlled describes the points of the configured devices for those who command them.
@@ -79,7 +79,7 @@ func recordCommands(ctx context.Context, n *Node, fresh []point.Info, samples []
 	return n.recorder.Record(ctx, samples)
 }
 
-// announcements is how many turns of the desk may wait to be told on the bus.
+// announcements is how many rounds of the dispatcher may wait to be published on the bus.
 const announcements = 1024
 
 // announceControl tells on the bus what happens to points, until ctx ends.

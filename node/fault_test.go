@@ -194,7 +194,7 @@ func TestACorruptBlockOfTheLogIsReportedAndTheRestServed(t *testing.T) {
 	}
 }
 
-// flip changes one octet at a place between 0 and 1 of a file.
+// flip changes one byte at a place between 0 and 1 of a file.
 func flip(t *testing.T, file string, place float64) {
 	t.Helper()
 	data, err := os.ReadFile(file)

@@ -10,7 +10,7 @@ import (
 	"voltbus/uplink/federation"
 )
 
-// newFederation lets questions about the history reach what nodes below have not sent yet.
+// newFederation completes answers about the history with what descendants have not sent yet.
 func newFederation(n *Node) *federation.Federation {
 	var kept store.Store = n.history.Store()
 	if n.history.Store() == nil {

@@ -56,7 +56,7 @@ func hostileBodies() map[string]string {
 		"deep objects":        strings.Repeat(`{"a":`, 50_000) + "1" + strings.Repeat("}", 50_000),
 		"UTF-16":              "\xff\xfe{\x00}\x00",
 		"Latin-1":             "{\"name\": \"M\xfcller\", \"statement\": \"\xff\", \"text\": \"\xfc\"}",
-		"zero octets":         "{\"name\": \"a\x00b\"}",
+		"zero bytes":          "{\"name\": \"a\x00b\"}",
 		"wrong types":         `{"text": [1], "name": {}, "token": 1, "statement": false, "path": 7, "version": [], "limit": "x", "role": 3, "config": 1}`,
 		"unknown fields":      `{"__proto__": {"admin": true}, "x": 1}`,
 		"two values":          `{} {}`,
@@ -263,7 +263,7 @@ func isSOAP(a attack, media string) bool {
 	return strings.HasPrefix(a.path, "/api/v1/metering/soap") && strings.Contains(media, "xml")
 }
 
-// heap returns the octets in use.
+// heap returns the bytes in use.
 func heap() int64 {
 	runtime.GC()
 	var m runtime.MemStats

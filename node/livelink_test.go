@@ -259,7 +259,7 @@ func TestAttackAChildPublishesLiveMessagesOfOthers(t *testing.T) {
 	n.hears(t, "hall/a")
 }
 
-// A node that lets its history be read and not its live values is known for that at every node above it that wants them,
+// A node that lets its history be read and not its live values is reported as such at each ancestor that wants them,
 // with what would let them go; and is not any more when it allows them.
 func TestWhatANodeFarBelowWithholdsIsKnownAtTheTop(t *testing.T) {
 	r := newDeepRow(t, map[string]string{"leaf": "uplink: {allow: [\"read **\"]}\n"})

@@ -154,7 +154,7 @@ func TestAttackTheWebServiceAnswersHostileMessagesWithAFault(t *testing.T) {
 	}{
 		{"text/xml", bomb + envelope(""), 500, "document type"},
 		{"text/xml", envelope(strings.Repeat("<a>", 100_000)), 500, "is not known"},
-		{"text/xml", envelope(`<RecordReadings xmlns="urn:voltbus:metering:1"><reading><` + strings.Repeat("a", 1<<20)), 500, "more than 65536 octets"},
+		{"text/xml", envelope(`<RecordReadings xmlns="urn:voltbus:metering:1"><reading><` + strings.Repeat("a", 1<<20)), 500, "more than 65536 bytes"},
 		{"text/xml", `<s:Envelope xmlns:s="urn:x"/>`, 500, "env:VersionMismatch"},
 		{"application/soap+xml", envelope(""), 400, "env:Sender"},
 		{"application/json", "{}", 415, "set Content-Type"},

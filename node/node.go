@@ -290,7 +290,7 @@ func (n *Node) Run(ctx context.Context) error {
 		start("agents", n.supervisor.Run)
 	}
 	start("approval", func(ctx context.Context) error {
-		return n.parent.Run(ctx, parent.Knock, func(err error) { n.log.InfoContext(ctx, "the node above was asked", slog.Any("err", err)) })
+		return n.parent.Run(ctx, parent.Knock, func(err error) { n.log.InfoContext(ctx, "the parent was asked", slog.Any("err", err)) })
 	})
 	if n.settings != nil && !n.opts.Idle {
 		start("trial", n.settings.Run)

@@ -21,7 +21,7 @@ type plant struct {
 	kinds   []driver.Kind
 	fleet   *device.Fleet
 	catalog *catalog.Catalog
-	// allowed is told when what nodes above may do here has changed.
+	// allowed is called when what ancestors may do here has changed.
 	allowed func()
 	log     *slog.Logger
 

@@ -224,7 +224,7 @@ func (r *row) equal() {
 	}
 }
 
-// texts says how many texts of a point a history has, of how many different times, and their octets.
+// texts says how many texts of a point a history has, of how many different times, and their bytes.
 func (r *row) texts(c *client.Client, path string) (has string) {
 	r.t.Helper()
 	query := "SELECT count(*), count(DISTINCT time), coalesce(sum(length(text)), 0) FROM samples WHERE point = '" + path + "'"
@@ -288,7 +288,7 @@ func (r *row) sendLargeThroughACut() {
 	r.t.Logf("%d KiB went up for a block of %d KiB", (way.Carried(link.Up)-before)>>10, r.large*textSize>>10)
 }
 
-// saysWhatItLacks looks at what needs both versions: accounts and histories of nodes below, and who asks.
+// saysWhatItLacks looks at what needs both versions: accounts and histories of descendants, and who asks.
 func (r *row) saysWhatItLacks(old string) {
 	r.t.Helper()
 	top, end := r.nodes[0], r.last()

@@ -45,7 +45,7 @@ func smallFiles() []quarantine.File {
 		{Name: "metering/" + system.DeliveryFile, Check: system.CheckDelivery, Lost: "the readings in the log are sent again, which does no harm"},
 		{Name: history.MarkFile, Check: recorder.CheckMark, Lost: "the log was read from its beginning"},
 		{Name: originsFile, Check: receiver.CheckOwners, Lost: "by which child an origin comes is learned anew from the next block of each"},
-		{Name: replica.FileName, Check: replica.Check, Lost: "the nodes below are known again when they connect, and earlier outages of children are forgotten"},
+		{Name: replica.FileName, Check: replica.Check, Lost: "descendants are known again when they connect; earlier outages of children are lost"},
 		{Name: AddressFile, Lost: "it is written anew"},
 		{Name: audit.Anchor, Lost: "nothing beside the log says where that ended"},
 		{Name: tls + pki.AuthorityFile, Check: pki.CheckCertificate, Copy: tls + pki.AuthorityCopy, Needed: true},

@@ -14,7 +14,7 @@ import (
 	"voltbus/testing/link"
 )
 
-// A node below may send readings of meters that are registered there and not here. They wait here, as far as there is room.
+// A descendant may send readings of meters that are registered there and not here. They wait here, as far as there is room.
 func TestAttackAChildFillsItsParentWithReadingsOfUnknownMeters(t *testing.T) {
 	const most = 400
 	p := &pair{t: t, way: link.New(t)}

@@ -20,7 +20,7 @@ type Caller struct {
 	Name    string
 	Role    identity.Role   // of a person; Nobody for an agent
 	Agent   string          // the name of an agent; "" for people
-	Grants  identity.Grants // of an agent; of the neighbour by which a visitor asks
+	Grants  identity.Grants // of an agent; of the neighbour through which a remote caller asks
 	Visitor bool            // asks through another node
 	// Recorder says that a token asks which can only record, and Under below which path; "" for anywhere.
 	Recorder bool
@@ -70,7 +70,7 @@ type Spec struct {
 	Audited bool          // the audit log says who did it, and how it ended
 	Action  string        // in the audit log; "" if that is Name
 	Takes   string        // the schema of the body in OpenAPI; "" if it is written from the arguments
-	Body    int64         // most octets of the arguments over HTTP; 0 if none come in a body
+	Body    int64         // most bytes of the arguments over HTTP; 0 if none come in a body
 	Stream  string        // of what one person has few at a time, if the answer is a Stream: Exports or Statements
 	Formats []string      // the media types of such an answer
 	Header  string        // a header of it, with its schema: "Voltbus-Sources: Sources"

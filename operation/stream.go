@@ -9,10 +9,10 @@ import (
 	"voltbus/fault"
 )
 
-// MostAnswer is how many octets a result may have that is not written piece by piece.
+// MostAnswer is how many bytes a result may have that is not written piece by piece.
 const MostAnswer = 8 << 20
 
-// chunk is how many octets are collected before they are passed on.
+// chunk is how many bytes are collected before they are passed on.
 const chunk = 32 << 10
 
 var errLarge = fmt.Errorf("the answer has more than %d MiB; ask for a shorter time, fewer points, a limit or pages", MostAnswer>>20)
@@ -27,7 +27,7 @@ type Output struct {
 // NewOutput returns an output that passes pieces on to a writer.
 func NewOutput(to io.Writer) *Output { return &Output{to: to} }
 
-// Spill passes on what was collected if it is a piece. Callers call it again and again. What stays here may have MostAnswer octets.
+// Spill passes on what was collected if it is a piece. Callers call it again and again. What stays here may have MostAnswer bytes.
 func (o *Output) Spill() error {
 	switch {
 	case o.to == nil && len(o.Buf) > MostAnswer:
@@ -58,27 +58,27 @@ func (o *Output) Sent() bool { return o.sent }
 // Written is a result that is written as JSON, piece by piece: it may be large, or asked for often.
 type Written func(to *Output) error
 
-// Head says what an answer is, before its first octet.
+// Head says what an answer is, before its first byte.
 type Head struct {
 	Media  string
 	File   string // the name under which it may be kept; "" for none
-	Length int64  // octets; 0 if nobody knows
+	Length int64  // bytes; 0 if nobody knows
 	Value  string // of Spec.Header; "" for none
 }
 
-// Stream takes an answer of any length. An error of the handler before the first octet is answered as any other; later the answer is
+// Stream takes an answer of any length. An error of the handler before the first byte is answered as any other; later the answer is
 // cut, so that nobody takes it for whole. Each write waits for a reader only so long.
 type Stream interface {
 	io.Writer
 	// Enter waits for a place among those who are answered in the same way. Of what costs something one person has only so much a second.
 	Enter(ctx context.Context, cost int) (leave func(), err error)
-	// Begin may be called again until the first octet; it replaces what was said before.
+	// Begin may be called again until the first byte; it replaces what was said before.
 	Begin(h Head)
 	// Fail writes, as the last line of an answer in lines of JSON, why there are no more.
 	Fail(err error) error
 }
 
-// Costly are arguments that cost something, in octets.
+// Costly are arguments that cost something, in bytes.
 type Costly interface{ Cost() int }
 
 // StreamHandler writes what is asked for.

@@ -72,7 +72,7 @@ func TestAStreamIsJudgedBeforeItTakesAPlace(t *testing.T) {
 			to := &sheet{full: tt.full}
 			err := streaming(&told).Stream(t.Context(), &tt.who, "device.dump", arguments(t, tt.args), to)
 			if (err == nil) != (tt.want == 0) || (err != nil && !fault.Is(err, tt.want)) || to.Len() != tt.octets {
-				t.Errorf("gives %d octets, %v", to.Len(), err)
+				t.Errorf("gives %d bytes, %v", to.Len(), err)
 			}
 			if len(told) != 1 || told[0].Subject != tt.subject || (told[0].Err == nil) != (err == nil) {
 				t.Errorf("the audit log was told %+v", told)

@@ -94,7 +94,7 @@ var (
 	errDefect  = errors.New("the result cannot be written")
 )
 
-// Run does what somebody asks for. The result is JSON, null for none, and has MostAnswer octets at most if it is Written.
+// Run does what somebody asks for. The result is JSON, null for none, and has MostAnswer bytes at most if it is Written.
 func (t *Table) Run(ctx context.Context, who *Caller, name string, args Arguments) (json.RawMessage, error) {
 	out, err := t.Do(ctx, who, name, args)
 	if err != nil {
@@ -276,7 +276,7 @@ func (t *Table) Leaving(ctx context.Context, who *Caller, name string, args Argu
 	return args, false, nil
 }
 
-// mostTold is how many octets of arguments the audit log keeps.
+// mostTold is how many bytes of arguments the audit log keeps.
 const mostTold = 4096
 
 // told returns arguments as the audit log keeps them.

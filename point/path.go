@@ -74,17 +74,17 @@ func dotted(p string) bool {
 	}
 }
 
-// ones is a 1 in each octet of a word.
+// ones is a 1 in each byte of a word.
 const ones = 0x0101010101010101
 
-// word returns eight octets as one number.
+// word returns eight bytes as one number.
 func word(p Path) uint64 {
 	_ = p[7]
 	return uint64(p[0]) | uint64(p[1])<<8 | uint64(p[2])<<16 | uint64(p[3])<<24 |
 		uint64(p[4])<<32 | uint64(p[5])<<40 | uint64(p[6])<<48 | uint64(p[7])<<56
 }
 
-// zeros has the highest bit of an octet set if any octet of the word is zero, and else none.
+// zeros has the highest bit of a byte set if any byte of the word is zero, and else none.
 func zeros(w uint64) uint64 { return (w - ones) &^ w }
 
 // Join returns the path of the child name below p. An empty p gives just the name.

@@ -6,7 +6,7 @@ import "strings"
 // whole segment for any number of segments (also none). A pattern without "*" selects the path
 // itself and everything below it. The empty pattern selects everything.
 //
-//	campus/b1            campus/b1 and all below it
+//	campus/b1            campus/b1 and everything under it
 //	campus/*/ahu*/temp   campus/b1/ahu2/temp, but not campus/b1/floor/ahu2/temp
 //	**/temp              every point called temp
 type Pattern string

@@ -173,7 +173,7 @@ func (r *Room) changed(a Alert) {
 	}
 }
 
-// Shelve ends an alert whose agent is not there to say whether it lasts, as a person wishes. It is open again when the
+// Shelve ends an alert whose agent is not there to say whether it lasts, at the request of a person. It is open again when the
 // agent returns, or the node starts anew, until the agent says that it is over. fault.NotFound: it is not open.
 func (r *Room) Shelve(agent, key string) error {
 	r.mu.Lock()

@@ -37,8 +37,8 @@ const silentAfter = 3
 
 // Bounds of what agents say.
 const (
-	maxText     = 4 << 10   // octets of a context or of an alert's text
-	maxKey      = 256       // octets of an alert's key
+	maxText     = 4 << 10   // bytes of a context or of an alert's text
+	maxKey      = 256       // bytes of an alert's key
 	maxInterval = 24 * 3600 // seconds
 	maxAlerts   = 1000      // open alerts of one agent
 )

@@ -11,7 +11,7 @@ import (
 // What one query may ask for, judged before it runs. The engine looks for its time-out between steps and readings, so that
 // what a query computes without reading must be bounded beforehand.
 const (
-	maxQuery     = 16 << 10       // octets
+	maxQuery     = 16 << 10       // bytes
 	maxSelectors = 64             // that are read
 	maxRange     = 50 * 365 * day // of a selector or subquery, and of an offset
 	maxSubsteps  = 200_000        // of a subquery
@@ -45,7 +45,7 @@ type bounds struct {
 // bounded returns an error if the query asks for more than one may.
 func bounded(text string, f frame) error {
 	if len(text) > maxQuery {
-		return badData(fmt.Errorf("the query has %d octets and may have %d; write it shorter", len(text), maxQuery))
+		return badData(fmt.Errorf("the query has %d bytes and may have %d; write it shorter", len(text), maxQuery))
 	}
 	expr, err := language().ParseExpr(text)
 	if err != nil {

@@ -38,7 +38,7 @@ const (
 // Prefix is the address below which the API is, such as in Prefix + "/query".
 const Prefix = "/prometheus/api/v1"
 
-// Store gives samples, also those that nodes below have not sent yet, as package federation does.
+// Store gives samples, also those that descendants have not sent yet, as package federation does.
 type Store interface {
 	// Read calls begin with what is known of other nodes, if there are some, and then emit as a store.Store does.
 	Read(ctx context.Context, r store.Range, begin func([]query.Source), emit func([]point.Sample) error) error

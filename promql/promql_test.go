@@ -75,7 +75,7 @@ func history(t *testing.T) (*catalog.Catalog, *memory.Store) {
 	return c, s
 }
 
-// below is a store together with what is known of nodes below.
+// below is a store together with what is known of descendants.
 type below struct {
 	*memory.Store
 	sources []query.Source

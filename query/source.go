@@ -24,7 +24,7 @@ type Source struct {
 	To      *time.Time `json:"to,omitempty"`      // and ends here; nil for the newest
 	Samples int        `json:"samples"`           // that it gave
 	Since   *time.Time `json:"since,omitempty"`   // it is not connected
-	Waiting uint64     `json:"waiting,omitempty"` // samples that it, and nodes below it, had not sent yet when they last told
+	Waiting uint64     `json:"waiting,omitempty"` // samples that it and its descendants had not sent yet at their last report
 	Missing string     `json:"missing,omitempty"` // the capability
 	Why     string     `json:"why,omitempty"`     // for people: what is missing in the answer
 }

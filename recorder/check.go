@@ -9,7 +9,7 @@ import (
 	"voltbus/point"
 )
 
-// A block is closed when its texts reach maxBlockText octets, so that it fits a bus message
+// A block is closed when its texts reach maxBlockText bytes, so that it fits a bus message
 // whatever is in it; a single text has at most maxText.
 const (
 	maxBlockText = 1 << 20

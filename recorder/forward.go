@@ -12,7 +12,7 @@ import (
 // foreignQueue is how many blocks of other origins wait at most.
 const foreignQueue = 8
 
-// MaxForward is the largest encoded block that can be passed on, in octets.
+// MaxForward is the largest encoded block that can be passed on, in bytes.
 const MaxForward = 7 << 20
 
 var (
@@ -36,7 +36,7 @@ type other struct {
 //
 // Forward waits while the queue is full. It fails with fault.Unavailable while nothing can be
 // written, with fault.Conflict for a block of an own lane, with fault.Invalid for one without
-// origin or numbers or of more than MaxForward octets, and with the context's error when ctx ends
+// origin or numbers or of more than MaxForward bytes, and with the context's error when ctx ends
 // first. With an error from Forward the block is not in the log and will not be; with one from the
 // function it may be, and may be handed over again.
 func (r *Recorder) Forward(ctx context.Context, b *point.Block, data []byte) (wait func(context.Context) error, err error) {

@@ -281,7 +281,7 @@ func TestNothingOfAnyOriginIsLostOrRepeatedOverFailuresAndRestarts(t *testing.T)
 		lives := rapid.SliceOfN(rapid.IntRange(1, 60), 1, 4).Draw(rt, "milliseconds of lives")
 		children := rapid.IntRange(0, 3).Draw(rt, "children")
 		writers := rapid.IntRange(1, 4).Draw(rt, "writers")
-		cfg.MarkEvery = rapid.SampledFrom([]int{1, 100, 1000}).Draw(rt, "octets between marks")
+		cfg.MarkEvery = rapid.SampledFrom([]int{1, 100, 1000}).Draw(rt, "bytes between marks")
 		back := rapid.SliceOfN(rapid.IntRange(0, 6), len(lives), len(lives)).Draw(rt, "marks back")
 		synctest.Test(t, func(t *testing.T) {
 			h := &histories{log: &memoryLog{latency: 2 * time.Millisecond}, cfg: cfg, acknowledged: map[string]bool{}}

@@ -18,7 +18,7 @@ type lane struct {
 	stored   Position // with what is on disk
 	sequence uint64   // of the last block numbered
 	samples  uint64   // in all blocks numbered
-	silent   int      // octets of other origins behind the last block
+	silent   int      // bytes of other origins behind the last block
 }
 
 func newLane(origin string, p Position) *lane {
@@ -78,7 +78,7 @@ type batch struct {
 	place   uint64   // the log's sequence for it
 	block   point.Block
 	points  dictionary
-	text    int      // octets of text in it
+	text    int      // bytes of text in it
 	receipt *receipt // for those who wait
 	waited  bool     // by somebody who has nothing to do meanwhile
 	data    []byte

@@ -34,7 +34,7 @@ type Config struct {
 	MaxSamples int           // samples in a block: default 10,000
 	InFlight   int           // blocks on their way to the disk at once: default 32
 	Queue      int           // closed blocks that wait: default 64; beyond it Record waits and Offer refuses
-	Anchor     int           // octets of other origins behind which an empty own block says how far the numbers are: default 1 MiB
+	Anchor     int           // bytes of other origins behind which an empty own block says how far the numbers are: default 1 MiB
 	// Urgent selects the points of the urgent lane: they are recorded under point.UrgentOrigin of
 	// the origin, in blocks of their own. None: there is one lane.
 	Urgent []point.Pattern
@@ -43,7 +43,7 @@ type Config struct {
 	// Mark is told now and then, and at the end, where all origins stand, with all but the log's name; it
 	// keeps that for the next start. It is called by one goroutine, which writes nothing meanwhile. nil: nobody is told.
 	Mark      func(Mark) error
-	MarkEvery int // octets of the log between two marks: default 64 MiB
+	MarkEvery int // bytes of the log between two marks: default 64 MiB
 	// Retry is how long the recorder waits before it tries a log that failed again: default 500 ms.
 	Retry time.Duration
 	Log   *slog.Logger

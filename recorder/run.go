@@ -10,7 +10,7 @@ import (
 	"voltbus/wire"
 )
 
-// maxFlight bounds the octets on their way to the disk at once.
+// maxFlight bounds the bytes on their way to the disk at once.
 const maxFlight = 32 << 20
 
 // drainTime bounds how long Run goes on writing after its context ended.
@@ -25,7 +25,7 @@ type writer struct {
 	settled uint64 // the log's sequence up to which blocks are on disk
 	sum     uint32 // of the entry at settled
 
-	unmarked int      // octets settled behind the last mark
+	unmarked int      // bytes settled behind the last mark
 	unsure   bool     // a block that was refused may be on disk: no mark may stand behind it
 	flight   []*batch // appended and not answered, oldest first
 	octets   int      // in flight

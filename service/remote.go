@@ -122,7 +122,7 @@ func (s *Service) Role(method string) identity.Role {
 	return identity.Operator
 }
 
-// Visitor is who asks something of this node from another one.
+// Visitor is a remote caller: who asks something of this node from another one.
 type Visitor struct {
 	Neighbour   string          // by which it came, such as @campus
 	Requester   string          // to whom belongs what is done, such as agent:campus/weather
@@ -132,7 +132,7 @@ type Visitor struct {
 	Administers bool            // the agent administers at home, and the neighbour may carry that
 }
 
-// Visit answers what somebody asks of this node from another one: in the visitor's name, with what the
+// Visit answers what somebody asks of this node from another one: in the remote caller's name, with what the
 // neighbour may do, and a person may by its role.
 func (s *Service) Visit(ctx context.Context, v *Visitor, name string, body []byte) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, deadline)

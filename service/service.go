@@ -89,7 +89,7 @@ type Config struct {
 
 // Limits of requests. The bus lets an agent have 64 in progress.
 const (
-	MaxBody    = 8 << 20         // octets of a request and of an answer
+	MaxBody    = 8 << 20         // bytes of a request and of an answer
 	MaxSamples = 100_000         // of one record
 	deadline   = 2 * time.Minute // of one request
 )

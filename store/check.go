@@ -30,7 +30,7 @@ var (
 	errNoSequence = errors.New("the block has no sequence: an origin's first block has the sequence 1")
 	errFirst      = errors.New("the block ends before it begins: Block.First must not be above Block.Sequence")
 	errCounts     = errors.New("the block's numbers are beyond all that an origin can count")
-	errNames      = errors.New("origin and reason of a loss must be UTF-8 of at most 255 octets")
+	errNames      = errors.New("origin and reason of a loss must be UTF-8 of at most 255 bytes")
 	errColumns    = errors.New("the block's columns differ in length")
 	errFromTo     = errors.New("the range ends before it begins: exchange from and to")
 	errStep       = errors.New("the step of an aggregation must be at least one microsecond")

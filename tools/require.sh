@@ -4,6 +4,11 @@
 # of them at once, what to install.
 set -euo pipefail
 
+# One at a time: targets of a parallel make call it, and the package manager has one lock.
+mkdir -p "$(dirname "$0")/../build"
+exec 9>"$(dirname "$0")/../build/.require.lock"
+flock 9
+
 missing=()
 
 # at_least HAVE WANT: compares dotted versions.

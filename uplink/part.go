@@ -28,18 +28,18 @@ type Part struct {
 	Origin   string
 	Sequence uint64 // of the block
 	Sum      Sum    // of the whole block, encoded
-	Size     uint64 // octets of it
+	Size     uint64 // bytes of it
 	From     uint64 // where in it Data stands
 	Data     []byte // empty in the first one, which asks how much is there
 }
 
-// Held answers a part: how many octets of the block are there.
+// Held answers a part: how many bytes of the block are there.
 type Held struct {
 	Sequence uint64 `json:"sequence"`
 	Octets   uint64 `json:"octets"`
 }
 
-// partVersion is the first octet of a part, where a frame has its version.
+// partVersion is the first byte of a part, where a frame has its version.
 const partVersion = 2
 
 // IsPart reports whether what came is a part, and no frame.
@@ -77,7 +77,7 @@ func ParsePart(data []byte) (p Part, err error) {
 	p.Origin, data = string(data[:name]), data[name:]
 	p.Data = data[copy(p.Sum[:], data):]
 	if p.Size > MaxWhole || p.From > p.Size || uint64(len(p.Data)) > p.Size-p.From {
-		return p, fault.E(op, fault.Corrupt, p.Origin, fmt.Errorf("%w: octets %d to %d of a block of %d, which may have %d",
+		return p, fault.E(op, fault.Corrupt, p.Origin, fmt.Errorf("%w: bytes %d to %d of a block of %d, which may have %d",
 			errFrame, p.From, p.From+uint64(len(p.Data)), p.Size, MaxWhole))
 	}
 	return p, nil

@@ -24,7 +24,7 @@ func TestAPartReadsAsItWasWritten(t *testing.T) {
 		}
 		for cut := range len(data) - len(want.Data) {
 			if _, err := uplink.ParsePart(data[:cut]); !fault.Is(err, fault.Corrupt) {
-				t.Errorf("%s, cut after %d octets: %v", name, cut, err)
+				t.Errorf("%s, cut after %d bytes: %v", name, cut, err)
 			}
 		}
 	}

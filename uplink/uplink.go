@@ -93,7 +93,7 @@ type Welcome struct {
 	Prefix    point.Path          `json:"prefix,omitempty"` // all points of the child lie below it; "" for anywhere
 	Time      time.Time           `json:"time"`             // the parent's clock
 	Positions map[string]Position `json:"positions"`        // what the parent has of the origins in the Hello: this counts
-	Window    int64               `json:"window"`           // octets of a lane that may be under way
+	Window    int64               `json:"window"`           // bytes of a lane that may be under way
 	Parts     bool                `json:"parts,omitempty"`  // blocks may come in parts
 	Live      bool                `json:"live,omitempty"`   // live messages may come, by a connection of their own
 	Store     string              `json:"store,omitempty"`  // the database that the parent stores into; "" for files of its own, UnknownStore while it is away
@@ -168,7 +168,7 @@ type Frame struct {
 	Block    []byte // encoded, see package wire
 }
 
-// frameVersion is the first octet of a frame.
+// frameVersion is the first byte of a frame.
 const frameVersion = 1
 
 var (

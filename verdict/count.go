@@ -6,7 +6,7 @@ import (
 	"voltbus/internal/plural"
 )
 
-// Count says how many devices answer and how much is recorded, here and at the nodes below.
+// Count says how many devices answer and how much is recorded, here and at the descendants.
 type Count struct {
 	Well, Devices           int // here: those that answer, and all
 	Recorded                uint64
@@ -20,13 +20,13 @@ func (c *Count) Sentence() string {
 	if c.Nodes == 0 {
 		return here
 	}
-	if c.Devices == 0 { // it only gathers what those below it read
+	if c.Devices == 0 { // it only gathers what its descendants read
 		here = "no devices here"
 		if c.Recorded > 0 {
 			here += "; " + plural.Of(c.Recorded, "sample") + " recorded here"
 		}
 	}
-	return fmt.Sprintf("%s; %d of %s below %s connected, %s there", here, c.Connected, plural.Of(c.Nodes, "node"),
+	return fmt.Sprintf("%s; %d of %s %s connected, %s there", here, c.Connected, plural.Of(c.Nodes, "descendant"),
 		plural.Word(c.Nodes, "is", "are"), answering(c.WellBelow, c.DevicesBelow))
 }
 

@@ -89,7 +89,7 @@ type Alert struct {
 	Since                      time.Time
 }
 
-// Child is a node below.
+// Child is a descendant of the node.
 type Child struct {
 	Name    string
 	Pending bool      // nobody has approved it
@@ -103,7 +103,7 @@ type Child struct {
 	Since   time.Time // of what holds; zero: unknown
 }
 
-// Proposal is a command that waits for a second person.
+// Proposal is a command that needs approval.
 type Proposal struct {
 	Point, Requester string
 	Since            time.Time

@@ -277,7 +277,7 @@ func trial(f *Facts) []Concern {
 	}}
 }
 
-// children says which nodes below are away, cannot give what they have, or are not well themselves.
+// children says which descendants are away, cannot give what they have, or are not well themselves.
 func children(f *Facts) []Concern {
 	var out []Concern
 	for _, c := range f.Children {
@@ -303,7 +303,7 @@ func children(f *Facts) []Concern {
 	return out
 }
 
-// unwell says what a node below says of itself; "" if it is well.
+// unwell says what a descendant says of itself; "" if it is well.
 func unwell(c *Child) string {
 	var parts []string
 	if c.Devices > 0 {

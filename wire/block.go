@@ -14,14 +14,14 @@ import (
 	"voltbus/point"
 )
 
-// The envelope: magic, codec, CRC-32C and the payload's length, 16 octets in all.
+// The envelope: magic, codec, CRC-32C and the payload's length, 16 bytes in all.
 const (
 	blockMagic  = "VBK1"
 	blockHeader = 16
 	codecS2     = 1
 	codecZstd   = 2
 
-	// MaxBlock is the largest payload in octets before compression. Larger ones are refused
+	// MaxBlock is the largest payload in bytes before compression. Larger ones are refused
 	// on both sides.
 	MaxBlock = 32 << 20
 )
@@ -41,7 +41,7 @@ const (
 	fieldQualities
 	fieldBits
 	fieldTexts
-	_ // 14 and 15 are free: their tags take one octet
+	_ // 14 and 15 are free: their tags take one byte
 	_
 	fieldFirst
 	fieldLeft
@@ -124,7 +124,7 @@ func appendS2(dst, src []byte) []byte {
 	return dst[:at+len(s2.Encode(dst[at:at+need], src))]
 }
 
-// envelopeSum covers the whole block but the checksum's own four octets.
+// envelopeSum covers the whole block but the checksum's own four bytes.
 func envelopeSum(block []byte) uint32 {
 	sum := crc32.Update(0, castagnoli, block[:8])
 	return crc32.Update(sum, castagnoli, block[12:])

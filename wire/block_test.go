@@ -94,7 +94,7 @@ func TestAPackedBlockThatClaimsAnotherLengthIsRefused(t *testing.T) {
 		data := bytes.Clone(whole)
 		binary.LittleEndian.PutUint32(data[12:], size)
 		if err := new(wire.Decoder).DecodeBlock(wire.Resum(data), new(point.Block)); !fault.Is(err, fault.Corrupt) {
-			t.Errorf("a block that claims %d octets gives %v", size, err)
+			t.Errorf("a block that claims %d bytes gives %v", size, err)
 		}
 	}
 }
@@ -151,14 +151,14 @@ func TestEveryFlippedBitIsNoticed(t *testing.T) {
 		for bit := range 8 {
 			data[i] ^= 1 << bit
 			if err := d.DecodeBlock(data, new(point.Block)); !fault.Is(err, fault.Corrupt) {
-				t.Fatalf("octet %d bit %d flipped: error is %v, want corrupt", i, bit, err)
+				t.Fatalf("byte %d bit %d flipped: error is %v, want corrupt", i, bit, err)
 			}
 			data[i] ^= 1 << bit
 		}
 	}
 	for n := range data {
 		if err := d.DecodeBlock(data[:n], new(point.Block)); !fault.Is(err, fault.Corrupt) {
-			t.Fatalf("cut to %d octets: error is %v, want corrupt", n, err)
+			t.Fatalf("cut to %d bytes: error is %v, want corrupt", n, err)
 		}
 	}
 }

@@ -187,7 +187,7 @@ func (c *columns) bytes(b *point.Block, field protowire.Number, v []byte, at spa
 	}
 }
 
-// unpack fills the block's columns. Every sample costs at least ten octets of payload, so that a
+// unpack fills the block's columns. Every sample costs at least ten bytes of payload, so that a
 // hostile count cannot ask for more memory than was sent.
 func (c *columns) unpack(p []byte, b *point.Block) error {
 	n := int(c.samples)
@@ -294,7 +294,7 @@ func unpackTimes(column []byte, out []int64) error {
 	return nil
 }
 
-// varint is protowire.ConsumeVarint with a short cut for the common single octet.
+// varint is protowire.ConsumeVarint with a short cut for the common single byte.
 func varint(p []byte) (uint64, int) {
 	if len(p) > 0 && p[0] < 0x80 {
 		return uint64(p[0]), 1

@@ -86,7 +86,7 @@ func (r *Reader) Value() (json.RawMessage, bool) {
 	return word, isNumber(word) || json.Valid(word)
 }
 
-// ends reports whether a number or a word cannot have the octet.
+// ends reports whether a number or a word cannot have the byte.
 func ends(c byte) bool {
 	return c == ',' || c == '}' || c == ']' || c == ' ' || c == '\n' || c == '\t' || c == '\r'
 }

@@ -18,7 +18,7 @@ const (
 // Heaviest is the weight of a text of JSON that is not read: some 500,000 objects or 2.5 million numbers.
 const Heaviest = 160 << 20
 
-// Weight is about how many octets of memory it takes to read a text of JSON. A list of {} takes a hundred times
+// Weight is about how many bytes of memory it takes to read a text of JSON. A list of {} takes a hundred times
 // its text, so the length of the text alone bounds nothing.
 func Weight(text []byte) int {
 	if len(text) < lightText {

@@ -18,7 +18,7 @@ func TestAttackATextOfManySmallValuesIsHeavy(t *testing.T) {
 		"objects behind a quote": listOf(2_700_000, "{}")[1:], "objects behind an escaped quote": append([]byte(`{"x":"\"",`), listOf(2_700_000, "{}")[1:]...),
 	} {
 		if err := wire.Readable("x", text); !fault.Is(err, fault.Invalid) {
-			t.Errorf("%s of %d octets weigh %d: %v", name, len(text), wire.Weight(text), err)
+			t.Errorf("%s of %d bytes weigh %d: %v", name, len(text), wire.Weight(text), err)
 		}
 	}
 }
@@ -32,7 +32,7 @@ func TestWhatAgentsSendIsReadable(t *testing.T) {
 		"nothing":                nil,
 	} {
 		if err := wire.Readable("x", text); err != nil {
-			t.Errorf("%s of %d octets weighs %d: %v", name, len(text), wire.Weight(text), err)
+			t.Errorf("%s of %d bytes weighs %d: %v", name, len(text), wire.Weight(text), err)
 		}
 	}
 }

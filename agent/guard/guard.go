@@ -259,7 +259,7 @@ func (g *Guard) Own(file string, uid, gid int) error {
 	return nil
 }
 
-// OwnAll gives all below a folder to a user, without following links.
+// OwnAll gives a folder and everything in it to a user, without following links.
 func (g *Guard) OwnAll(dir string, uid, gid int) error {
 	err := g.walk(dir, func(root *os.Root, path string, _ fs.FileInfo) error { return root.Lchown(path, uid, gid) })
 	if err != nil {
@@ -277,7 +277,7 @@ func (g *Guard) Reachable(file string) bool {
 	return closedTo(filepath.Dir(target)) == "" && !strings.HasPrefix(target, g.data+"/")
 }
 
-// Seal gives all below a folder to the node's user, and lets the agent's read and execute it. What
+// Seal gives a folder and everything in it to the node's user, and lets the agent's read and execute it. What
 // the agent's user left behind may still change the folder meanwhile: nothing outside is touched.
 func (g *Guard) Seal(dir string, uid int) error {
 	return g.walk(dir, func(root *os.Root, path string, info fs.FileInfo) error {

@@ -36,11 +36,11 @@ type Spec struct {
 	Show     []string `json:"show"`   // may be read although it lies below Hide
 	Nice     int      `json:"nice"`   // 0 to 19; more gives others the processor first
 	Files    uint64   `json:"files"`  // most open files; 0 keeps the parent's bound
-	Data     uint64   `json:"data"`   // most octets of private memory; 0 for no bound
+	Data     uint64   `json:"data"`   // most bytes of private memory; 0 for no bound
 	// Processes is how many processes and threads its user may have; 0 for no bound. It holds for a
 	// User of its own only: another one's other programs would count too.
 	Processes uint64 `json:"processes"`
-	FileSize  uint64 `json:"file_size"` // most octets of one file that it writes; 0 for no bound
+	FileSize  uint64 `json:"file_size"` // most bytes of one file that it writes; 0 for no bound
 	// Complaint is an open file that gets the words of the error of Exec, and is closed without any when the program has
 	// started; 0 for none.
 	Complaint int `json:"complaint,omitempty"`

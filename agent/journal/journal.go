@@ -27,7 +27,7 @@ const (
 
 const (
 	fileName  = "agent.jsonl"
-	maxLine   = 16 << 10 // octets of a line; more is cut off
+	maxLine   = 16 << 10 // bytes of a line; more is cut off
 	lastLines = 50       // what Last remembers
 )
 

@@ -42,14 +42,14 @@ func search(t *testing.T, j *Journal, f Filter) []Entry {
 func TestLinesBecomeEntries(t *testing.T) {
 	j := open(t, Config{Now: noon})
 	long := strings.Repeat("x", 3*maxLine)
-	j.Copy(Stdout, strings.NewReader("plain\n\n"+`{"time":"2026-01-02T03:04:05.5Z","level":"WARN","logger":"a.b","message":"hot","limit":80,"deep":{"x":[1]}}`+"\n{\"no\":\"message\"}\n"+long+"\nbad \xff octet\nno newline"))
+	j.Copy(Stdout, strings.NewReader("plain\n\n"+`{"time":"2026-01-02T03:04:05.5Z","level":"WARN","logger":"a.b","message":"hot","limit":80,"deep":{"x":[1]}}`+"\n{\"no\":\"message\"}\n"+long+"\nbad \xff byte\nno newline"))
 	j.Copy(Stderr, strings.NewReader("trouble\r\n"))
 	tests := []struct{ stream, level, logger, message, extra string }{
 		{Stdout, "info", "", "plain", "map[]"},
 		{Stdout, "warning", "a.b", "hot", "map[deep:map[x:[1]] limit:80]"},
 		{Stdout, "info", "", `{"no":"message"}`, "map[]"},
 		{Stdout, "info", "", long[:maxLine], "map[]"},
-		{Stdout, "info", "", "bad \ufffd octet", "map[]"},
+		{Stdout, "info", "", "bad \ufffd byte", "map[]"},
 		{Stdout, "info", "", "no newline", "map[]"},
 		{Stderr, "warning", "", "trouble", "map[]"},
 	}

@@ -22,7 +22,7 @@ type Process struct {
 	Group   int
 	Started uint64        // ticks since the machine started; with PID it names one process
 	CPU     time.Duration // processor time that it used
-	Memory  int64         // octets resident
+	Memory  int64         // bytes resident
 	Zombie  bool          // it has ended, and only waits for its parent to look
 }
 

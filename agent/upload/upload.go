@@ -65,7 +65,7 @@ func unpack(from io.Reader, dir string) (string, error) {
 	return source, nil
 }
 
-// member checks a file of an upload; left is how many octets it may still have.
+// member checks a file of an upload; left is how many bytes it may still have.
 func member(h *tar.Header, left *int64) (folder, name string, err error) {
 	folder, name = path.Split(h.Name)
 	folder = strings.TrimSuffix(folder, "/")

@@ -31,7 +31,7 @@ type BusConnection struct {
 	Subscribed    int       `json:"subscribed" api:"min=0" doc:"How many subscriptions there are"`
 	In            Traffic   `json:"in"`  // from it
 	Out           Traffic   `json:"out"` // to it
-	Pending       int       `json:"pending" api:"min=0" doc:"Octets that wait to be read by it"`
+	Pending       int       `json:"pending" api:"min=0" doc:"Bytes that wait to be read by it"`
 	Slow          bool      `json:"slow" doc:"More than 1 MiB waits"`
 	RTTMS         float64   `json:"rtt_ms" api:"min=0" doc:"0 if unknown"`
 	Since         time.Time `json:"since"`
@@ -42,7 +42,7 @@ type BusMessage struct {
 	Time    time.Time `json:"time"` // when it was seen
 	Subject string    `json:"subject"`
 	Bytes   int       `json:"bytes" api:"schema=Count"`
-	Text    string    `json:"text" doc:"The first 4096 octets; what is no text is replaced"`
+	Text    string    `json:"text" doc:"The first 4096 bytes; what is no text is replaced"`
 	Cut     bool      `json:"cut" doc:"There is more than text"`
 	Binary  bool      `json:"binary" doc:"It is no text"`
 }

@@ -6,7 +6,7 @@ import (
 	"voltbus/identity"
 )
 
-// Child is a node below this one.
+// Child is a node whose parent is this node.
 type Child struct {
 	Name       string          `json:"name"`
 	Public     string          `json:"public" doc:"The public half of its key"`
@@ -28,7 +28,7 @@ type Child struct {
 // ChildExpired is the state of a child with a bundle that was not used in its time.
 const ChildExpired = "expired"
 
-// Children are the nodes below this one, by name.
+// Children are the children of this node, by name.
 type Children struct {
 	Children []Child `json:"children"`
 }
@@ -69,9 +69,9 @@ type Door struct {
 	Authority   string   `json:"authority" doc:"That certificate, PEM"`
 }
 
-// Parent is the node above this one.
+// Parent is the parent of this node.
 type Parent struct {
-	Member      bool       `json:"member" doc:"Whether there is a node above this one; if not, the rest is empty"`
+	Member      bool       `json:"member" doc:"Whether this node has a parent; if not, the rest is empty"`
 	Parent      string     `json:"parent" doc:"Its name"`
 	Addresses   []string   `json:"addresses"`
 	Fingerprint string     `json:"fingerprint" doc:"Of its authority"`
@@ -105,7 +105,7 @@ type UplinkLane struct {
 	Frames int        `json:"frames" doc:"Under way"`
 	Octets int64      `json:"octets" doc:"Under way"`
 	Oldest *time.Time `json:"oldest,omitempty"` // when the oldest block that was read and is not acknowledged was closed
-	Sent   uint64     `json:"sent" doc:"Octets since the start"`
+	Sent   uint64     `json:"sent" doc:"Bytes since the start"`
 	Back   uint64     `json:"back" doc:"Times that it began anew, since the parent missed something"`
 }
 

@@ -19,7 +19,7 @@ type Holder struct {
 	Reason    string     `json:"reason,omitempty"`
 }
 
-// ControlError says why something was not decided as wished, or was not carried out.
+// ControlError says why something was refused or not carried out.
 type ControlError struct {
 	Kind    string   `json:"kind" api:"schema=FaultKind"` // a fault kind
 	Message string   `json:"message" doc:"What to do"`
@@ -53,7 +53,7 @@ type Readings struct {
 	Readings []Reading `json:"readings"`
 }
 
-// NewCommand is a wish to set a point.
+// NewCommand asks to set a point.
 type NewCommand struct {
 	_ struct{} `doc:"What is wrong with one of many commands is in its result"`
 
@@ -229,8 +229,8 @@ type ControlPoint struct {
 	Array      []Slot          `json:"array" doc:"The levels that are taken, the most urgent first"`
 	Overrides  []Holder        `json:"overrides"`
 	Window     *Holder         `json:"window" doc:"The reservation that holds it now"`
-	Wish       json.RawMessage `json:"wish" api:"schema=Value"` // what it should be; null: nothing is wished
-	Reverting  bool            `json:"reverting" doc:"The wish is what it goes back to"`
+	Wish       json.RawMessage `json:"wish" api:"schema=Value"` // the commanded value; null: there is none
+	Reverting  bool            `json:"reverting" doc:"The commanded value is what the point goes back to"`
 	Output     string          `json:"output" api:"one-of=idle|writing|waiting|held|differs|mismatch|failed|unknown"` // idle, writing, waiting, held, differs, mismatch, failed, unknown
 	Held       json.RawMessage `json:"held" api:"schema=Value"`                                                       // what it was last set to, as far as known
 	Reported   json.RawMessage `json:"reported" api:"schema=Value"`                                                   // what the device last answered

@@ -34,7 +34,7 @@ type LiveFlow struct {
 	Withheld []LiveWithheld `json:"withheld,omitempty" api:"max=20" doc:"What is wanted at the parent and does not go up; absent if there is nothing, or if the child does not know how to say it"`
 }
 
-// LiveWithheld is what is wanted at a node and does not come, because a node below does not allow it.
+// LiveWithheld is what is wanted at a node and does not come, because a descendant does not allow it.
 type LiveWithheld struct {
 	Subject string `json:"subject" doc:"As it is wanted, with wildcards of the bus"`
 	Node    string `json:"node" doc:"That withholds it"`

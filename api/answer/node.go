@@ -8,7 +8,7 @@ import (
 // The states of a node.
 const (
 	NodeHere   = "here"      // it is the one that answers
-	NodeOnline = "connected" // to the node above it, and so on up to the one that answers
+	NodeOnline = "connected" // to its parent, and so on up to the one that answers
 	NodeAway   = "away"
 )
 
@@ -19,14 +19,14 @@ type Node struct {
 	Name    string     `json:"name"`
 	State   string     `json:"state" api:"one-of=here|connected|away" doc:"here: it is the one that answers"`
 	Since   *time.Time `json:"since,omitempty" doc:"Since when it is away; of a child that is connected, since when it is"`
-	Parent  string     `json:"parent" doc:"The node above it; empty without one"`
+	Parent  string     `json:"parent" doc:"Its parent; empty without one"`
 	Path    []string   `json:"path" doc:"The nodes from below the one that answers to this one; empty for itself"`
 	Prefix  string     `json:"prefix" doc:"Below which its points are here"`
 	Origins []string   `json:"origins" doc:"Of its blocks"`
 
 	Heard   *time.Time `json:"heard,omitempty" doc:"When it said what follows, by the clock of the one that answers; missing: never"`
 	Version string     `json:"version"`
-	Roles   []string   `json:"roles" doc:"collector (it has devices), concentrator (nodes below it), store, agents, child (a node above it)"`
+	Roles   []string   `json:"roles" doc:"collector (it has devices), concentrator (it has children), store, agents, child (it has a parent)"`
 	Started *time.Time `json:"started,omitempty" doc:"By its clock"`
 
 	Link     string   `json:"link" doc:"Its way to its parent: connecting, connected, refused, pending, revoked; empty without a parent"`
@@ -39,10 +39,10 @@ type Node struct {
 	WaitingOctets uint64     `json:"waiting_octets" doc:"Of them in its log, about"`
 	WaitingSince  *time.Time `json:"waiting_since,omitempty" doc:"When the oldest of them was recorded, by its clock"`
 
-	Disk     int64    `json:"disk" doc:"Octets left for its data"`
-	DiskSize int64    `json:"disk_size"` // octets
+	Disk     int64    `json:"disk" doc:"Bytes left for its data"`
+	DiskSize int64    `json:"disk_size"` // bytes
 	Celsius  *float64 `json:"celsius,omitempty" doc:"The temperature of the board, if it tells"`
-	Memory   int64    `json:"memory" doc:"Octets"`
+	Memory   int64    `json:"memory" doc:"Bytes"`
 	CPU      float64  `json:"cpu" doc:"Processors in use"`
 
 	Devices        int    `json:"devices"`
@@ -73,7 +73,7 @@ type Outage struct {
 	Missing uint64     `json:"missing" doc:"Of them those that it could not send any more"`
 	Left    uint64     `json:"left" doc:"Of them those that were left out on purpose"`
 	Done    *time.Time `json:"done,omitempty" doc:"When the last of them was on disk here; missing: not yet"`
-	At      string     `json:"at,omitempty" doc:"The node above it that counted this, whose disk is meant by here; missing: this one"`
+	At      string     `json:"at,omitempty" doc:"The ancestor that counted this, on whose disk here means; missing: this node"`
 }
 
 // Received counts what came from a child.
@@ -100,7 +100,7 @@ type RefusedNode struct {
 type Nodes struct {
 	Nodes   []Node        `json:"nodes"`
 	Above   []string      `json:"above" doc:"The parent and those above it, the nearest first"`
-	Refused []RefusedNode `json:"refused" doc:"Nodes below this one that its parent does not let into the tree"`
+	Refused []RefusedNode `json:"refused" doc:"Descendants of this node that its parent does not let into the tree"`
 }
 
 // NodesChange is an event of the stream about nodes: the first one is whole, the others are what changed

@@ -22,10 +22,10 @@ type Process struct {
 	PID       int             `json:"pid,omitempty"`
 	Failures  int             `json:"failures" doc:"How often it ended in a row"`
 	Next      *time.Time      `json:"next_start,omitempty"`
-	Memory    int64           `json:"memory" doc:"Octets resident, with all its processes"`
+	Memory    int64           `json:"memory" doc:"Bytes resident, with all its processes"`
 	CPU       float64         `json:"cpu" doc:"Processors, over the last second"`
 	Processes int             `json:"processes"`
-	Limit     int64           `json:"memory_limit" doc:"Octets; 0 for the default of the node"`
+	Limit     int64           `json:"memory_limit" doc:"Bytes; 0 for the default of the node"`
 	Isolation []string        `json:"isolation" doc:"Of user, landlock and seccomp"`
 	LastEnd   *ProcessEnd     `json:"last_end,omitempty"`
 	Crashes   []string        `json:"crashes" doc:"Names of the reports"`
@@ -72,6 +72,6 @@ type ProcessCrash struct {
 	Agent     string        `json:"agent"`
 	Version   int           `json:"version"`
 	Limit     int64         `json:"memory_limit"`
-	MaxMemory int64         `json:"max_memory" doc:"Most octets that were seen"`
+	MaxMemory int64         `json:"max_memory" doc:"Most bytes that were seen"`
 	Lines     []ProcessLine `json:"lines"`
 }

@@ -10,7 +10,7 @@ import (
 	"voltbus/fault"
 )
 
-// Places counts what is held, by person. It is safe for concurrent use.
+// Places counts the places in use, by person. It is safe for concurrent use.
 type Places struct {
 	what       string // "streams", for words
 	most, each int64  // most 0: no bound of all together

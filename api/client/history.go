@@ -65,7 +65,7 @@ type Span struct {
 	From    string
 	To      string
 	Node    string // another node of the tree, which is asked instead; "" for none
-	Local   bool   // the nodes below are not asked for what they did not send yet
+	Local   bool   // descendants are not asked for what they have not sent yet
 	Cells   string // "text" for exports in CSV whose texts no spreadsheet takes for a formula; "" as they are
 }
 
@@ -133,7 +133,7 @@ func (c *Client) Aggregate(ctx context.Context, s Span, how Steps) (a answer.Agg
 // Exported is what is known of a file of samples.
 type Exported struct {
 	Bytes   int64
-	Sources []answer.Source // nodes below whose points were asked for; those because of which something is missing first
+	Sources []answer.Source // descendants whose points were asked for; those because of which something is missing first
 }
 
 // Export writes all samples of the span to w, as "csv", "parquet" or "arrow". With an error, what was

@@ -30,7 +30,7 @@ func (c *Client) Operate(ctx context.Context, name, action string) (p answer.Pro
 type Installation struct {
 	Entry    string // which of the package's agents, if there are several
 	Grant    string // all, none or refuse
-	Memory   int64  // octets; 0 keeps what it was
+	Memory   int64  // bytes; 0 keeps what it was
 	Priority int    // -1 keeps what it was
 }
 

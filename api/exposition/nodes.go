@@ -6,7 +6,7 @@ import (
 	"voltbus/api/answer"
 )
 
-// nodeMetrics writes how the way to the parent is, and what is known of the nodes below.
+// nodeMetrics writes the state of the link to the parent, and what is known of the descendants.
 func (m *Metrics) nodeMetrics(ctx context.Context, e *exposition) error {
 	if m.Nodes == nil {
 		return nil
@@ -83,7 +83,7 @@ func one(is bool) float64 {
 	return 0
 }
 
-// nodeFigure is a figure of the nodes below: of all, or of children only.
+// nodeFigure is a metric of descendants: of all, or of children only.
 type nodeFigure struct {
 	name, kind, help string
 	of               func(*answer.Node) float64
@@ -93,14 +93,14 @@ type nodeFigure struct {
 func nodeFigures() []nodeFigure {
 	const gauge, counter = "gauge", "counter"
 	return []nodeFigure{
-		{"voltbus_node_connected", gauge, "1 if a node below is connected.", func(n *answer.Node) float64 { return one(n.State == answer.NodeOnline) }, nil},
-		{"voltbus_node_rtt_seconds", gauge, "Time of a report of a node below to its parent and the answer.", func(n *answer.Node) float64 { return n.RTTMS / 1000 }, nil},
-		{"voltbus_node_clock_offset_seconds", gauge, "Clock of a node below less that of its parent.", func(n *answer.Node) float64 { return n.OffsetMS / 1000 }, nil},
-		{"voltbus_node_waiting_samples", gauge, "Samples of a node below that its parent does not have yet.", func(n *answer.Node) float64 { return float64(n.Waiting) }, nil},
-		{"voltbus_node_disk_bytes", gauge, "Bytes that a node below has left for its data.", func(n *answer.Node) float64 { return float64(n.Disk) }, nil},
-		{"voltbus_node_devices_failing", gauge, "Devices of a node below that do not answer, or only with errors.", func(n *answer.Node) float64 { return float64(n.DevicesFailing) }, nil},
-		{"voltbus_node_agents_failing", gauge, "Agents of a node below that fail.", func(n *answer.Node) float64 { return float64(n.AgentsFailing) }, nil},
-		{"voltbus_node_alerts", gauge, "Open alerts of a node below.", func(n *answer.Node) float64 { return float64(n.Alerts) }, nil},
+		{"voltbus_node_connected", gauge, "1 if a descendant is connected.", func(n *answer.Node) float64 { return one(n.State == answer.NodeOnline) }, nil},
+		{"voltbus_node_rtt_seconds", gauge, "Round-trip time between a descendant and its parent.", func(n *answer.Node) float64 { return n.RTTMS / 1000 }, nil},
+		{"voltbus_node_clock_offset_seconds", gauge, "Clock of a descendant minus the clock of its parent.", func(n *answer.Node) float64 { return n.OffsetMS / 1000 }, nil},
+		{"voltbus_node_waiting_samples", gauge, "Samples of a descendant that its parent does not have yet.", func(n *answer.Node) float64 { return float64(n.Waiting) }, nil},
+		{"voltbus_node_disk_bytes", gauge, "Free bytes for the data of a descendant.", func(n *answer.Node) float64 { return float64(n.Disk) }, nil},
+		{"voltbus_node_devices_failing", gauge, "Devices of a descendant that do not answer, or only with errors.", func(n *answer.Node) float64 { return float64(n.DevicesFailing) }, nil},
+		{"voltbus_node_agents_failing", gauge, "Failing agents of a descendant.", func(n *answer.Node) float64 { return float64(n.AgentsFailing) }, nil},
+		{"voltbus_node_alerts", gauge, "Open alerts of a descendant.", func(n *answer.Node) float64 { return float64(n.Alerts) }, nil},
 		{"voltbus_child_received_samples_total", counter, "Samples that came from a child since the start.", nil, func(r *answer.Received) uint64 { return r.Samples }},
 		{"voltbus_child_received_bytes_total", counter, "Bytes of blocks that came from a child since the start.", nil, func(r *answer.Received) uint64 { return r.Octets }},
 	}

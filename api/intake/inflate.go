@@ -17,7 +17,7 @@ import (
 
 // Bounds of bodies with readings.
 const (
-	ingestBody    = 32 << 20 // octets of a body, compressed and inflated
+	ingestBody    = 32 << 20 // bytes of a body, compressed and inflated
 	ingestMemory  = 8 * ingestBody
 	eachIngestion = ingestMemory / 2  // of one person
 	messageMemory = 1 << 30           // of what is read out of messages with readings of meters, see weight

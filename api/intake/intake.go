@@ -32,7 +32,7 @@ type Intake struct {
 	Config
 
 	bodies  inflater
-	weights *bound.Places // octets of what is read out of messages with readings of meters
+	weights *bound.Places // bytes of what is read out of messages with readings of meters
 	quotas  *bound.Quotas
 	repeats keymutex.Mutex[[2]string]
 	parsers sync.Pool     // of *ingest.Parser

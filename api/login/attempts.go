@@ -232,7 +232,7 @@ func (a *attempts) wasRight(pair string, now time.Time) bool {
 const BrowserCookie = "voltbus_browser"
 
 const (
-	browserID  = 16 // octets of the random number of a browser
+	browserID  = 16 // bytes of the random number of a browser
 	browserLen = 8 + browserID + sha256.Size
 )
 

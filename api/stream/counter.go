@@ -14,7 +14,7 @@ import (
 // What a watcher of the bus gets at most each second.
 const (
 	maxShown    = 50   // messages
-	maxText     = 4096 // octets of a message
+	maxText     = 4096 // bytes of a message
 	maxCounted  = 2000 // subjects that are counted apart
 	maxSubjects = 200  // of these, the busiest, that are listed
 )

@@ -55,7 +55,7 @@ func TestTextsOfMessagesAreBounded(t *testing.T) {
 	}{
 		"a short text":                      {"<b>ü", "<b>ü", false, false},
 		"a text that is cut in a character": {strings.Repeat("x", 4095) + "üü", strings.Repeat("x", 4095), true, false},
-		"octets that are no text":           {"a\xff\xfeb", "a\uFFFDb", false, true},
+		"bytes that are no text":            {"a\xff\xfeb", "a\uFFFDb", false, true},
 		"nothing":                           {"", "", false, false},
 	} {
 		if m := seen(time.Time{}, "s", []byte(tt.data)); m.Text != tt.text || m.Cut != tt.cut || m.Binary != tt.binary || m.Bytes != len(tt.data) {

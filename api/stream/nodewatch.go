@@ -20,7 +20,7 @@ const nodesEvery = time.Second
 
 // snapshot is how the nodes are at a moment, field by field. It is not changed after it was taken.
 type snapshot struct {
-	order          []string // names, each node before those below it
+	order          []string // names, each node before its descendants
 	texts          map[string][]byte
 	nodes          map[string]map[string]json.RawMessage
 	above, refused []byte

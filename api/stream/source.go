@@ -27,7 +27,7 @@ type Live interface {
 type Ledger interface {
 	// Ledger is about this node.
 	Ledger(ctx context.Context) (answer.Ledger, error)
-	// LedgerBelow is about every node below it, too.
+	// LedgerBelow covers the descendants, too.
 	LedgerBelow(ctx context.Context) (answer.Ledger, error)
 }
 

@@ -54,7 +54,7 @@ const every = 10 * time.Second
 
 const (
 	inCatalogue = "the catalogue"
-	atParent    = "the node above"
+	atParent    = "the parent"
 )
 
 // Open compares the audit log with what the catalogue knows of it.
@@ -162,10 +162,10 @@ func (h *Heads) FromParent(ctx context.Context, text string) {
 	}
 	damage, err := h.opts.Audit.Expect(ctx, end, atParent)
 	if err != nil {
-		h.opts.Log.WarnContext(ctx, "audit log cannot be compared with what the node above knows of it", slog.Any("err", err))
+		h.opts.Log.WarnContext(ctx, "audit log cannot be compared with what the parent knows of it", slog.Any("err", err))
 	}
 	if damage != "" {
-		h.opts.Log.WarnContext(ctx, "audit log is not the one that the node above knows", slog.String("damage", damage))
+		h.opts.Log.WarnContext(ctx, "audit log is not the one that the parent knows", slog.String("damage", damage))
 		h.opts.Report(ctx, "audit.compared", "", errors.New(damage)) // begins the new segment now
 	}
 }

@@ -1,4 +1,4 @@
-// Command agent_start measures how long an installed agent takes from the wish to start it to its first
+// Command agent_start measures how long an installed agent takes from the request to start it to its first
 // message on the bus, and what the node needs for each agent that it supervises. See README.md beside
 // it.
 package main
@@ -76,7 +76,7 @@ func measure(bin string, runs, agents int) (err error) {
 		times = append(times, took.Seconds())
 	}
 	slices.Sort(times)
-	fmt.Printf("first message %.3f s after the wish to start (min %.3f, max %.3f, %d starts)\n",
+	fmt.Printf("first message %.3f s after the request to start (min %.3f, max %.3f, %d starts)\n",
 		times[len(times)/2], times[0], times[len(times)-1], runs)
 	for _, name := range names {
 		if _, err := s.time(ctx, name); err != nil {

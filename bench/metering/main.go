@@ -132,13 +132,13 @@ func (b *bench) readings(days int) {
 	}
 	stats, err := b.s.Stats(context.Background())
 	check(err)
-	fmt.Printf("rows %d, %d octets: %.2f octets a reading\n", stats.Rows, stats.Bytes, float64(stats.Bytes)/float64(b.meters*96*days))
+	fmt.Printf("rows %d, %d bytes: %.2f bytes a reading\n", stats.Rows, stats.Bytes, float64(stats.Bytes)/float64(b.meters*96*days))
 	b.questions(days)
 	check(b.s.Close())
 	b.open()
 	stats, err = b.s.Stats(context.Background())
 	check(err)
-	fmt.Printf("after it was closed and opened: %.2f octets a reading, resident %s\n", float64(stats.Bytes)/float64(b.meters*96*days), resident())
+	fmt.Printf("after it was closed and opened: %.2f bytes a reading, resident %s\n", float64(stats.Bytes)/float64(b.meters*96*days), resident())
 	check(b.s.Close())
 }
 

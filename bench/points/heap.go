@@ -11,7 +11,7 @@ import (
 	"runtime/pprof"
 )
 
-// heap is what the Go part of a node's memory is, in octets.
+// heap is what the Go part of a node's memory is, in bytes.
 type heap struct {
 	Alive uint64 // objects in use, after a collection
 	Held  uint64 // what the runtime had of the system before, without what it gave back

@@ -137,7 +137,7 @@ func (f *Front) Addr(secure bool) string {
 }
 
 var (
-	errOfDevice = errors.New("belongs to a device that is read, or to a node below; give the template another place in device")
+	errOfDevice = errors.New("belongs to a device that this node reads, or to a descendant; write another place in device of the template")
 	errPoints   = errors.New("this node lists as many points without a device as ingest.points allows")
 )
 

@@ -156,7 +156,7 @@ func (s *Storage) Save(ctx context.Context, c *broker.Changes) error {
 	})
 }
 
-// put writes or removes rows. Keys are octets: those of sessions hold a null character.
+// put writes or removes rows. Keys are bytes: those of sessions hold a null character.
 func put(ctx context.Context, tx *sql.Tx, t table, rows map[string][]byte) error {
 	if len(rows) == 0 {
 		return nil

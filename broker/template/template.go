@@ -17,7 +17,7 @@ import (
 const (
 	maxReadings = 1000     // values of one message; the rest is an error
 	maxDepth    = 16       // of objects and lists
-	maxText     = 64 << 10 // octets of a text value
+	maxText     = 64 << 10 // bytes of a text value
 )
 
 // Set holds templates in their order. It does not change and is safe for concurrent use.

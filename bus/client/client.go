@@ -1,6 +1,6 @@
 // Package client is what agents written in Go use to be on the bus of a node: they publish and
 // receive live samples and free messages, call methods of other agents and answer calls, record
-// samples durably, read the history, and say how they are. Every agent has a key and a name; what
+// samples durably, read the history, and report their health. Every agent has a key and a name; what
 // it may do the node decides, and what it may not do comes back as fault.Refused with the
 // capability that is missing.
 package client

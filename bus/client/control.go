@@ -12,7 +12,7 @@ import (
 	"voltbus/wire"
 )
 
-// Command is a wish to set a point. It holds its level until it is released, or its lease ends.
+// Command sets a point. It holds its level until it is relinquished, or its lease ends.
 type Command struct {
 	Point  point.Path
 	Value  point.Value

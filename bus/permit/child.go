@@ -21,7 +21,7 @@ var (
 )
 
 // errExpired is reported at both ends; the child goes on asking.
-const errExpired = "its bundle was not used until %s and has expired; who runs the node above renews it, by voltbus children approve %s or " +
+const errExpired = "its bundle was not used until %s and has expired; the operator of the parent renews it with voltbus children approve %s or " +
 	"voltbus provision once more; nothing has to be done where the bundle is"
 
 // Child returns what a child that shows a public key may do: one connection, on which it sends

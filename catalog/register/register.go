@@ -40,7 +40,7 @@ type Traits struct {
 	Tags     string // a JSON object of texts in the order of their names; "" for none
 	Removed  int64  // when it left the configuration; 0: it is there
 	Since    int64  // when its interval last changed or it came back; 0: never
-	Child    string // the node below whose point it is; "" for those of this node
+	Child    string // the descendant whose point it is; "" for those of this node
 }
 
 // Register is the table. Put, Read, Count, Search, Paths and Entries are safe for concurrent use; the

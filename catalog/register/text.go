@@ -89,7 +89,7 @@ func Decode(dst []Record, block []byte) ([]Record, error) {
 		s.next(',')
 	}
 	if s.failed || s.at != len(text) {
-		return dst, fmt.Errorf("%w: at its octet %d", errBlock, s.at)
+		return dst, fmt.Errorf("%w: at its byte %d", errBlock, s.at)
 	}
 	return dst, nil
 }
@@ -115,7 +115,7 @@ func (s *scanner) group(g *group) {
 	g.first = s.field()
 }
 
-// next takes an octet if it comes next.
+// next takes a byte if it comes next.
 func (s *scanner) next(c byte) bool {
 	if s.at < len(s.text) && s.text[s.at] == c {
 		s.at++

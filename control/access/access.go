@@ -71,7 +71,7 @@ type Config struct {
 	Refused func(Refusal)
 	// Freeze freezes the counters of a device, as Fleet.Freeze of package device does.
 	Freeze func(ctx context.Context, path point.Path, clears bool) ([]point.Sample, error)
-	// Below lists where the points of nodes below this one lie; nil: there are none.
+	// Below lists the paths under which the points of descendants lie; nil: there are none.
 	Below func() []Branch
 	Now   func() time.Time // nil for time.Now
 }
@@ -96,7 +96,7 @@ const (
 // Agent is who asks by the bus.
 func Agent(a *registry.Agent) *Who { return Visitor("agent:"+a.Name, &a.Grants) }
 
-// Visitor is who asks from another node, by the name that is kept of it and with what the neighbour may
+// Visitor is a remote caller, by the name that is kept of it and with what the neighbour may
 // do by which it asks.
 func Visitor(name string, g *identity.Grants) *Who {
 	grants := *g

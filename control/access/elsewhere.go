@@ -22,7 +22,7 @@ type places struct {
 	branches []Branch
 }
 
-// places looks up the nodes below, once for a request.
+// places looks up the descendants, once for a request.
 func (a *Access) places() *places {
 	if a.cfg.Below == nil {
 		return &places{}
@@ -58,7 +58,7 @@ func (p *places) explain(who *Who, path point.Path, err error) error {
 // maxNamed bounds the nodes that a hint names.
 const maxNamed = 3
 
-// hint adds to err, for a person, which nodes below may have what this one does not have.
+// hint adds to err, for a person, which descendants may have what this one does not have.
 func (p *places) hint(who *Who, err error) error {
 	e, is := errors.AsType[*fault.Error](err)
 	if !is || e.Err == nil || len(p.branches) == 0 || !strings.HasPrefix(who.Name, "person:") {
@@ -73,7 +73,7 @@ func (p *places) hint(who *Who, err error) error {
 		more = fmt.Sprintf(" and %d more", n)
 	}
 	return fault.E(e.Op, e.Kind, e.Subject, fmt.Errorf(
-		"%w; if it is of a node below (%s%s), ask that: --node %s, with the path as that node has it", e.Err, strings.Join(names, ", "), more, names[0]))
+		"%w; if it is of a descendant (%s%s), ask that: --node %s, with the path as that node has it", e.Err, strings.Join(names, ", "), more, names[0]))
 }
 
 // explainUnknown does so for what the dispatcher refused, because it does not know the point.

@@ -35,7 +35,7 @@ func (p *proposal) holder() control.Holder {
 	}
 }
 
-// approvals is the commands that wait for the approval of a second person.
+// approvals holds the commands that wait for the approval of a second person.
 type approvals struct {
 	step      *step.Step
 	proposals map[control.Ref]*proposal
@@ -142,7 +142,7 @@ func (m *Model) Approve(now control.Instant, a control.Approval) control.Decisio
 		return m.leave(control.Refuse(op, control.WhyUnknown, fault.NotFound, a.Command, fmt.Errorf(
 			"no such command of %s waits for approval; it may have ended already", a.Requester)))
 	case a.By == "" || a.By == a.Requester:
-		return m.leave(control.Refuse(op, control.WhyNotYours, fault.Refused, string(p.Point), errors.New("it needs a second person; have somebody else approve it")))
+		return m.leave(control.Refuse(op, control.WhyNotYours, fault.Refused, string(p.Point), errors.New("it needs the approval of a second person; have somebody else approve it")))
 	}
 	d := control.Refuse("Command", control.WhyDisapproved, fault.Refused, string(p.Point), fmt.Errorf("%s did not approve it; ask there", a.By))
 	if a.Agree {

@@ -13,7 +13,7 @@ import (
 	"voltbus/protocol/dnp3/station"
 )
 
-// lane carries octets one way in memory, so that a line can live under virtual time.
+// lane carries bytes one way in memory, so that a line can live under virtual time.
 type lane struct {
 	mu     sync.Mutex
 	more   sync.Cond

@@ -40,7 +40,7 @@ func oddities() map[string]oddity {
 		"a device that asks for no confirmation of the parts of an answer": {
 			device: loose, without: standard, with: func(c *Config) { c.Tolerate.LoosePartial = true }, works: shows,
 		},
-		"a device that takes commands with indexes of one octet only": {
+		"a device that takes commands with indexes of one byte only": {
 			device: narrow, without: standard, with: func(c *Config) { c.Tolerate.NarrowIndexes = true },
 			works: func(t *testing.T, s *session, _ *outstation.Outstation) bool {
 				t.Helper()

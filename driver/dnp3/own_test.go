@@ -278,7 +278,7 @@ func TestADeviceFromAnAddressThatIsNotAllowedIsTurnedAwayAndNamed(t *testing.T) 
 	}
 	defer func() { _ = stranger.Close() }()
 	if n, err := stranger.Read(make([]byte, 1)); err == nil {
-		t.Errorf("%d octets came", n)
+		t.Errorf("%d bytes came", n)
 	}
 	_, err = s.Read(t.Context(), []string{"power"})
 	if fault.KindOf(err) != fault.Unreachable || !strings.Contains(err.Error(), "an address that allow does not hold came from 127.0.0.1") {

@@ -157,7 +157,7 @@ func TestAMasterFromAnAddressThatIsNotAllowedIsTurnedAwayAndNoted(t *testing.T) 
 	}
 	defer func() { _ = master.Close() }()
 	if n, err := master.Read(make([]byte, 1)); err == nil {
-		t.Errorf("%d octets came", n)
+		t.Errorf("%d bytes came", n)
 	}
 	cancel()
 	if err := <-done; err != nil {

@@ -38,7 +38,7 @@ func (r *Children) renewable(known, wish *Child) bool {
 	return known.Expired(r.now()) && !taken
 }
 
-// renewed is a child with the end and the key of a wish.
+// renewed is a child with the expiry and the key of a request.
 func renewed(c Child, wish *Child, now time.Time) Child {
 	if c.Expired(now) {
 		c.Changed = now

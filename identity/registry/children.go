@@ -32,7 +32,7 @@ const (
 	leastLife      = time.Minute          // of an invitation, and of the key of a bundle
 	mostLife       = 365 * 24 * time.Hour // of an invitation
 	maxPrevious    = 32                   // keys of a child that are remembered
-	maxVersion     = 100                  // octets of what a child says of its version
+	maxVersion     = 100                  // bytes of what a child says of its version
 )
 
 // ChildChange tells of a child that changed, or of an invitation if both are zero.

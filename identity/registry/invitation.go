@@ -37,7 +37,7 @@ func (r *Children) Invitations() []Invitation {
 }
 
 // Invite makes an invitation, of which Approved, Name, Prefix, Grants, Expires and By are to be set.
-// What it returns beside is the secret, which is kept nowhere. Wrong wishes are fault.Invalid, a name
+// What it returns beside is the secret, which is kept nowhere. Invalid requests are fault.Invalid, a name
 // in use is fault.Conflict.
 func (r *Children) Invite(ctx context.Context, wish Invitation) (Invitation, InviteSecret, error) {
 	const op = "registry.Invite"

@@ -43,7 +43,7 @@ func (s *Scanner) Check() error {
 		if s.i >= len(s.b) {
 			err = ErrEarly
 		}
-		return fault.E("ingest.Parse", fault.Invalid, "body", fmt.Errorf("is not JSON that can be read: octet %d %w", s.i+1, err))
+		return fault.E("ingest.Parse", fault.Invalid, "body", fmt.Errorf("is not JSON that can be read: byte %d %w", s.i+1, err))
 	}
 	s.i = 0
 	return nil
@@ -60,7 +60,7 @@ func (s *Scanner) space() {
 	}
 }
 
-// Peek returns the next octet that is no space; 0 at the end.
+// Peek returns the next byte that is no space; 0 at the end.
 func (s *Scanner) Peek() byte {
 	s.space()
 	if s.i < len(s.b) {
@@ -69,7 +69,7 @@ func (s *Scanner) Peek() byte {
 	return 0
 }
 
-// Accept steps over an octet if it comes next.
+// Accept steps over a byte if it comes next.
 func (s *Scanner) Accept(c byte) bool {
 	if s.Peek() != c {
 		return false

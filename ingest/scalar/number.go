@@ -20,7 +20,7 @@ var (
 	errTextUTF8  = errors.New("a text value must be valid UTF-8")
 )
 
-// MaxText is how many octets a text value has at most.
+// MaxText is how many bytes a text value has at most.
 const MaxText = 64 << 10
 
 // exactDigits is how many decimal digits a float64 holds exactly.
@@ -143,7 +143,7 @@ func Number(b []byte) (point.Value, error) {
 	return point.FloatOf(f), nil
 }
 
-// Text makes a checked Text of octets that are not kept.
+// Text makes a checked Text of bytes that are not kept.
 func Text(b []byte) (point.Value, error) {
 	switch {
 	case len(b) > MaxText:

@@ -51,7 +51,7 @@ func TestAColumnIsAsASlice(t *testing.T) {
 }
 
 func TestRowsThatAreAlikeTakeNoMemory(t *testing.T) {
-	const rows, most = 1 << 20, 0.5 // octets a row
+	const rows, most = 1 << 20, 0.5 // bytes a row
 	for name, fill := range map[string]func(*column.Column[int64]){
 		"appended": func(c *column.Column[int64]) {
 			for row := range rows {
@@ -73,14 +73,14 @@ func TestRowsThatAreAlikeTakeNoMemory(t *testing.T) {
 			var c column.Column[int64]
 			fill(&c)
 			if each := float64(alive()-before) / rows; each > most {
-				t.Errorf("a row takes %.2f octets, want at most %.1f", each, most)
+				t.Errorf("a row takes %.2f bytes, want at most %.1f", each, most)
 			}
 			runtime.KeepAlive(&c)
 		})
 	}
 }
 
-// alive is the memory in use, in octets.
+// alive is the memory in use, in bytes.
 func alive() uint64 {
 	runtime.GC()
 	var m runtime.MemStats

@@ -92,7 +92,7 @@ type Room struct {
 	err     error
 }
 
-// NewRoom returns a watch that complains when fewer than least octets are free.
+// NewRoom returns a watch that complains when fewer than least bytes are free.
 func NewRoom(dir string, least uint64) *Room { return &Room{dir: dir, least: least} }
 
 // roomEvery is how long an answer of Check holds.
@@ -121,7 +121,7 @@ func (r *Room) ask() error {
 	return nil
 }
 
-// Free returns the octets that this process may still write to the disk of a directory.
+// Free returns the bytes that this process may still write to the disk of a directory.
 func Free(dir string) (uint64, error) {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(dir, &fs); err != nil {

@@ -89,7 +89,7 @@ func TestTakeSaysWhyADirectoryCannotBeWritten(t *testing.T) {
 func TestRoomComplainsOnlyWhenTheDiskIsTooFull(t *testing.T) {
 	dir := t.TempDir()
 	if err := datadir.NewRoom(dir, 1).Check(); err != nil {
-		t.Errorf("with one octet wanted: %v", err)
+		t.Errorf("with one byte wanted: %v", err)
 	}
 	if err := datadir.NewRoom(dir, 1<<62).Check(); err == nil || !strings.Contains(err.Error(), "make room") {
 		t.Errorf("with more wanted than any disk has: %v", err)

@@ -61,8 +61,8 @@ func Open(dir string, closed ...string) (*Folder, error) {
 // Close releases the folder.
 func (f *Folder) Close() error { return f.root.Close() }
 
-// ReadFile returns what the file holds, of at most as many octets. The name is relative to the folder, or
-// absolute. The octets are shared with later calls: do not change them. Errors are those of this package, and
+// ReadFile returns what the file holds, of at most as many bytes. The name is relative to the folder, or
+// absolute. The bytes are shared with later calls: do not change them. Errors are those of this package, and
 // *fs.PathError for a file in the folder that cannot be read.
 func (f *Folder) ReadFile(name string, most int64) ([]byte, error) {
 	name, err := f.inside(name)
@@ -236,7 +236,7 @@ func (f Files) ReadFile(name string, most int64) ([]byte, error) {
 // names the files.
 type Any string
 
-// ReadFile returns what a regular file of at most as many octets holds.
+// ReadFile returns what a regular file of at most as many bytes holds.
 func (dir Any) ReadFile(name string, most int64) ([]byte, error) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(string(dir), name)

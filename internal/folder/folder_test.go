@@ -59,7 +59,7 @@ func TestAttackNothingOutsideOfTheFolderIsRead(t *testing.T) {
 		}
 	}
 	if _, err := f.ReadFile("own/points.csv", 3); err == nil {
-		t.Error("a file of 4 octets is read where 3 are allowed")
+		t.Error("a file of 4 bytes is read where 3 are allowed")
 	}
 	if text, err := f.In("own").ReadFile("points.csv", 100); string(text) != "name" || err != nil {
 		t.Errorf("near its own place the file is %q, %v", text, err)

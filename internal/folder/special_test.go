@@ -35,7 +35,7 @@ func TestAttackAPipeIsNotEvenOpened(t *testing.T) {
 			t.Errorf("%s a pipe is %q, %v; want %v", name, text, err, folder.ErrSpecial)
 		}
 		if n, err := unix.Read(watch, make([]byte, 4096)); !errors.Is(err, unix.EAGAIN) {
-			t.Errorf("%s a pipe was opened: %d octets of events, %v", name, n, err)
+			t.Errorf("%s a pipe was opened: %d bytes of events, %v", name, n, err)
 		}
 	}
 }

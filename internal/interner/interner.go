@@ -58,7 +58,7 @@ func (x *Index) Add(text string) uint32 {
 	return n
 }
 
-// Put gives a text that has no number one that stands for no text. Those below it that are not given
+// Put gives a text that has no number yet a number that is free. Smaller numbers that were never given
 // stay free.
 func (x *Index) Put(number uint32, text string) {
 	for x.Next() <= number {

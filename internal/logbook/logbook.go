@@ -26,7 +26,7 @@ type Record struct {
 const (
 	maxMessage = 4 << 10
 	maxAttrs   = 16 << 10
-	overhead   = 120 // octets of a record beside its texts, about
+	overhead   = 120 // bytes of a record beside its texts, about
 )
 
 func (r *Record) octets() int { return overhead + len(r.Message) + len(r.Attrs) }
@@ -41,7 +41,7 @@ type Book struct {
 
 // pages are the records that all handlers of a book share.
 type pages struct {
-	most  int // octets
+	most  int // bytes
 	least slog.Level
 
 	mu      sync.Mutex
@@ -53,7 +53,7 @@ type pages struct {
 	news    chan struct{} // closed by the next record
 }
 
-// New returns a book that keeps the newest records of the level at least, with so many octets at most,
+// New returns a book that keeps the newest records of the level at least, with so many bytes at most,
 // beside those that next takes. Attributes are kept hidden if secret says so of their names.
 func New(next slog.Handler, least slog.Level, octets int, secret func(name string) bool) *Book {
 	begun := uint64(time.Now().UnixMicro())

@@ -76,7 +76,7 @@ func TestTheBookIsBoundedInOctetsAndCountsWhatIsGone(t *testing.T) {
 		octets += len(r.Message) + len(r.Attrs)
 	}
 	if octets > most || octets < most/4 {
-		t.Errorf("%d octets are kept, %d may be", octets, most)
+		t.Errorf("%d bytes are kept, %d may be", octets, most)
 	}
 	_, behind := search(b, logbook.Filter{After: begun.Last, Limit: 10_000})
 	if int(behind.Lost)+len(behind.Records) != 5000 || behind.Lost == 0 {
@@ -85,12 +85,12 @@ func TestTheBookIsBoundedInOctetsAndCountsWhatIsGone(t *testing.T) {
 	log.Info(strings.Repeat("ä", 100_000), slog.String("text", strings.Repeat("y", 100_000)), slog.Any("list", []string{strings.Repeat("z", 100_000)})) //nolint:sloglint // a message of any length
 	_, found = search(b, logbook.Filter{Limit: 1})
 	if r := found.Records[0]; len(r.Message)+len(r.Attrs) > 10<<10 || !strings.Contains(string(r.Attrs), `"octets":10`) {
-		t.Errorf("a huge record is kept with %d octets: %.80s", len(r.Message)+len(r.Attrs), r.Attrs)
+		t.Errorf("a huge record is kept with %d bytes: %.80s", len(r.Message)+len(r.Attrs), r.Attrs)
 	}
 	log.Info("again", slog.String("name", strings.Repeat("y", 3000)), slog.Any("err", errors.New(strings.Repeat("x", 3000))), slog.String("stack", strings.Repeat("s", 3000)))
 	_, found = search(b, logbook.Filter{Limit: 1})
 	if r := string(found.Records[0].Attrs); strings.Count(r, "y") != 1<<10 || strings.Count(r, "x") != 1<<10 || strings.Count(r, "s") < 3000 {
-		t.Errorf("long texts are kept with %d octets: %.80s", len(r), r)
+		t.Errorf("long texts are kept with %d bytes: %.80s", len(r), r)
 	}
 }
 

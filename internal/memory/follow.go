@@ -10,7 +10,7 @@ import (
 
 // Bounds of what may lie about between two collections, beside what is alive.
 const (
-	leastSpare = 16 << 20 // octets, however little collecting costs
+	leastSpare = 16 << 20 // bytes, however little collecting costs
 	leastShare = 25       // and per cent of what is alive
 	mostSpare  = 64 << 20
 	mostShare  = 50
@@ -48,7 +48,7 @@ func next(now int, alive uint64, cost float64) int {
 // A process is at rest when it allocates no more than this between so many looks, one after another: what it then
 // has beside what is alive, from its start or from busier times, goes back to the system.
 const (
-	restful = 6 << 20 // octets
+	restful = 6 << 20 // bytes
 	rests   = 5
 )
 
@@ -104,14 +104,14 @@ func Follow(ctx context.Context) error {
 type gauge struct {
 	read            []metrics.Sample
 	collecting, all float64 // seconds of processors, at the last look
-	allocated       uint64  // octets since the start, at the last look
+	allocated       uint64  // bytes since the start, at the last look
 }
 
 // sight is what a look shows.
 type sight struct {
-	alive     uint64  // octets that were in use after the last collection
-	held      uint64  // octets of the heap that the system has given
-	allocated uint64  // octets since the last look
+	alive     uint64  // bytes that were in use after the last collection
+	held      uint64  // bytes of the heap that the system has given
+	allocated uint64  // bytes since the last look
 	cost      float64 // share of the processors' time that collections took since the last look; 0 if there were none
 }
 

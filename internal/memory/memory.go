@@ -26,7 +26,7 @@ func Tune() {
 	}
 }
 
-// total returns the machine's memory in octets; 0 if it is unknown.
+// total returns the machine's memory in bytes; 0 if it is unknown.
 func total() int64 {
 	var info unix.Sysinfo_t
 	if err := unix.Sysinfo(&info); err != nil {

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// source is the octets of a document, as far as they were read.
+// source is the bytes of a document, as far as they were read.
 type source struct {
 	limits Limits
 	in     io.Reader
@@ -15,10 +15,10 @@ type source struct {
 
 	buf   []byte // what was read and not dropped
 	pos   int    // of the next token in it
-	total int64  // octets read
+	total int64  // bytes read
 	lines int    // line ends in what was dropped
-	mark  int64  // octets of the byte order mark
-	begun bool   // the first octets were looked at
+	mark  int64  // bytes of the byte order mark
+	begun bool   // the first bytes were looked at
 	keep  []byte // memory of texts and values that are not as they stand in the document
 }
 
@@ -40,7 +40,7 @@ func (r *source) more() (bool, error) {
 	}
 	if len(r.buf) == cap(r.buf) {
 		if cap(r.buf) >= r.limits.Token {
-			return false, r.Problem("a tag, comment or text of more than %d octets", r.limits.Token)
+			return false, r.Problem("a tag, comment or text of more than %d bytes", r.limits.Token)
 		}
 		r.buf = append(make([]byte, 0, min(2*cap(r.buf), r.limits.Token)), r.buf...)
 	}
@@ -48,7 +48,7 @@ func (r *source) more() (bool, error) {
 		n, err := r.in.Read(r.buf[len(r.buf):cap(r.buf)])
 		r.buf = r.buf[:len(r.buf)+n]
 		if r.total += int64(n); r.total > r.limits.Size {
-			return false, r.Problem("a document of more than %d octets", r.limits.Size)
+			return false, r.Problem("a document of more than %d bytes", r.limits.Size)
 		}
 		switch {
 		case errors.Is(err, io.EOF):
@@ -63,7 +63,7 @@ func (r *source) more() (bool, error) {
 	return false, io.ErrNoProgress
 }
 
-// begin looks at the first octets.
+// begin looks at the first bytes.
 func (r *source) begin() error {
 	for len(r.buf)-r.pos < 4 {
 		if more, err := r.more(); err != nil {
@@ -84,7 +84,7 @@ func (r *source) begin() error {
 	return nil
 }
 
-// upto reads until mark, which stands behind the first skip octets, and returns what stands between.
+// upto reads until mark, which stands behind the first skip bytes, and returns what stands between.
 func (r *source) upto(skip int, mark, what string) ([]byte, error) {
 	from := skip
 	for {

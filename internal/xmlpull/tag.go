@@ -4,7 +4,7 @@ import (
 	"bytes"
 )
 
-// white reports whether an octet is white space.
+// white reports whether a byte is white space.
 func white(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
 func (r *Reader) endTag() (Kind, error) {

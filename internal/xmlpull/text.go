@@ -43,7 +43,7 @@ func (r *Reader) characterData(n int) (Kind, error) {
 	return Text, nil
 }
 
-// plain judges octets in which nothing is replaced.
+// plain judges bytes in which nothing is replaced.
 func (r *source) plain(b []byte) error {
 	for _, c := range b {
 		if c < 0x20 && !white(c) {
@@ -109,7 +109,7 @@ func spaced(b []byte) {
 	}
 }
 
-// room returns memory for n octets that lasts until the next token.
+// room returns memory for n bytes that lasts until the next token.
 func (r *source) room(n int) []byte {
 	if cap(r.keep)-len(r.keep) < n {
 		r.keep = make([]byte, 0, max(n, 1024))

@@ -32,10 +32,10 @@ type Attr struct {
 
 // Limits bound a document. Zero values mean the defaults.
 type Limits struct {
-	Size       int64 // octets of the document: default 64 MiB
+	Size       int64 // bytes of the document: default 64 MiB
 	Depth      int   // elements in each other: default 64
 	Attributes int   // of one element: default 32
-	Token      int   // octets of a tag, a comment or a text: default 64 KiB
+	Token      int   // bytes of a tag, a comment or a text: default 64 KiB
 	Names      int   // different names and namespaces: default 1,000
 }
 
@@ -152,7 +152,7 @@ func (r *Reader) Content(dst []byte) ([]byte, error) {
 			return dst, r.Problem("element %s where text is expected", r.name.Local)
 		default:
 			if len(dst)+len(r.text) > r.limits.Token {
-				return dst, r.Problem("a text of more than %d octets", r.limits.Token)
+				return dst, r.Problem("a text of more than %d bytes", r.limits.Token)
 			}
 			dst = append(dst, r.text...)
 		}

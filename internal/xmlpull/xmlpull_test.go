@@ -151,11 +151,11 @@ func TestAttackDocumentsBeyondTheirLimitsAreRefused(t *testing.T) {
 		{"attributes", "<a" + attributes.String() + "/>", "more than 32 attributes"},
 		{"namespaces", spaces.String(), "more than 64 namespaces"},
 		{"names", "<a>" + names.String() + "</a>", "more than 1000 different names"},
-		{"a name", "<" + strings.Repeat("a", 1<<20), "more than 65536 octets"},
-		{"a value", "<a b='" + strings.Repeat("a", 1<<20), "more than 65536 octets"},
-		{"a comment", "<a><!--" + strings.Repeat("a", 1<<20), "more than 65536 octets"},
-		{"a text", "<a>" + strings.Repeat("a", 1<<20), "more than 65536 octets"},
-		{"the document", "<a>" + strings.Repeat("<b>x</b>", 1<<17) + "</a>", "more than 1000000 octets"},
+		{"a name", "<" + strings.Repeat("a", 1<<20), "more than 65536 bytes"},
+		{"a value", "<a b='" + strings.Repeat("a", 1<<20), "more than 65536 bytes"},
+		{"a comment", "<a><!--" + strings.Repeat("a", 1<<20), "more than 65536 bytes"},
+		{"a text", "<a>" + strings.Repeat("a", 1<<20), "more than 65536 bytes"},
+		{"the document", "<a>" + strings.Repeat("<b>x</b>", 1<<17) + "</a>", "more than 1000000 bytes"},
 	} {
 		if _, err := tokens(strings.NewReader(tt.in), xmlpull.Limits{Size: 1_000_000}); tt.name != "a name" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%s: %v; want %s", tt.name, err, tt.want)

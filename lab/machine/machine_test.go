@@ -57,10 +57,10 @@ func TestPagesOfFilesArePartOfAProcessesMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if file := machine.FileMemory(os.Getpid()); file == 0 || file >= u.Memory {
-		t.Errorf("%d octets of %d are pages of files", file, u.Memory)
+		t.Errorf("%d bytes of %d are pages of files", file, u.Memory)
 	}
 	if file := machine.FileMemory(1 << 30); file != 0 {
-		t.Errorf("a process that has gone has %d octets", file)
+		t.Errorf("a process that has gone has %d bytes", file)
 	}
 }
 

@@ -53,7 +53,7 @@ func (c *Cable) Pull() {
 	}
 }
 
-// Octets returns how many went up and down.
+// Bytes returns how many went up and down.
 func (c *Cable) Octets() (up, down int64) { return c.up.Load(), c.down.Load() }
 
 // Close ends all.

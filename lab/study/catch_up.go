@@ -21,12 +21,12 @@ func catchUp() experiment.Experiment {
 		Method: []string{
 			"The centre and all its descendants are processes of their own. One node records a backlog while its cable is pulled: devices of 18 points, read once a minute, twelve of the points measured values with one digit behind the point and some noise, six of them states. The others read simulated devices each interval, one after another.",
 			"Delays of the others, from a sample's time to the commit in the centre's store, are counted through a window before the cable is plugged, and then until the centre's log has the backlog, and the store too.",
-			"The metric is the backlog divided by the time from when the first of it was acknowledged until all was: on the centre's disk, not yet in its store. The octets on the wire are all that went up the cable, TLS and greeting included.",
+			"The metric is the backlog divided by the time from when the first of it was acknowledged until all was: on the centre's disk, not yet in its store. The bytes on the wire are all that went up the cable, TLS and greeting included.",
 			"Then the accounts of all nodes are closed and compared with the centre's, and the rows counted.",
 		},
 		Limits: []string{
 			"All nodes share one machine: the returning node, the centre's log and its store compete for the same cores.",
-			"The values of the backlog are made up. Those that vary more take more octets.",
+			"The values of the backlog are made up. Those that vary more take more bytes.",
 		},
 		Metric: experiment.Metric{Name: "acknowledged while catching up", Unit: "samples/s", Axis: "samples", Higher: true},
 		Settings: []experiment.Setting{
@@ -163,7 +163,7 @@ func (s *returning) catchUp(ctx context.Context, before *watched) error {
 	}
 	s.trial.Value(float64(acknowledged-began) / max(last.Sub(first), time.Millisecond).Seconds())
 	s.trial.Also("stored while catching up", "samples/s", float64(s.backlog)/stored.Sub(first).Seconds())
-	s.trial.Also("octets on the wire", "octets a sample", float64(up)/float64(s.backlog))
+	s.trial.Also("bytes on the wire", "bytes a sample", float64(up)/float64(s.backlog))
 	s.trial.Also("delay of others before, p99", "s", before.delays.At(99).Seconds())
 	s.trial.Also("delay of others before, most", "s", before.delays.Most().Seconds())
 	s.trial.Also("delay of others meanwhile, p99", "s", w.delays.At(99).Seconds())

@@ -114,7 +114,7 @@ func (s *cloudTrial) run(ctx context.Context) (err error) {
 	return s.tree.audit(ctx)
 }
 
-// memory is what a process has of it, in octets.
+// memory is what a process has of it, in bytes.
 type memory struct{ all, file, runtime float64 }
 
 // memoryOf returns what a node has of it now.

@@ -24,7 +24,7 @@ func dnp3Sessions() experiment.Experiment {
 		Source:   "Protocol Scalability (Step Function I/O, September 2022) publishes no table, but these facts: the rate rises with the sessions past the number of processors and then levels off, it rises linearly with the workers up to the physical processors, and the peak heap falls from about 240 kB for one pair to about 130 kB a session as sessions grow.",
 		Method: []string{
 			"Each pair has a TCP connection of its own over loopback with TCP_NODELAY. The outstation's database holds 11 points each of binary input (g2v2), counter (g22v5) and analog input (g32v3), class 1, with room for 100 events of each.",
-			"One message of a session is outstanding at a time: the application makes the events in one transaction, the outstation reports them unasked, the master compares every value, flag and time with the expected one and confirms, and the next message begins. A message of 100 values is one fragment of 1,526 octets in 7 link frames, sent with one write.",
+			"One message of a session is outstanding at a time: the application makes the events in one transaction, the outstation reports them unasked, the master compares every value, flag and time with the expected one and confirms, and the next message begins. A message of 100 values is one fragment of 1,526 bytes in 7 link frames, sent with one write.",
 			"Each case runs in a process of its own, with both ends in it, and again with the outstations in a second process. Processor time is that of all processes; memory is that of the process with the masters, without the kernel's socket buffers.",
 			"With peers: opendnp3 through a native program that does the same and sets TCP_NODELAY, if VOLTBUS_PEER_OPENDNP3 names one (both ends in one process).",
 		},

@@ -27,7 +27,7 @@ func scanMethod() []string {
 func scanLimits() []string {
 	return []string{
 		"Devices, bus and listeners share the processors, as in the published set-up.",
-		"A message holds the values with time and quality in about 500 octets at 18 points; the published platform's holds the same number of values in about 2,200 octets.",
+		"A message holds the values with time and quality in about 500 bytes at 18 points; the published platform's holds the same number of values in about 2,200 bytes.",
 		"The published figures were measured on other hardware: they are context. A ratio is a comparison only against what ran side by side.",
 		"Live messages are the subject here: they are delivered at most once. Recording is measured by other experiments.",
 	}

@@ -146,7 +146,7 @@ func TestAttackALongNameOfADocumentIsNotRepeatedForEachReading(t *testing.T) {
 		}
 		for _, r := range l.Refused {
 			if len(r.Reason) > 1000 {
-				t.Errorf("%.20s, %.20s: a reason of %d octets", tt.meter, tt.kind, len(r.Reason))
+				t.Errorf("%.20s, %.20s: a reason of %d bytes", tt.meter, tt.kind, len(r.Reason))
 			}
 		}
 	}

@@ -29,7 +29,7 @@ const share = 4
 const errUnregistered = "sends readings of meters that are not registered here: %d wait already, and there is room for %d of them " +
 	"(metering.unregistered is %d, a quarter of it for one node); register the meters, or raise it: the readings wait in the node's log until then"
 
-// fits returns why there is no room for a block of readings that came from a node below. from tells the origins that come by
+// fits returns why there is no room for a block of readings that came from a descendant. from tells the origins that come by
 // that node.
 func (r *room) fits(b *point.Block, from func(origin string) bool) error {
 	r.mu.Lock()

@@ -102,7 +102,7 @@ func (s *System) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// Fits returns why there is no room for a block of readings that came from a node below: too many of meters that are not
+// Fits returns why there is no room for a block of readings that came from a descendant: too many of meters that are not
 // registered wait here. from tells the origins that come by that node. A System without a store takes what comes, as it keeps none.
 func (s *System) Fits(b *point.Block, from func(origin string) bool) error {
 	if s == nil || s.store == nil {

@@ -35,7 +35,7 @@ func New(g Gate) *Service { return &Service{g} }
 var errMedia = errors.New("the body must be application/xml (IEC 61968-9 MeterReadings), text/csv, application/senml+json, application/senml+cbor or " +
 	compact.Media + "; set Content-Type")
 
-// limits bound a document: its octets are bounded by who reads the body.
+// limits bound a document: its bytes are bounded by who reads the body.
 func limits() xmlpull.Limits { return xmlpull.Limits{Depth: 16} }
 
 // Record records the readings of a message of a media type: application/xml and text/xml are MeterReadings of IEC

@@ -45,7 +45,7 @@ type (
 	}
 )
 
-// most is the most octets of arguments.
+// most is the most bytes of arguments.
 const most = 1 << 20
 
 // declare declares an operation about one agent.

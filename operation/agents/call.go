@@ -67,7 +67,7 @@ var (
 	errListed   = errors.New("the agent lists no such method; ask it for its methods")
 )
 
-// mayCall refuses a method that demands a named capability to those below the role engineer. Agents answer the node whatever they demand of
+// mayCall refuses a method that demands a named capability to callers with a lower role than engineer. Agents answer the node whatever they demand of
 // each other, so that it judges here for whom it asks. The audit log is told of the arguments, too.
 func (p *Part) mayCall(ctx context.Context, c *operation.Call, in *Request) error {
 	const op = "agents.call"

@@ -1,4 +1,4 @@
-// Package children declares what callers can ask about the nodes below this one and the invitations to become one, and does it.
+// Package children declares and carries out what callers can ask about the children of this node and about invitations to become one.
 package children
 
 import (
@@ -14,7 +14,7 @@ import (
 	"voltbus/point"
 )
 
-// Children keeps the nodes below this one and the invitations, as registry.Children does. Changes hold on open connections when a method
+// Children keeps the children of this node and the invitations, as registry.Children does. Changes hold on open connections when a method
 // returns.
 type Children interface {
 	List() []registry.Child
@@ -57,7 +57,7 @@ type (
 	}
 )
 
-// most is the most octets of arguments.
+// most is the most bytes of arguments.
 const most = 1 << 20
 
 // declare declares an operation about one node.
@@ -73,9 +73,9 @@ func declare[In any](name, http, summary, doc string, s operation.Spec) operatio
 var (
 	List = operation.Declare[struct{}, answer.Children](operation.Spec{
 		Name: "child.list", ID: "listChildren", HTTP: "GET /children", Role: identity.Viewer,
-		Summary: "List the nodes below this one", Result: "By name",
+		Summary: "List the children of this node", Result: "By name",
 	})
-	Get = declare[Node]("child.get", "GET /children/{name}", "Read how a node below this one is known", "", operation.Spec{Role: identity.Viewer})
+	Get = declare[Node]("child.get", "GET /children/{name}", "Read what is known of a child", "", operation.Spec{Role: identity.Viewer})
 	Add = declare[New]("child.add", "POST /children", "Register a node by the public half of a key that was made elsewhere, as approved",
 		"409 if the name or the key is taken. With `expires`, a node of the name that was never connected is renewed: with its key it gets the new "+
 			"end; if its key has expired, it may get another one. Its prefix and grants stay.", operation.Spec{Body: most})
@@ -93,7 +93,7 @@ var (
 	})
 )
 
-// Part does what is asked about the nodes below this one.
+// Part does what is asked about the children of this node.
 type Part struct {
 	Children Children // nil where there can be none
 	// Online returns the connections of nodes, by how they are known as callers.

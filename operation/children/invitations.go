@@ -49,7 +49,7 @@ type (
 var (
 	Invitations = operation.Declare[struct{}, answer.Invitations](operation.Spec{
 		Name: "invitation.list", ID: "listInvitations", HTTP: "GET /invitations", Role: identity.Viewer,
-		Summary: "List the invitations to become a node below this one; those that ended stay for 30 days", Result: "The newest first",
+		Summary: "List the invitations to become a child of this node; those that ended stay for 30 days", Result: "The newest first",
 	})
 	Invite = operation.Declare[Wish, answer.Invited](operation.Spec{
 		Name: "invitation.add", ID: "invite", HTTP: "POST /invitations", Role: identity.Administrator, Audited: true, Body: most,

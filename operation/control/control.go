@@ -99,7 +99,7 @@ var (
 	})
 	Waiting = operation.Declare[Nothing, answer.Slots](operation.Spec{
 		Name: "control.waiting", ID: "listWaiting", HTTP: "GET /control/waiting", Role: identity.Viewer,
-		Summary: "Commands that wait for a second person", Result: "The oldest first",
+		Summary: "Commands that need approval", Result: "The oldest first",
 	})
 )
 

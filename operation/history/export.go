@@ -45,7 +45,7 @@ func (p *Part) export(ctx context.Context, c *operation.Call, in *File, to opera
 // stream calls emit with runs of samples.
 type stream func(ctx context.Context, emit func([]point.Sample) error) error
 
-// exporter is what samples are exported from: this node's store, or, unless wide is nil, also the nodes below.
+// exporter is what samples are exported from: this node's store and, unless wide is nil, the descendants.
 type exporter struct {
 	engine Engine
 	wide   Wide
@@ -83,7 +83,7 @@ func (e *exporter) tell(sources []query.Source) {
 	e.to.Begin(e.head)
 }
 
-// chunk is how many octets of a file are sent at once, at least.
+// chunk is how many bytes of a file are sent at once, at least.
 const chunk = 32 << 10
 
 // exportCSV writes CSV; with inert no spreadsheet takes a text for a formula.

@@ -24,7 +24,7 @@ type Engine interface {
 	ExportParquet(ctx context.Context, req query.Request, file string) (int64, error)
 }
 
-// Wide answers as an Engine does, with what nodes below have and this one does not yet, as package federation does.
+// Wide answers as an Engine does, with what descendants have and this one does not yet, as package federation does.
 type Wide interface {
 	Latest(ctx context.Context, sel query.Selection) (query.Newest, error)
 	Range(ctx context.Context, req query.Request) (query.Answer, error)
@@ -53,9 +53,9 @@ type (
 		Page  int    `json:"page" api:"min=1,max=2000" doc:"With pattern: most points of one answer"`
 		After string `json:"after" doc:"The next of the page before"`
 	}
-	// Reach says whether nodes below are asked, too.
+	// Reach says whether descendants are asked, too.
 	Reach struct {
-		Local bool `json:"local" doc:"Answer from this node's store alone. Otherwise nodes below are asked for what they did not send yet, for at most two seconds (half a second for newest samples, 20 seconds for an export), and sources says how that went"`
+		Local bool `json:"local" doc:"Answer from this node's store alone. Otherwise descendants are asked for what they have not sent yet, for at most two seconds (half a second for newest samples, 20 seconds for an export), and sources says how that went"`
 	}
 	// Now asks for newest samples.
 	Now struct {
@@ -141,7 +141,7 @@ var (
 		Summary: "Draw a heat map of how complete the history is, a row for each branch and a cell for each step", Result: "The heat map",
 		Doc: "Rows are in path order and in pages. Steps of more than half an hour are rounded up to whole hours that begin on the hour of UTC, and " +
 			"from and to widen with them: the answer names those that it is about. A step shorter than a point's interval expects nothing of it. " +
-			"It is about what is stored here: nodes below are not asked.",
+			"It is about what is stored here: descendants are not asked.",
 	})
 	Export = operation.Declare[File, operation.None](operation.Spec{
 		Name: "history.export", ID: "export", HTTP: "GET /export", Role: identity.Viewer, Stream: operation.Exports,
@@ -149,15 +149,15 @@ var (
 		Summary: "Read all samples with from ≤ time < to, as a file", Result: "The file",
 		Doc: "CSV has the columns point, time, value, kind and quality. Parquet has the columns of the store, and so has the Arrow IPC stream. CSV and " +
 			"Arrow are sent as they are read, by point and then time; Parquet is by day, then point, then time. A file that cannot be completed ends " +
-			"with a cut connection. The header Voltbus-Sources says which nodes below were asked for what they did not send yet, and because of which " +
-			"of them something is missing in the file: those first, as far as 4,000 octets hold. It is absent if there are none.",
+			"with a cut connection. The header Voltbus-Sources says which descendants were asked for what they have not sent yet, and because of which " +
+			"of them something is missing in the file: those first, as far as 4,000 bytes hold. It is absent if there are none.",
 	})
 	SQL = operation.Declare[Statement, operation.None](operation.Spec{
 		Name: "sql.query", ID: "runSQL", HTTP: "POST /sql", Role: identity.Engineer, Audited: true, Body: statementOctets, Stream: operation.Statements,
 		Formats: []string{"application/x-ndjson"},
 		Summary: "Run a read-only statement of SQL over the history", Result: "Lines of JSON",
 		Doc: `The answer is lines of JSON: first {"columns": [names]}, then one array a row, at last {"rows": n}, with "truncated": true if the limit ended ` +
-			`it, or {"error": problem}. It reads what is stored here: nodes below are not asked for what they have not sent yet.`,
+			`it, or {"error": problem}. It reads what is stored here: descendants are not asked.`,
 	})
 )
 

@@ -56,8 +56,8 @@ func (p *Part) statement(ctx context.Context, c *operation.Call, in *Statement, 
 
 // A statement that runs stands in the audit log as a whole, so that nothing in it is hidden by what stands around it.
 const (
-	maxStatement = 32 << 10 // octets
-	quotedRoom   = 48 << 10 // octets of it as the audit log writes it, which escapes some characters
+	maxStatement = 32 << 10 // bytes
+	quotedRoom   = 48 << 10 // bytes of it as the audit log writes it, which escapes some characters
 )
 
 var errLongStatement = fmt.Errorf("has more than %d KiB, or very many characters that JSON escapes; ask for patterns or ranges instead of lists", maxStatement>>10)
@@ -71,13 +71,13 @@ func tellable(text string) error {
 	return nil
 }
 
-// Cost is what the audit log takes of a statement, in octets. It implements operation.Costly.
+// Cost is what the audit log takes of a statement, in bytes. It implements operation.Costly.
 func (in *Statement) Cost() int { return len(in.Statement) }
 
 // statementTold is what the audit log tells of a statement.
 type statementTold struct {
 	Statement string  `json:"statement"`
-	Length    int     `json:"length,omitempty"` // octets of the whole, when Statement is cut
+	Length    int     `json:"length,omitempty"` // bytes of the whole, when Statement is cut
 	SHA256    string  `json:"sha256,omitempty"` // of the whole, in hexadecimal, when Statement is cut
 	Rows      int     `json:"rows"`
 	Octets    int     `json:"octets"`
@@ -85,7 +85,7 @@ type statementTold struct {
 	Failed    string  `json:"failed,omitempty"`
 }
 
-// toldStatement is how many octets of the beginning and of the end of a statement that did not run the audit log holds.
+// toldStatement is how many bytes of the beginning and of the end of a statement that did not run the audit log holds.
 const toldStatement = 500
 
 // tell returns what the audit log tells of a statement that did not run: of a long one the beginning, the end, the length and

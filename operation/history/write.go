@@ -88,7 +88,7 @@ func tuples(o *operation.Output, samples []point.Sample) error {
 	return nil
 }
 
-// asColumns writes the samples of a series as columns, which are a third of the octets of tuples, and
+// asColumns writes the samples of a series as columns, which are a third of the bytes of tuples, and
 // less for the reader to build.
 func asColumns(o *operation.Output, samples []point.Sample) error {
 	o.Buf = append(o.Buf, `"columns":{"times":[`...)

@@ -13,7 +13,7 @@ import (
 type Ledger interface {
 	// Ledger is about this node.
 	Ledger(ctx context.Context) (answer.Ledger, error)
-	// LedgerBelow is about every node below it, too.
+	// LedgerBelow covers the descendants, too.
 	LedgerBelow(ctx context.Context) (answer.Ledger, error)
 }
 
@@ -26,7 +26,7 @@ type Reach struct {
 var Get = operation.Declare[Reach, answer.Ledger](operation.Spec{
 	Name: "ledger.get", HTTP: "GET /ledger", Role: identity.Viewer,
 	Summary: "Read the account of all samples", Result: "What was produced, acknowledged, stored and lost",
-	Doc: `The account of this node, and in "nodes" that of each node below it, as it said itself; "sum" and "sentence" are about all of them. ` +
+	Doc: `The account of this node, and in "nodes" that of each descendant, as reported by it; "sum" and "sentence" are about all of them. ` +
 		"Children are asked when somebody looks, for a few seconds at most; of one that does not answer it is what it said last, marked as old.",
 })
 

@@ -1,4 +1,4 @@
-// Package parent declares what callers can ask about the node above this one, and does it.
+// Package parent declares and carries out what callers can ask about the parent of this node.
 package parent
 
 import (
@@ -10,7 +10,7 @@ import (
 	"voltbus/operation"
 )
 
-// Parent is the node above this one.
+// Parent is the parent of this node, as an operation sees it.
 type Parent interface {
 	Parent(ctx context.Context) (answer.Parent, error)
 	// JoinParent makes this node the child of the one that a code is of; name is what it wants to be called, "" for what the code says or what it
@@ -31,24 +31,24 @@ type Code struct {
 var (
 	Get = operation.Declare[struct{}, answer.Parent](operation.Spec{
 		Name: "parent.get", HTTP: "GET /parent", Role: identity.Viewer,
-		Summary: "Tell how this node stands with the one above it", Result: "The parent; member is false if there is none",
+		Summary: "Read the state of the link to the parent", Result: "The parent; member is false if there is none",
 	})
 	Join = operation.Declare[Code, answer.Parent](operation.Spec{
 		Name: "parent.join", HTTP: "POST /parent", Role: identity.Administrator, Audited: true, Body: 8 << 10,
-		Summary: "Join a node above this one with its code", Result: "The parent",
+		Summary: "Join a parent with its code", Result: "The parent",
 		Doc: "400 for a code that was not copied right, 403 for one that was used, expired or cancelled, or if another node answers, 409 if the name is taken or this node has a parent.",
 	})
 	Leave = operation.Declare[struct{}, operation.None](operation.Spec{
 		Name: "parent.leave", HTTP: "DELETE /parent", Role: identity.Administrator, Audited: true,
-		Summary: "Forget the node above this one, and the key that it knows",
+		Summary: "Leave the parent of this node, and forget the key that it knows",
 	})
 	Rotate = operation.Declare[struct{}, answer.Parent](operation.Spec{
 		Name: "parent.rotate", ID: "rotateKey", HTTP: "POST /parent/rotate", Role: identity.Administrator, Audited: true,
-		Summary: "Take a new key in place of the one that the node above knows", Result: "The parent", Doc: "The old one is refused there from then on.",
+		Summary: "Replace the key that the parent knows by a new one", Result: "The parent", Doc: "The parent refuses the old one from then on.",
 	})
 )
 
-// Part does what is asked about the node above this one.
+// Part does what is asked about the parent of this node.
 type Part struct {
 	Parent Parent // nil where there can be none
 }

@@ -46,7 +46,7 @@ type (
 	}
 )
 
-// most is the most octets of arguments.
+// most is the most bytes of arguments.
 const most = 8 << 10
 
 // The operations.

@@ -14,5 +14,5 @@
 //	bvlc         UDP datagrams, broadcasts, foreign devices         (annex J)
 //
 // Below ip nothing opens, starts, waits or reads a clock: transaction is a state machine that is
-// told what arrived and what time it is, and all below it are pure codecs. Nothing logs.
+// told what arrived and what time it is, and all packages under it are pure codecs. Nothing logs.
 package bacnet

@@ -1,4 +1,4 @@
-"""An agent at a node hears what is published at a node below it."""
+"""An agent at a node receives what is published at a descendant."""
 
 from __future__ import annotations
 

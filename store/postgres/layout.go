@@ -174,7 +174,7 @@ func (s *days) dropSamples(ctx context.Context, l layout, d store.Day) error {
 	return err
 }
 
-// sizeOfDay is the expression for the octets of the samples of the day d.day, in which $1 is the schema.
+// sizeOfDay is the expression for the bytes of the samples of the day d.day, in which $1 is the schema.
 func (l layout) sizeOfDay() string {
 	if l.partitioned {
 		return "pg_total_relation_size(to_regclass($1::text || '.sample_' || to_char(d.day, 'YYYYMMDD')))"

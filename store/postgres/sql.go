@@ -24,7 +24,7 @@ const opSQL = "postgres.SQL"
 // Bounds of one statement beside those of the package statement.
 const (
 	longestSQL = time.Minute // for a caller who sets no bound
-	maxRow     = 8 << 20     // octets
+	maxRow     = 8 << 20     // bytes
 	maxColumns = 1664        // the server's own
 )
 

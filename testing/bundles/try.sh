@@ -278,7 +278,7 @@ for name in plant-04 plant-05 plant-06; do until_true "$name is connected" conne
 step "the accounts"
 until_true "the ledger of the parent misses nothing" balanced plant-01 plant-02 plant-04 plant-05 plant-06
 head -n 1 ledger.txt
-head -n 1 ledger.txt | grep -q 'of 7 nodes' || fail "the ledger is not of the parent and the six nodes below it"
+head -n 1 ledger.txt | grep -q 'of 7 nodes' || fail "the ledger is not that of the parent and its six descendants"
 on plant-05 journalctl -u voltbus -o cat --no-pager >journal.txt
 grep -q 'level=INFO.*made anew.*has a new key' journal.txt || { cat journal.txt; fail "the journal does not say why the node connected twice"; }
 grep -E 'level=(WARN|ERROR)' journal.txt && fail "a node that joined without trouble warns"

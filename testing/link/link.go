@@ -1,5 +1,5 @@
 // Package link stands between two programs as a network does that is cut, slow, far or broken in one
-// direction. It carries the octets of TCP connections on loopback, and never changes or reorders them.
+// direction. It carries the bytes of TCP connections on loopback, and never changes or reorders them.
 package link
 
 import (
@@ -30,7 +30,7 @@ type Link struct {
 	held    [2]bool
 	delay   time.Duration
 	rate    int64
-	free    [2]time.Time // when the octets that passed are paid
+	free    [2]time.Time // when the bytes that passed are paid
 	life    int64
 	carried [2]int64
 }
@@ -81,17 +81,17 @@ func (l *Link) Strand() {
 // packets are lost and sent again. So does the end of a connection: the other end hears nothing of it.
 func (l *Link) Hold(d direction, hold bool) { l.set(func() { l.held[d] = hold }) }
 
-// Delay lets each octet be under way for so long, in each direction.
+// Delay lets each byte be under way for so long, in each direction.
 func (l *Link) Delay(d time.Duration) { l.set(func() { l.delay = d }) }
 
-// Rate bounds what passes in each direction, in octets a second for all connections together; 0 is
+// Rate bounds what passes in each direction, in bytes a second for all connections together; 0 is
 // as fast as it goes.
 func (l *Link) Rate(octets int64) { l.set(func() { l.rate = octets }) }
 
-// Flap ends each connection after so many octets upwards, somewhere in a message; 0 ends none.
+// Flap ends each connection after so many bytes upwards, somewhere in a message; 0 ends none.
 func (l *Link) Flap(octets int64) { l.set(func() { l.life = octets }) }
 
-// Carried returns how many octets passed in a direction.
+// Carried returns how many bytes passed in a direction.
 func (l *Link) Carried(d direction) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -183,7 +183,7 @@ const (
 	pieces = 32
 )
 
-// parcel are octets on their way; without any it is the end of the connection.
+// parcel are bytes on their way; without any it is the end of the connection.
 type parcel struct {
 	data []byte
 	came time.Time
@@ -223,7 +223,7 @@ func (w *wire) pump(d direction, from, to net.Conn) {
 	}
 }
 
-// deliver passes octets on. What cannot be delivered, since who should get it is gone, is lost; that it
+// deliver passes bytes on. What cannot be delivered, since who should get it is gone, is lost; that it
 // is gone comes the other way.
 func (w *wire) deliver(d direction, to net.Conn, queue <-chan parcel) {
 	var passed int64

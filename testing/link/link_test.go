@@ -153,14 +153,14 @@ func TestEachDirectionIsHeldByItself(t *testing.T) {
 	l.Hold(link.Up, true)
 	c.say("two")
 	if n := l.Carried(link.Up); n != 4 {
-		t.Errorf("%d octets passed, want 4", n)
+		t.Errorf("%d bytes passed, want 4", n)
 	}
 	l.Hold(link.Down, true)
 	l.Hold(link.Up, false)
 	for tick := time.NewTicker(time.Millisecond); l.Carried(link.Up) != 8; <-tick.C {
 	}
 	if n := l.Carried(link.Down); n != 4 {
-		t.Errorf("%d octets came back, want 4", n)
+		t.Errorf("%d bytes came back, want 4", n)
 	}
 	l.Hold(link.Down, false)
 	c.hear("two")
@@ -188,7 +188,7 @@ func TestALinkIsAsFarAndAsSlowAsItIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	if took := time.Since(began); took < 200*time.Millisecond {
-		t.Errorf("30,000 octets took %v with 100,000 a second", took)
+		t.Errorf("30,000 bytes took %v with 100,000 a second", took)
 	}
 	if err := <-sent; err != nil {
 		t.Error(err)
@@ -203,11 +203,11 @@ func TestAFlappingLinkEndsConnectionsWithinAMessage(t *testing.T) {
 		c := dial(t, l)
 		_, _ = io.Copy(c, iotest.OneByteReader(io.LimitReader(zeros{}, 25))) // the end may come before all is written
 		if got, _ := io.ReadAll(c.lines); len(got) > 10 {                    // a cut may reset the connection
-			t.Errorf("%d octets came back of a connection that lives for 10", len(got))
+			t.Errorf("%d bytes came back of a connection that lives for 10", len(got))
 		}
 	}
 	if n := l.Carried(link.Up); n != 30 {
-		t.Errorf("%d octets passed in 3 connections that live for 10", n)
+		t.Errorf("%d bytes passed in 3 connections that live for 10", n)
 	}
 }
 

@@ -22,7 +22,7 @@ one command a line and reads what happens, one event a line:
     deadband INDEX VALUE       write a dead-band, answers "result SUMMARY"
     readall GROUP VARIATION    read all objects of a variation
     readfile NAME              answers "file RESULT STATUS SIZE CRC32", as the next ones
-    writefile NAME SIZE        write a file of that size whose octets count up
+    writefile NAME SIZE        write a file of that size whose bytes count up
     fileinfo NAME
     deletefile NAME
     readdir NAME               answers "directory RESULT NAMES"
@@ -34,7 +34,7 @@ one command a line and reads what happens, one event a line:
     fragment unsolicited|response   came before its points
     command KIND INDEX VALUE        a command arrived
 
-The outstation serves the file "log.bin" of 3000 octets that count up.
+The outstation serves the file "log.bin" of 3000 bytes that count up.
 
 It ends when its standard input does.
 """
@@ -214,7 +214,7 @@ class Files(dnp3.IFileHandler):
 
 
 def counting(size: int) -> bytes:
-    """Octets that count up, by a prime so that blocks differ."""
+    """Bytes that count up, by a prime so that blocks differ."""
     return bytes(i % 251 for i in range(size))
 
 

@@ -38,7 +38,7 @@ func Python(t testing.TB) string {
 	return python
 }
 
-// Root is the directory of the module that the test runs in: the nearest one above the working directory that has
+// Root is the directory of the module that the test runs in: the nearest parent of the working directory that has
 // a go.mod. It does not depend on the paths that the compiler wrote into the program, so that tests run with -trimpath.
 func Root() string {
 	start, err := os.Getwd()

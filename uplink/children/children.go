@@ -153,7 +153,7 @@ func (c *Children) Know(ctx context.Context, child string, paths []point.Path) e
 }
 
 const errManyNames = "sends readings of more points than are known below one child: ingest.child_points of this node is %d, with texts of " +
-	"%d octets each on average; raise it if these points are right: the readings wait in the child's log until then"
+	"%d bytes each on average; raise it if these points are right: the readings wait in the child's log until then"
 
 // refuse counts descriptions for which there is no room, and returns what is said of it.
 func (c *Children) refuse(child string, some int) error {
@@ -161,7 +161,7 @@ func (c *Children) refuse(child string, some int) error {
 	defer c.mu.Unlock()
 	c.refused[child] += uint64(some)
 	return fault.E("children.Answer", fault.Refused, child, fmt.Errorf(
-		"describes more points than are listed below one child: ingest.child_points of this node is %d, with texts of %d octets each on average; "+
+		"describes more points than are listed below one child: ingest.child_points of this node is %d, with texts of %d bytes each on average; "+
 			"raise it if these points are right", c.opts.Most, catalog.PointBytes))
 }
 

@@ -1,4 +1,4 @@
-// Package descendants shows the nodes below this one: to the API, to those who judge the health of this node, and to
+// Package descendants shows the descendants of this node: to the API, to those who judge the health of this node, and to
 // questions about history.
 package descendants
 
@@ -17,7 +17,7 @@ import (
 	"voltbus/uplink/shape"
 )
 
-// Descendants joins what the nodes below report with what this node sees of its children. It is safe for concurrent use.
+// Descendants joins what the descendants report with what this node sees of its children. It is safe for concurrent use.
 type Descendants struct {
 	Name       string // of this node
 	Table      *replica.Table
@@ -30,7 +30,7 @@ type Descendants struct {
 	Live    func() map[string]live.Status // live messages by child
 }
 
-// All lists the nodes below.
+// All lists the descendants.
 func (d *Descendants) All() []answer.Node {
 	below, here := d.Table.Nodes(), d.meet()
 	out := make([]answer.Node, len(below))
@@ -40,7 +40,7 @@ func (d *Descendants) All() []answer.Node {
 	return out
 }
 
-// Named returns the node below that has a name.
+// Named returns the descendant that has a name.
 func (d *Descendants) Named(name string) (answer.Node, bool) {
 	below := d.Table.Nodes()
 	for i := range below {
@@ -63,7 +63,7 @@ func (d *Descendants) meet() *met {
 	return &met{present: d.Present(), received: d.Receiver.Status(), live: d.Live(), outages: d.Receiver.Outages}
 }
 
-// show shows a node below this one.
+// show returns a descendant in the shape of the API.
 func (d *Descendants) show(b *replica.Node, here *met) answer.Node {
 	seen, _ := d.Table.Look(b.Path[0], b.Name)
 	out := Shape(&seen)

@@ -12,7 +12,7 @@ import (
 	"voltbus/verdict"
 )
 
-// Facts says how the nodes below are.
+// Facts returns the health of the descendants.
 func (d *Descendants) Facts() []verdict.Child {
 	var list []verdict.Child
 	for _, c := range d.Children.List() {
@@ -21,7 +21,7 @@ func (d *Descendants) Facts() []verdict.Child {
 		}
 	}
 	received := d.Receiver.Status()
-	because := map[string]bool{} // nodes below which one is not well
+	because := map[string]bool{} // names of the descendants because of which another one is not well
 	for _, b := range slices.Backward(d.Table.Nodes()) {
 		c := verdict.Child{Name: b.Name, Away: !b.Away.IsZero(), Since: b.Away}
 		if len(b.Path) == 1 {
@@ -44,7 +44,7 @@ func (d *Descendants) Facts() []verdict.Child {
 	return list
 }
 
-// Count counts the nodes below, and their devices.
+// Count counts the descendants, and their devices.
 func (d *Descendants) Count(c *verdict.Count) {
 	for _, b := range d.Table.Nodes() {
 		told, _ := d.Table.Look(b.Path[0], b.Name)

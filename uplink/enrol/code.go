@@ -51,11 +51,11 @@ func CheckAddress(address string) error {
 
 // String returns the code as text: vb1 and letters, digits, - and _.
 //
-//	1 octet   number of addresses
-//	each:     1 octet length, the address
-//	32 octets fingerprint
-//	16 octets secret
-//	4 octets  CRC-32 (IEEE) of all before, big endian
+//	1 byte   number of addresses
+//	each:     1 byte length, the address
+//	32 bytes fingerprint
+//	16 bytes secret
+//	4 bytes  CRC-32 (IEEE) of all before, big endian
 func (c *Code) String() string {
 	b := []byte{byte(len(c.Addresses))}
 	for _, a := range c.Addresses {

@@ -22,7 +22,7 @@ type Registry interface {
 	Rotate(ctx context.Context, name, public string, proof, consent []byte) (registry.Child, error)
 }
 
-// Deed is something that a child or the holder of an invitation did, or tried.
+// Deed is an audit entry: something that a child or the holder of an invitation did, or tried.
 type Deed struct {
 	Who    string // as it is called on the bus, such as @plant-2
 	Action string // child.join or child.rotate
@@ -47,12 +47,12 @@ func NewHost(node string, registry Registry, authority func() string, told func(
 	return &Host{node: node, registry: registry, authority: authority, told: told}
 }
 
-const maxRequest = 16 << 10 // octets
+const maxRequest = 16 << 10 // bytes
 
 var (
 	errUnknown = errors.New("there is no such method")
 	errRequest = errors.New("is not a request of this method")
-	errWho     = errors.New("only nodes below this one and holders of codes ask this")
+	errWho     = errors.New("only children of this node and holders of join codes may ask this")
 )
 
 // Answers reports whether the host answers the method.

@@ -48,8 +48,8 @@ type Membership struct {
 	Addresses   []string   `json:"addresses"`   // host:port of the parent's bus, in the order to try
 	Fingerprint string     `json:"fingerprint"` // of the parent's authority when it was joined, in hexadecimal
 	Authority   string     `json:"authority"`   // the certificate of the parent's authority, PEM; the newest that was learned
-	Name        string     `json:"name"`        // what the parent calls this node
-	Prefix      point.Path `json:"prefix"`      // below which the parent takes this node's points; "" for everywhere
+	Name        string     `json:"name"`        // the name that the parent has for this node
+	Prefix      point.Path `json:"prefix"`      // under which the parent takes this node's points; "" for everywhere
 	State       State      `json:"state"`
 	Why         string     `json:"why,omitempty"` // the state in words, as the parent said it
 	Joined      time.Time  `json:"joined"`

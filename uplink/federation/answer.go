@@ -97,7 +97,7 @@ type missing struct {
 }
 
 // missingAbove returns the samples that the parent does not have: of points that are sent what is in
-// the log behind what the parent said it has, of others all, and what nodes below have of both.
+// the log behind what the parent said it has, of others all, and what descendants have of both.
 func (f *Federation) missingAbove(ctx context.Context, q *Query, here map[point.Path]int, r *Reply) ([][]point.Sample, error) {
 	m := &missing{Federation: f, q: q, here: here, from: instant(q.Points[0].From), to: time.UnixMicro(q.To)}
 	for _, w := range q.Points {
@@ -232,7 +232,7 @@ func (m *missing) bound(at int, list []point.Sample, r *Reply) ([]point.Sample, 
 	return list, nil
 }
 
-// know says what is known of the points. Those that a node below may know that could not say so count
+// know says what is known of the points. Those that a descendant may know that did not answer count
 // as known.
 func (m *missing) know(ctx context.Context, samples [][]point.Sample, r *Reply) error {
 	doubtful := slices.ContainsFunc(m.got.sources, func(s query.Source) bool { return !s.Whole() })

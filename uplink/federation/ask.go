@@ -33,7 +33,7 @@ type ask struct {
 type portion struct {
 	samples [][]point.Sample // of each point; none if there was no room for them
 	came    []weight         // of each point, also if there was none
-	held    int64            // octets
+	held    int64            // bytes
 }
 
 // weight is how much samples are.
@@ -280,7 +280,7 @@ func (k *ask) read(data []byte, points []Wanted, left *room) (*Reply, portion, e
 	return r, k.keep(samples), nil
 }
 
-// sources says how it went: of the child, and of those below it that it asked.
+// sources says how it went: for the child, and for the descendants of it that were asked.
 func (k *ask) sources() []query.Source {
 	s := query.Source{Node: k.child.Name, State: query.SourceAsked, Samples: k.given, Waiting: k.child.Waiting + k.child.Below, To: moment(k.to)}
 	begin := int64(0) // of what is missing here, as far as is known

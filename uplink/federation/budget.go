@@ -14,7 +14,7 @@ import (
 	"voltbus/point"
 )
 
-// DefaultMemory is how many octets the samples of nodes below take in memory, of all questions that are
+// DefaultMemory is how many bytes the samples of descendants take in memory, of all questions that are
 // answered at one time. A half of it is for questions as they come, and the other half for those that need
 // more than is free of it: they wait for their turn, and are answered in pieces. Half holds what one node
 // may give of one point.
@@ -34,12 +34,12 @@ var errBusy = errors.New("answers as many questions about other nodes as it has 
 // budget is what all questions share.
 type budget struct {
 	half    int64
-	first   *semaphore.Weighted // octets, for what comes
-	turns   *semaphore.Weighted // octets, for what was reserved
+	first   *semaphore.Weighted // bytes, for what comes
+	turns   *semaphore.Weighted // bytes, for what was reserved
 	pairs   *semaphore.Weighted
 	flights *semaphore.Weighted
 	decoder *semaphore.Weighted
-	held    atomic.Int64 // octets that are in memory
+	held    atomic.Int64 // bytes that are in memory
 	most    atomic.Int64 // that were at once
 	asking  atomic.Int64 // goroutines that ask
 	asked   atomic.Int64 // that did at once
@@ -74,7 +74,7 @@ func rise(count, most *atomic.Int64, n int64) {
 	}
 }
 
-// size returns how many octets samples take in memory.
+// size returns how many bytes samples take in memory.
 func size(list []point.Sample) int64 {
 	return int64(cap(list))*int64(unsafe.Sizeof(point.Sample{})) + int64(octets(list))
 }
@@ -92,7 +92,7 @@ type holding struct {
 // hold returns a holding that takes what is free.
 func (b *budget) hold() *holding { return &holding{budget: b} }
 
-// reserve returns a holding of so many octets, when it is their turn.
+// reserve returns a holding of so many bytes, when it is their turn.
 func (b *budget) reserve(ctx context.Context, n int64) (*holding, error) {
 	n = max(1, min(n, b.half))
 	if err := b.wait(ctx, b.turns, n); err != nil {
@@ -101,10 +101,10 @@ func (b *budget) reserve(ctx context.Context, n int64) (*holding, error) {
 	return &holding{budget: b, reserved: n}, nil
 }
 
-// spare adds to octets that came what may come more when nodes are asked again.
+// spare adds to bytes that came what may come more when nodes are asked again.
 func spare(n int64) int64 { return n + n/8 + 64<<10 }
 
-// take reports whether there is room for so many octets.
+// take reports whether there is room for so many bytes.
 func (h *holding) take(n int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -128,7 +128,7 @@ func (h *holding) full() bool {
 	return h.over
 }
 
-// free gives back octets that were taken, of samples that nothing leads to any more.
+// free gives back bytes that were taken, of samples that nothing leads to any more.
 func (h *holding) free(n int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -1,6 +1,6 @@
 package federation
 
-// Held returns how many octets of samples of nodes below are held, and how many were at once.
+// Held returns how many bytes of samples of descendants are held, and how many were at once.
 func (f *Federation) Held() (now, most int64) { return f.budget.held.Load(), f.budget.most.Load() }
 
 // Asked returns how many goroutines asked at once.

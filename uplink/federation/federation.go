@@ -1,4 +1,4 @@
-// Package federation completes answers about the history with what the nodes below have and did not
+// Package federation completes answers about the history with what the descendants have and did not
 // send yet: it asks the children on whose points the answer is for what is missing in the store here,
 // answers the question as if all of it was stored here, and says of each child how that went. The
 // package is given functions that ask, and knows no bus.
@@ -16,7 +16,7 @@ import (
 	"voltbus/store"
 )
 
-// Child is a node below this one.
+// Child is a child of this node, as federation asks it.
 type Child struct {
 	Name    string
 	Prefix  point.Path      // its points lie below; "" for anywhere
@@ -24,11 +24,11 @@ type Child struct {
 	Online  bool
 	Away    time.Time // since when it is not connected; zero: unknown
 	Waiting uint64    // samples that it said it has not sent yet
-	Below   uint64    // samples that nodes below it said they have not sent yet
+	Below   uint64    // samples that its descendants have not sent yet, as they reported
 	Unheard bool      // it came just now, and has not said yet how many samples wait
 }
 
-// sent reports whether nothing that it or a node below it has waits to be sent, as far as they said.
+// sent reports whether the child and its descendants have nothing left to send, as far as they reported.
 func (c *Child) sent() bool { return c.Waiting == 0 && c.Below == 0 && !c.Unheard }
 
 // Catalog is what a Federation must know about points.
@@ -65,12 +65,12 @@ type Config struct {
 	Sent func(path point.Path) bool
 	// Place returns the sequence of the log up to which the parent has all that is sent to it.
 	Place func() uint64
-	// Memory bounds the octets of samples of nodes below that are held for all questions at one time; 0 for
+	// Memory bounds the bytes of samples of descendants that are held for all questions at one time; 0 for
 	// DefaultMemory.
 	Memory int64
 }
 
-// Federation answers with what nodes below have. It only remembers who was late, and is safe for
+// Federation answers with what descendants have. It only remembers who was late, and is safe for
 // concurrent use. Its errors are those of a query.Engine: what goes wrong elsewhere stands in the
 // sources of the answer.
 type Federation struct {
@@ -164,7 +164,7 @@ func (f *Federation) Read(ctx context.Context, r store.Range, begin func([]query
 	return w.store.Read(ctx, r, emit)
 }
 
-var errParquet = errors.New("nodes below have more samples that are not stored here than can be put into one file; " +
+var errParquet = errors.New("descendants have more samples that are not stored here than can be put into one file; " +
 	"ask for format=csv or arrow, for a shorter time or fewer points, or with local=true for what is stored here")
 
 // ExportParquet writes the samples of a range to a new Parquet file, and returns what is known of the

@@ -65,7 +65,7 @@ type site struct {
 	silent  bool // nobody below answers
 
 	mu       sync.Mutex
-	answered []int // octets of the answers from below
+	answered []int // bytes of the answers from below
 }
 
 // grow returns a site with a catalogue that other tests may use at the same time.

@@ -123,6 +123,6 @@ func TestAnAnswerSaysThatMuchOfTheOwnLogIsNotStored(t *testing.T) {
 	}
 	region.keep(t, len(region.log.list))
 	if got := strings.Join(failed(), ", "); got != "campus failed" {
-		t.Errorf("one more at the node below: %v", got)
+		t.Errorf("one more at the descendant: %v", got)
 	}
 }

@@ -71,7 +71,7 @@ type newer struct {
 	all     bool
 	hops    int
 	sources *[]query.Source
-	known   map[point.Path]bool // nil, or takes the points that nodes below know
+	known   map[point.Path]bool // nil, or gathers the points that descendants know
 
 	children children
 	points   []point.Path

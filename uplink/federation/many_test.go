@@ -19,7 +19,7 @@ import (
 	"voltbus/uplink/federation"
 )
 
-// Samples of each child, and their octets in memory. Those of all children take eight times the memory of their parent.
+// Samples of each child, and their bytes in memory. Those of all children take eight times the memory of their parent.
 const (
 	ofEach    = 24
 	octetsOf  = ofEach * 80
@@ -72,7 +72,7 @@ func (m *many) bounded(t *testing.T, questions int) {
 	t.Helper()
 	held, most := m.Held()
 	if bound := m.cfg.Memory + federation.Decoders*octetsOf; most > bound || most < m.cfg.Memory/4 || held != 0 {
-		t.Errorf("%d octets of %d were held at once, at most %d may be; %d are still", most, len(m.points)*octetsOf, bound, held)
+		t.Errorf("%d bytes of %d were held at once, at most %d may be; %d are still", most, len(m.points)*octetsOf, bound, held)
 	}
 	if n := m.Asked(); n > int64(questions*federation.AtOnce) {
 		t.Errorf("%d goroutines asked for %d questions", n, questions)
@@ -191,7 +191,7 @@ func TestANodeThatDoesNotAnswerAgainIsNamedOrEndsTheExport(t *testing.T) {
 			}
 		}
 		if held, _ := m.Held(); held != 0 {
-			t.Errorf("%d octets are still held", held)
+			t.Errorf("%d bytes are still held", held)
 		}
 	})
 }
@@ -214,7 +214,7 @@ func TestOnePointWithMoreThanIsHeldAtOnceEndsWithWhatToDo(t *testing.T) {
 		t.Errorf("a shorter time: %v", err)
 	}
 	if held, _ := region.Held(); held != 0 {
-		t.Errorf("%d octets are still held", held)
+		t.Errorf("%d bytes are still held", held)
 	}
 }
 

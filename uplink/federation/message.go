@@ -22,9 +22,9 @@ const (
 	maxPoints  = 1000   // of a query
 	maxAsked   = 20_000 // points of one question
 	maxSamples = 200_000
-	maxTexts   = 2 << 20   // octets of texts of one answer, which with so many samples is a message that the bus takes
+	maxTexts   = 2 << 20   // bytes of texts of one answer, which with so many samples is a message that the bus takes
 	maxGiven   = 1_000_000 // samples for one question
-	givenTexts = 64 << 20  // octets of texts for one question
+	givenTexts = 64 << 20  // bytes of texts for one question
 	maxScan    = 3_000_000 // samples of the log that are looked at for one query
 	atOnce     = 8         // children
 )

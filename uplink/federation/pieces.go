@@ -13,14 +13,14 @@ import (
 	"voltbus/store/overlay"
 )
 
-// pieces is the store with what nodes below gave for a question, for all of which there is no room at once: they are asked
+// pieces is the store with what descendants gave for a question, for all of which there is no room at once: they are asked
 // again for some points at a time. It is for one question, which calls it from one goroutine.
 type pieces struct {
 	store.Store
 	f        *Federation
 	children children // those that answered; the others are as if they were away
 	wish     wish
-	came     map[point.Path]int64 // octets of samples, when all were asked
+	came     map[point.Path]int64 // bytes of samples, when all were asked
 	asked    map[point.Path]bool
 	more     []point.Path    // that have samples which are not in the store
 	doubtful map[string]bool // nodes of which something was missing already
@@ -65,9 +65,9 @@ func (w *wider) after() []query.Source {
 }
 
 var (
-	errAgain = errors.New("nodes below have more samples that are not stored here than this node holds at once, and were asked again for " +
+	errAgain = errors.New("descendants have more samples that are not stored here than this node holds at once, and were asked again for " +
 		"some points at a time; one did not answer again; ask again, or for a shorter time or fewer points")
-	errGrown = errors.New("nodes below have more samples of one point that are not stored here than this node holds at once; " +
+	errGrown = errors.New("descendants have more samples of one point that are not stored here than this node holds at once; " +
 		"ask for a shorter time, or with local=true for what is stored here")
 )
 

@@ -10,7 +10,7 @@ import (
 // room is how much may still be kept of an answer.
 type room struct {
 	samples int
-	texts   int // octets of them
+	texts   int // bytes of them
 }
 
 // take takes samples in; false if there is no room for them.
@@ -20,7 +20,7 @@ func (r *room) take(list []point.Sample) bool {
 	return r.samples >= 0 && r.texts >= 0
 }
 
-// octets returns how long the texts are.
+// bytes returns how long the texts are.
 func octets(list []point.Sample) (n int) {
 	for i := range list {
 		n += len(list[i].Value.Text())

@@ -13,7 +13,7 @@ import (
 	"voltbus/store/overlay"
 )
 
-// wish is what is asked of the nodes below.
+// wish is what descendants are asked for.
 type wish struct {
 	points    []point.Path
 	from, to  time.Time
@@ -25,19 +25,19 @@ type wish struct {
 	functions []query.Function // for which before is found
 }
 
-// found is what nodes below gave.
+// found is what descendants gave.
 type found struct {
 	given   overlay.Samples
 	told    map[point.Path]catalog.Entry // what is known below of points that are not known here
 	unknown map[point.Path]bool          // points that no node knows that was asked for them
 	cut     map[point.Path]bool          // there are more than the limit
 	asked   map[point.Path]bool          // points that are, or may be, those of a child
-	came    map[point.Path]int64         // octets of samples
+	came    map[point.Path]int64         // bytes of samples
 	much    bool                         // there was no room for them
 	sources []query.Source
 }
 
-// wider answers with what nodes below gave.
+// wider answers with what descendants gave.
 type wider struct {
 	*found
 	engine *query.Engine
@@ -46,7 +46,7 @@ type wider struct {
 	pieces *pieces // if there is no room for all at once
 }
 
-// end gives back the room of what nodes below gave.
+// end gives back the room of what descendants gave.
 func (w *wider) end() {
 	if w.hold != nil {
 		w.hold.end()
@@ -58,7 +58,7 @@ func (f *Federation) engine(s store.Store) *query.Engine {
 	return query.New(s, f.cfg.Catalog, f.cfg.Limits, f.cfg.Now)
 }
 
-// widen has the nodes below give what is missing here for a request, and lets it not know points that
+// widen asks the descendants for what is missing here for a request, and lets it not know points that
 // they know.
 func (f *Federation) widen(ctx context.Context, req *query.Request, w wish) (wider, error) {
 	alone := wider{found: &found{}, engine: f.engine(f.cfg.Store), store: f.cfg.Store}
@@ -108,8 +108,8 @@ func (f *Federation) before(ctx context.Context, w *wish) (time.Duration, error)
 	return query.Hold(w.functions, entries), err
 }
 
-// over returns the store with samples that are not in it: those of this node's log, and what nodes
-// below gave, which is newer.
+// over returns the store with samples that are not in it: those of this node's log, and what
+// descendants gave, which is newer.
 func (o *own) over(tail, given overlay.Samples) store.Store {
 	all := overlay.Samples{}
 	maps.Copy(all, tail)
@@ -130,7 +130,7 @@ func join(samples, later []point.Sample) []point.Sample {
 	return overlay.Order(append(slices.Clip(samples), later...))
 }
 
-// complete notes in an answer what the nodes below said.
+// complete adds to an answer what the descendants said.
 func (w *wider) complete(a *query.Answer) {
 	a.Sources = w.after()
 	for i := range a.Series {
@@ -140,7 +140,7 @@ func (w *wider) complete(a *query.Answer) {
 	}
 }
 
-// wideCatalog knows points that only nodes below know.
+// wideCatalog knows points that only descendants know.
 type wideCatalog struct {
 	query.Catalog
 	told map[point.Path]catalog.Entry

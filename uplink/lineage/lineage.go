@@ -37,7 +37,7 @@ type Lineage struct {
 	parent func() (Parent, bool)
 
 	mu      sync.Mutex
-	above   []string  // the parent and those above it
+	above   []string  // the parent and its ancestors
 	heard   uint64    // how often the parent said that this changed
 	refused []Refused // of what was reported to the parent
 	moved   bool      // above changed, and the children do not know

@@ -101,7 +101,7 @@ func TestAttackAChildPublishesBesideItsPrefixAndForOthers(t *testing.T) {
 	}
 	for _, m := range []Message{
 		{Subject: "live.scan.plant.a", Data: []byte(`{"device":"plant/a","points":{}}`)},
-		{Subject: "msg.plant%2Fx.plant.topic", Data: []byte("any octets\n")},
+		{Subject: "msg.plant%2Fx.plant.topic", Data: []byte("any bytes\n")},
 		{Subject: "msg.cell%2Fx.plant.topic"},
 	} {
 		if err := j.judge(&m); err != nil {
@@ -122,7 +122,7 @@ func TestAttackFramesThatAreDamagedOrGrowTooLarge(t *testing.T) {
 	}
 	bomb := pack(&packed{number: 1, messages: []Message{{Subject: "live.scan.a", Data: make([]byte, 64<<20)}}})
 	if len(bomb) > 1<<20 {
-		t.Fatalf("the bomb has %d octets", len(bomb))
+		t.Fatalf("the bomb has %d bytes", len(bomb))
 	}
 	good := pack(&packed{number: 7, lost: 3, messages: []Message{{"a", map[string][]string{"K": {"v"}}, []byte("x")}, {Subject: "b"}}})
 	for name, frame := range map[string][]byte{

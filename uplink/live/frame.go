@@ -19,10 +19,10 @@ type Message struct {
 	Data    []byte
 }
 
-// octets is about what a message takes in a queue and in a frame.
+// bytes is about what a message takes in a queue and in a frame.
 func (m *Message) octets() int { return len(m.Subject) + len(m.Data) + 64 + 64*len(m.Header) }
 
-// dataFrame is the first octet of a frame with messages. All else is a word, which is JSON and begins with {.
+// dataFrame is the first byte of a frame with messages. All else is a word, which is JSON and begins with {.
 const dataFrame = 1
 
 // The bounds of a frame with messages, before it is packed.
@@ -67,7 +67,7 @@ type packed struct {
 
 var (
 	errFrame = errors.New("a frame of live messages is damaged")
-	errLarge = fmt.Errorf("a frame of live messages is larger than %d octets", maxFrame)
+	errLarge = fmt.Errorf("a frame of live messages is larger than %d bytes", maxFrame)
 )
 
 // packer writes frames. It is not safe for concurrent use.

@@ -77,7 +77,7 @@ func graft(rest, at, onto []string) [][]string {
 		if i >= len(rest) {
 			return nil
 		}
-		if rest[i] == ">" { // the place itself, and all below it
+		if rest[i] == ">" { // the place itself, and everything under it
 			all := [][]string{slices.Concat(onto, []string{">"})}
 			if len(onto) > 0 {
 				all = append(all, onto)

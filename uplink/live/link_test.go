@@ -108,7 +108,7 @@ func (t *memTap) Close() {
 	delete(t.desk.taps, t)
 }
 
-// wireOf is a connection between a child and a hub in memory, of as many octets a second as it is told.
+// wireOf is a connection between a child and a hub in memory, of as many bytes a second as it is told.
 type wireOf struct {
 	hub   *Hub
 	child string

@@ -31,7 +31,7 @@ type Tap interface {
 // The rhythm of a link.
 const (
 	answerWithin = 250 * time.Millisecond // that the other end took a frame; if later, less is sent ahead
-	mostAhead    = 4 << 20                // octets under way
+	mostAhead    = 4 << 20                // bytes under way
 	gather       = 5 * time.Millisecond   // between two frames, so that small messages go together
 	sayAgain     = 2 * time.Second        // a word that was not answered
 	forgetAfter  = 10 * time.Second       // a frame that was not answered
@@ -266,7 +266,7 @@ func (p *peer) mayGo() bool {
 	return p.under < p.window.Open && (len(p.flight) == 0 || !p.window.Overdue(p.flight[0].sent, time.Now()))
 }
 
-// pauseAfter returns how long nothing more goes after a frame of so many octets.
+// pauseAfter returns how long nothing more goes after a frame of so many bytes.
 func (p *peer) pauseAfter(octets int) time.Duration {
 	if p.cfg.rate <= 0 {
 		return gather

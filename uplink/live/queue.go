@@ -7,7 +7,7 @@ import (
 
 // The bounds of what waits for a link. What is too much, or too old, is lost: live messages say what is now.
 const (
-	maxQueued  = 8 << 20         // octets
+	maxQueued  = 8 << 20         // bytes
 	maxWaiting = 1 << 16         // messages
 	maxAge     = 2 * time.Second // of a message that did not go yet
 )

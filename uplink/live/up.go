@@ -37,11 +37,11 @@ type UpConfig struct {
 	Behind func(node string) bool // whether a node is this one, or below it
 	Rate   int64                  // bytes of messages that go up in a second; 0 for any
 	Turned func()                 // is told that the parent wants something else than before
-	Below  func() []Withheld      // what nodes below withhold, in this node's names
+	Below  func() []Withheld      // what descendants withhold, in this node's names
 	Log    *slog.Logger
 }
 
-var errUnheard = errors.New("is nothing that this node hears of the node above: see uplink.hear")
+var errUnheard = errors.New("is nothing that this node subscribes to at its parent: list it in uplink.hear")
 
 // Up is a node's end of the link to its parent. It is safe for concurrent use.
 type Up struct {
@@ -84,7 +84,7 @@ func (u *Up) withheld(wants []string) []Withheld {
 	return all[:min(len(all), mostWithheld)]
 }
 
-// Withheld says that nodes below withhold something else than before.
+// Withheld says that descendants withhold something else than before.
 func (u *Up) Withheld() {
 	if p := u.now(); p != nil {
 		p.withhold(0)

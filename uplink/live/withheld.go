@@ -12,11 +12,11 @@ import (
 // mostWithheld bounds what one end of a link says that it withholds.
 const mostWithheld = 20
 
-// Withheld is something that the upper end of a link wants and does not get, or not all of it, because a node
-// below does not allow it.
+// Withheld is something that the upper end of a link wants and does not get, or not all of it, because a
+// descendant does not allow it.
 type Withheld struct {
 	Subject string `json:"subject"` // as it is wanted, in the names of the upper end
-	Node    string `json:"node"`    // the node that withholds it, as the one above it calls it
+	Node    string `json:"node"`    // the node that withholds it, by the name that its parent has for it
 	Part    bool   `json:"part,omitempty"`
 	Allow   string `json:"allow"` // the capability that its uplink.allow lacks, in its names
 }
@@ -132,7 +132,7 @@ func meets(a, b point.Pattern) bool {
 	return true
 }
 
-// placed returns what nodes below withhold, in the names of the parent, as far as the parent wants it.
+// placed returns what descendants withhold, in the names of the parent, as far as the parent wants it.
 func (r *Rules) placed(below []Withheld, wants []string) (out []Withheld) {
 	for _, w := range below {
 		for _, way := range r.Naming.Ways() {

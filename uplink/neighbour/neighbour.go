@@ -35,7 +35,7 @@ type Options struct {
 	Bus      Bus
 	// Link returns the state of the connection to the parent, and since when it has it.
 	Link func() (sender.State, time.Time)
-	// Allowed returns what the parent and those above it may do here.
+	// Allowed returns what ancestors may do here.
 	Allowed func() (identity.Grants, error)
 	// Version returns the version of a child's program; "" if it is not known.
 	Version func(child string) string

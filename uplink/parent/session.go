@@ -32,7 +32,7 @@ func Knock(ctx context.Context, address string, config *tls.Config, key *identit
 type Dialer struct {
 	Parent  *enrol.Parent
 	Silence time.Duration // after which a connection on which nothing comes is lost
-	// Positions returns how far the origins of nodes below are on the disk of this one.
+	// Positions returns how far the origins of descendants are on the disk of this one.
 	Positions func(origins []string) map[string]uplink.Position
 	// Answer answers what the parent asks.
 	Answer func(ctx context.Context, r dispatch.Request)
@@ -89,7 +89,7 @@ func (s *session) Renewed() bool { return s.dialer.Parent.Replaced(s.key) }
 // Hello implements sender.Session. What the parent says of this node is kept.
 func (s *session) Hello(ctx context.Context, h uplink.Hello) (w uplink.Welcome, err error) {
 	for origin, have := range s.dialer.Positions(slices.Collect(maps.Keys(h.Origins))) {
-		if have.Sequence > h.Origins[origin].Sequence { // what waits here of nodes below
+		if have.Sequence > h.Origins[origin].Sequence { // the backlog of descendants
 			h.Origins[origin] = have
 		}
 	}

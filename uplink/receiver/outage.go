@@ -17,7 +17,7 @@ const maxOutages = 20
 // after a kill.
 const stoppedEvery = time.Minute
 
-// maxName is how many octets the name of an origin has that any store keeps.
+// maxName is how many bytes the name of an origin has that any store keeps.
 const maxName = 255
 
 // Outage is a time in which a child was not connected, and what became of what it recorded meanwhile.

@@ -55,7 +55,7 @@ func (g *register) read(data []byte, owners map[string]string) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("read the entry behind octet %d: %w", decoder.InputOffset(), err)
+			return fmt.Errorf("read the entry behind byte %d: %w", decoder.InputOffset(), err)
 		}
 		maps.Copy(owners, some)
 		g.entries += len(some)

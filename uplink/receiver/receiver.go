@@ -65,7 +65,7 @@ type Config struct {
 	Origins int
 	// Store names the database that this node stores into: see uplink.Welcome; nil for none.
 	Store  func() string
-	Window int64 // octets of a child's lane that may wait here: default 16 MiB; twice as much is dropped
+	Window int64 // bytes of a child's lane that may wait here: default 16 MiB; twice as much is dropped
 	Log    *slog.Logger
 }
 

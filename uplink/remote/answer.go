@@ -104,7 +104,7 @@ func mayRequest(v *tree.Visitor, d *operation.Declared, method string, named map
 	return err
 }
 
-// visitor returns who asks from another node for what needs a role of people.
+// visitor returns the remote caller of an operation that needs a role of people.
 func visitor(v *tree.Visitor, needed identity.Role) *service.Visitor {
 	out := &service.Visitor{Neighbour: v.Neighbour(), Requester: v.Requester(), Grants: v.Grants}
 	if v.IsAgent() {

@@ -71,7 +71,7 @@ func (f *forest) refusal(b *branch, r *record, above *lineage.Lineage) string {
 	for _, hop := range n.Path[1 : len(n.Path)-1] {
 		on := b.nodes[key(hop)]
 		if on == nil || on.why == whyUnknown || len(on.node.Path) >= len(n.Path) {
-			return "it is reported before the node above it"
+			return "it is reported before its parent"
 		}
 		if on.why != "" {
 			return "it lies below " + clipText(hop) + ", which is not let in"

@@ -10,7 +10,7 @@ import (
 	"voltbus/uplink/replica"
 )
 
-// grown returns how many octets of the heap something takes that is kept.
+// grown returns how many bytes of the heap something takes that is kept.
 func grown(keep any, do func()) int64 {
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -79,7 +79,7 @@ func TestAttackAChildNamesEverNewFacts(t *testing.T) {
 			}
 		})
 		if took > 4<<20 {
-			t.Errorf("full %v: %d names that are no more take %d octets", full, name, took)
+			t.Errorf("full %v: %d names that are no more take %d bytes", full, name, took)
 		}
 	}
 }
@@ -99,7 +99,7 @@ func TestAttackAChildTellsOfLargeNodesWithoutEnd(t *testing.T) {
 		}
 	})
 	if took > 100<<20 {
-		t.Errorf("the nodes below one child take %d octets", took)
+		t.Errorf("the nodes of one child take %d bytes", took)
 	}
 	// Another child is not concerned, and one that is known cannot grow beyond either.
 	if _, err := table.Take("good", []byte(`{"nodes":[{"v":1,"s":{"version":"1"}}]}`), ""); err != nil {

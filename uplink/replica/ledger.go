@@ -89,7 +89,7 @@ func (b *branch) outdated(r *record, n *Node, now time.Time) string {
 	case r.kept || r.heard.IsZero():
 		return "it has not reported yet"
 	case now.Sub(r.heard) > 6*Every:
-		return "the node above it has not heard of it since"
+		return "its parent has not heard of it since"
 	}
 	return ""
 }

@@ -23,7 +23,7 @@ const (
 	maxRounds   = 10               // in which the parent asks for what it has just been sent, until the next second
 )
 
-// AboveMethod is what a parent asks of its child: a Reception, when those above it changed.
+// AboveMethod is what a parent asks of its child: a Reception, when its ancestors changed.
 const AboveMethod = "tree.above"
 
 // Config is what a Reporter needs. All functions must be there; they are safe for concurrent use.

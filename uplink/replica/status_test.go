@@ -52,13 +52,13 @@ func TestAReportIsSmallAndHoldsOnlyWhatChanged(t *testing.T) {
 			if len(sizes) != 5 {
 				t.Fatalf("%d reports in 35 s: %v", len(sizes), sizes)
 			}
-			t.Log("octets of the reports:", sizes)
+			t.Log("bytes of the reports:", sizes)
 			if sizes[1] >= 1000 {
-				t.Errorf("the whole report of a node that has something to say everywhere has %d octets", sizes[1])
+				t.Errorf("the whole report of a node that has something to say everywhere has %d bytes", sizes[1])
 			}
 			for _, n := range sizes[2:] {
 				if n > 100 {
-					t.Errorf("a report of a node on which nothing changed has %d octets", n)
+					t.Errorf("a report of a node on which nothing changed has %d bytes", n)
 				}
 			}
 		})

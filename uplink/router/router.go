@@ -39,7 +39,7 @@ type Router struct {
 	Neighbours *neighbour.Neighbours
 	Federation *federation.Federation
 
-	// Allowed is what nodes above may do here.
+	// Allowed is what ancestors may do here.
 	Allowed func() (identity.Grants, error)
 	// Agents answers everything else, as for agents.
 	Agents func(ctx context.Context, r *dispatch.Request, later func(work func())) []byte

@@ -6,7 +6,7 @@ import (
 	"voltbus/point"
 )
 
-// maxText is how many octets of text a frame gathers: it must fit a message of the bus.
+// maxText is how many bytes of text a frame gathers: it must fit a message of the bus.
 const maxText = 1 << 20
 
 // batch gathers neighbours of one origin into one block.

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// limit spreads octets over time. What is sent may exceed the rate for a moment; whoever sent waits
+// limit spreads bytes over time. What is sent may exceed the rate for a moment; whoever sent waits
 // afterwards, until it is paid.
 type limit struct {
-	rate int64 // octets a second; 0 for any
+	rate int64 // bytes a second; 0 for any
 
 	mu   sync.Mutex
 	paid time.Time // when all that was sent is paid
 }
 
-// spend notes octets, and returns how long to send nothing more.
+// spend notes bytes, and returns how long to send nothing more.
 func (l *limit) spend(octets int, now time.Time) time.Duration {
 	if l.rate <= 0 {
 		return 0

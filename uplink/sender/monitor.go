@@ -128,7 +128,7 @@ func (m *monitor) origin(name string) *Origin {
 	return o
 }
 
-// went notes octets that were sent.
+// went notes bytes that were sent.
 func (m *monitor) went(origin string, octets int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -15,7 +15,7 @@ type parcel struct {
 	sum      uplink.Sum
 	asked    bool // the parent was asked how much of it is there
 	known    bool // and said it
-	at       int  // octets that are sent
+	at       int  // bytes that are sent
 }
 
 func newParcel(f flying, previous uint64, block []byte, large bool) *parcel {

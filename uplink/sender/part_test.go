@@ -12,7 +12,7 @@ import (
 	"voltbus/wire"
 )
 
-// large records a block that does not pack: n samples, 8 octets each.
+// large records a block that does not pack: n samples, 8 bytes each.
 func (s *site) large(origin string, n int) {
 	s.mu.Lock()
 	head := s.heads[origin]
@@ -31,7 +31,7 @@ func (s *site) large(origin string, n int) {
 	s.child.append(data)
 }
 
-// sent returns how many octets went up.
+// sent returns how many bytes went up.
 func (s *site) sentOctets() (n uint64) {
 	for _, l := range s.sender.Status().Lanes {
 		n += l.Sent
@@ -39,7 +39,7 @@ func (s *site) sentOctets() (n uint64) {
 	return n
 }
 
-// sample of large, in octets on the way.
+// sample of large, in bytes on the way.
 const octetsEach = 8
 
 func newSlowSite(t *testing.T) *site {
@@ -83,7 +83,7 @@ func TestALargeBlockComesOverASlowLinkThatIsCutAgainAndAgain(t *testing.T) {
 						urgent++
 					}
 					if s.sentOctets() > 3*uint64(c.samples)*octetsEach {
-						t.Errorf("%d octets went up for a block of %d: %+v", s.sentOctets(), c.samples*octetsEach, s.sender.Status())
+						t.Errorf("%d bytes went up for a block of %d: %+v", s.sentOctets(), c.samples*octetsEach, s.sender.Status())
 						break
 					}
 				}
@@ -140,14 +140,14 @@ func TestALargeBlockThatIsRefusedIsSentOnce(t *testing.T) {
 		s.until("it is refused", refused)
 		time.Sleep(5 * time.Minute) //nolint:forbidigo // virtual
 		if n := s.sentOctets(); n > 2*samples*octetsEach {
-			t.Errorf("%d octets went up for a block of %d", n, samples*octetsEach)
+			t.Errorf("%d bytes went up for a block of %d", n, samples*octetsEach)
 		}
 		s.mu.Lock()
 		s.grants = granted
 		s.mu.Unlock()
 		s.until("it is there", s.arrived)
 		if n := s.sentOctets(); n > 2*samples*octetsEach {
-			t.Errorf("%d octets went up for a block of %d", n, samples*octetsEach)
+			t.Errorf("%d bytes went up for a block of %d", n, samples*octetsEach)
 		}
 		s.stop()
 		s.account()

@@ -178,7 +178,7 @@ type site struct {
 	session  *session
 	away     bool
 	lossy    float64 // of frames that are lost silently
-	rate     int64   // octets a second upwards; 0 for as fast as it goes
+	rate     int64   // bytes a second upwards; 0 for as fast as it goes
 	refusals []receiver.Refusal
 	dials    int
 	frames   int                                     // that were sent

@@ -69,12 +69,12 @@ type Config struct {
 	Version string          // of the program, for people
 	Select  []point.Pattern // points that are sent; empty for all
 	Rename  []uplink.Rename // applied to the path of each point, the longest that fits; empty: what lies elsewhere is put below the parent's prefix
-	Rate    int64           // octets a second, for both lanes together; 0 for as fast as it goes
+	Rate    int64           // bytes a second, for both lanes together; 0 for as fast as it goes
 	Age     time.Duration   // how long a sample of the normal lane may wait for others: default 200 ms
 	Samples int             // samples in a frame: default 20,000
 	// Gathers returns how much of an origin is gathered instead, and for how long at most; false for the usual. nil: the usual of all.
 	Gathers func(origin string) (Pace, bool)
-	Window  int64 // octets of a lane under way: default 16 MiB
+	Window  int64 // bytes of a lane under way: default 16 MiB
 	// Patience is how long nothing may be heard of what is under way before the connection is
 	// dialed anew: default 30 s.
 	Patience time.Duration
@@ -100,7 +100,7 @@ func (c *Config) pace(origin string) Pace {
 	return Pace{c.Samples, c.Age}
 }
 
-// What bounds a lane beside its octets, and the rhythm of trying again.
+// What bounds a lane beside its bytes, and the rhythm of trying again.
 const (
 	maxFlight    = 256 // frames of a lane under way
 	firstPause   = 250 * time.Millisecond

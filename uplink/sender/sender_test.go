@@ -175,7 +175,7 @@ func TestUrgentBlocksOvertakeABacklog(t *testing.T) {
 		s.until("the backlog is there", s.arrived)
 		octets := s.sender.Status().Lanes[0].Sent + s.sender.Status().Lanes[1].Sent
 		if took := time.Since(began); took < time.Duration(float64(octets)/2000*0.5)*time.Second {
-			t.Errorf("%d octets took %v with 2000 a second", octets, took)
+			t.Errorf("%d bytes took %v with 2000 a second", octets, took)
 		}
 		s.stop()
 		s.account()

@@ -40,7 +40,7 @@ type Lane struct {
 	Frames int       // under way
 	Octets int64     // of them
 	Oldest time.Time // when the oldest block that was read and is not acknowledged was closed; zero if there is none
-	Sent   uint64    // octets since the start
+	Sent   uint64    // bytes since the start
 	Back   uint64    // times that the lane went back, since the parent missed something
 }
 

@@ -134,14 +134,14 @@ func key(payload []byte, field, kind uint64) []byte {
 	return binary.AppendUvarint(payload, field<<3|kind)
 }
 
-// added puts fields behind a payload that nobody knows yet: a number, a text and eight octets.
+// added puts fields behind a payload that nobody knows yet: a number, a text and eight bytes.
 func added(payload []byte) []byte {
 	payload = binary.AppendUvarint(key(payload, 40, 0), 7)
 	payload = append(key(payload, 41, 2), "\x05later"...)
 	return binary.LittleEndian.AppendUint64(key(payload, 42, 1), 1)
 }
 
-// without takes the fields of a payload out that came with forwarding. It has numbers and octets only.
+// without takes the fields of a payload out that came with forwarding. It has numbers and bytes only.
 func without(payload []byte) (out []byte) {
 	for len(payload) > 0 {
 		tag, n := binary.Uvarint(payload)

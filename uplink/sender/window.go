@@ -9,7 +9,7 @@ import (
 // answerWithin is how long answers to frames may take, on a link that is not far.
 const answerWithin = time.Second
 
-// laneWindow is how many octets of a lane may be under way, and how large frames are with that.
+// laneWindow is how many bytes of a lane may be under way, and how large frames are with that.
 type laneWindow struct{ window.Window }
 
 // newWindow returns the window of a connection, of the bounds of both sides; 0 of the parent's is none.
@@ -27,7 +27,7 @@ func (w *laneWindow) samples(most int) int { return min(most, int(w.Open/16)) }
 
 func (w *laneWindow) text() int { return min(maxText, int(w.Open/4)) }
 
-// whole is how many octets of a block go at once, and part how many if there are more.
+// whole is how many bytes of a block go at once, and part how many if there are more.
 func (w *laneWindow) whole() int { return int(min(w.Open/2, mostWhole)) }
 
 func (w *laneWindow) part() int { return int(min(w.Open/4, mostPart)) }

@@ -189,7 +189,7 @@ func isFailure(err error) bool {
 	return is
 }
 
-// way is how a node below is reached.
+// way is the route to a descendant.
 type way struct{ node, missing replica.Node }
 
 // passDown asks the child on the way to a node. self is the name that this node has for who asks.

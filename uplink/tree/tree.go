@@ -1,5 +1,5 @@
 // Package tree passes requests on from node to
-// node: to one below it by the child on the way, to any other by the parent. Each node judges what its
+// node: to a descendant by the child on the way, to any other by the parent. Each node judges what its
 // neighbour may do there, so that nobody gets further than the nodes on the way let it. The package is
 // given functions that ask the neighbours, and knows no bus.
 package tree
@@ -19,7 +19,7 @@ type Hop struct {
 	Above bool // it is the parent, or somebody above asks by it; else a child
 }
 
-// Visitor is who asks something of this node from elsewhere: somebody of another node, by a neighbour,
+// Visitor is a remote caller of this node: somebody of another node, who asks through a neighbour,
 // with what the neighbour may do here.
 type Visitor struct {
 	Hop

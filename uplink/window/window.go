@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Window is how many octets may be under way on a link. What is under way cannot be overtaken: on a
+// Window is how many bytes may be under way on a link. What is under way cannot be overtaken: on a
 // slow link megabytes of a backlog would stand before an alarm for minutes, and before the signs of
 // life by which both sides know that the connection is there. So it is opened as far as answers
 // come within a time, and no further.
 type Window struct {
-	Open   int64         // octets that may be under way now
+	Open   int64         // bytes that may be under way now
 	Most   int64         // Open is never more
 	Within time.Duration // how long answers may take, or twice what the fastest took, on a link that is far
 
@@ -38,8 +38,8 @@ func (w *Window) Lost(since time.Duration) {
 	}
 }
 
-// Answered learns from the answer to a frame of so many octets that was sent at a time. under are all
-// octets that were under way with it.
+// Answered learns from the answer to a frame of so many bytes that was sent at a time. under are all
+// bytes that were under way with it.
 func (w *Window) Answered(sent time.Time, octets, under int64, now time.Time) {
 	took := now.Sub(sent)
 	w.fastest = min(cmp.Or(w.fastest, took), took)

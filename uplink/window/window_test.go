@@ -7,7 +7,7 @@ import (
 
 func TestTheWindowOpensAsFarAsAnswersComeSoon(t *testing.T) {
 	now := time.Unix(0, 0)
-	// answer is a window full of frames that a link of so many octets a second carries.
+	// answer is a window full of frames that a link of so many bytes a second carries.
 	answer := func(w *Window, rate, frame int64) {
 		took := time.Duration(w.Open) * time.Second / time.Duration(rate)
 		sent := now
@@ -30,7 +30,7 @@ func TestTheWindowOpensAsFarAsAnswersComeSoon(t *testing.T) {
 				answer(&w, c.rate, 16<<10)
 			}
 			if w.Open < c.least || w.Open > c.most {
-				t.Errorf("%d octets may be under way, want %d to %d", w.Open, c.least, c.most)
+				t.Errorf("%d bytes may be under way, want %d to %d", w.Open, c.least, c.most)
 			}
 		})
 	}
@@ -41,7 +41,7 @@ func TestTheWindowOpensAsFarAsAnswersComeSoon(t *testing.T) {
 			w.Answered(now.Add(-3*time.Second), 16<<10, w.Open, now)
 		}
 		if w.Open != First+100*16<<10 {
-			t.Errorf("%d octets may be under way", w.Open)
+			t.Errorf("%d bytes may be under way", w.Open)
 		}
 	})
 	t.Run("little that is under way says nothing", func(t *testing.T) {

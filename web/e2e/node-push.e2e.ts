@@ -10,7 +10,7 @@ const { VOLTBUS_BIN: program = "" } = process.env;
 const long = { timeout: 60_000 };
 const allow = "uplink:\n  allow: [read **, subscribe **, call node, administer]\n";
 
-describe.skipIf(program === "")("a running node below another one", () => {
+describe.skipIf(program === "")("a running child node", () => {
   let browser: Browser;
   let campus: Running;
   let plant: Running;

@@ -16,48 +16,38 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** A port of the loopback interface that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return port;
-}
-
 /** Starts a node with two simulated rooms below a path of its name, read each second. more is added to its configuration. */
 export async function startNode(program: string, name: string, more = ""): Promise<Running> {
   const dir = await mkdtemp(join(tmpdir(), `voltbus-${name}-`));
-  const [http, bus] = [await freePort(), await freePort()];
   const room = (n: number) =>
     `  ${name}/room${n}:\n    driver: sim\n    interval: 1s\n    config: {model: zone}\n`;
   const text =
     `node:\n  name: ${name}\n  data: ${join(dir, "data")}\n` +
-    `listen:\n  http: 127.0.0.1:${http}\n  bus: 127.0.0.1:${bus}\n${more}` +
+    `listen:\n  http: 127.0.0.1:0\n  bus: 127.0.0.1:0\n${more}` +
     `devices:\n${room(1)}${room(2)}`;
   const file = join(dir, "voltbus.yaml");
   await writeFile(file, text);
   const child = spawn(program, ["run", "-c", file], { stdio: ["ignore", "ignore", "pipe"] });
-  await running(child, name);
+  const { url, bus } = await running(child, name);
   const token = (await readFile(join(dir, "data", "admin.token"), "utf8")).trim();
   const stop = async () => {
     const ended = new Promise((done) => child.once("exit", done));
     if (child.exitCode === null && child.kill("SIGINT")) await ended;
     await rm(dir, { recursive: true });
   };
-  return { url: `http://127.0.0.1:${http}`, token, bus, stop };
+  return { url, token, bus, stop };
 }
 
-/** Waits until a node says that it runs. */
-async function running(child: ChildProcess, name: string): Promise<void> {
+/** Waits until a node says that it runs, and where. */
+async function running(child: ChildProcess, name: string): Promise<{ url: string; bus: number }> {
   const said: string[] = [];
   if (!child.stderr) throw new Error("the node has no log");
   for await (const line of createInterface(child.stderr)) {
     said.push(line);
-    if (line.includes("node runs")) {
-      child.stderr.resume();
-      return;
-    }
+    const [, url, bus] = /node runs.* page=(\S+) .*bus=\S+:(\d+)/.exec(line) ?? [];
+    if (!url || !bus) continue;
+    child.stderr.resume();
+    return { url, bus: Number(bus) };
   }
   throw new Error(`${name} did not start:\n${said.join("\n")}`);
 }

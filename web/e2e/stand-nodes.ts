@@ -7,7 +7,7 @@ import { inMinutes } from "./stand-control";
 
 const fingerprint = "1f0c 9d2b 77ae 4c10 5b3e 0a6d";
 
-/** A node below, approved and connected unless said otherwise. */
+/** A descendant, approved and connected unless said otherwise. */
 export const childOf = (name: string, more: Partial<Child> = {}): Child => ({
   ...{ name, public: `U${name.toUpperCase()}`, fingerprint, state: "approved", prefix: "campus" },
   ...{ grants: {}, version: "0.9.0", invitation: "i0", joined: inMinutes(-3000), by: "person:ann" },

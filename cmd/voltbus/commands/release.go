@@ -27,9 +27,9 @@ func NewRelease(f *shell.Flags) *cobra.Command {
 		Long: `End own commands: those on a point, or on all points of a device or branch, those of a task,
 one by its identifier, or all with the reservations. The point then follows the next level that is taken, or goes back to its default.
 
-With --all the other nodes of the tree are asked, too, to end what is held there from this one. If points
-of one stay commanded, or it cannot be asked, it says so, and the exit code is not 0. With --node only
-that node is asked.`,
+With --all the other nodes of the tree are asked, too, to end the commands given there from this one. If points
+of a node stay commanded, or a node cannot be asked, the output says so, and the exit code is not 0.
+With --node, only that node is asked.`,
 		Example: `  voltbus release site/zone1/setpoint
   voltbus release site/zone1
   voltbus release --all
@@ -65,13 +65,13 @@ type left struct {
 	node    string
 	points  []string // nil: unknown
 	err     error
-	unknown bool // the node did not let itself be asked what is held
+	unknown bool // the node did not say which commands hold
 }
 
 var errLeft = errors.New("points there stay commanded: release them with --node, or on the node itself")
 
-// releaseElsewhere ends at the other nodes of the tree what is held there from this one, and says where it
-// could not.
+// releaseElsewhere ends the commands that were given from this node at the other nodes of the tree, and reports
+// where that was not possible.
 func releaseElsewhere(s shell.Session, ctx context.Context, chosen answer.CommandSelection) error {
 	list, err := client.Do(ctx, s.Client, nodes0.List, struct{}{})
 	if err != nil {
@@ -125,7 +125,7 @@ func heldAs(s shell.Session, ctx context.Context, list *answer.Nodes, requester 
 	return kind + ":" + list.Nodes[0].Name + "/" + name, nil
 }
 
-// releaseAt ends what is held at another node; nil if nothing is held there any more.
+// releaseAt ends the commands at another node; nil if no command holds there any more.
 func releaseAt(ctx context.Context, s shell.Session, node string, chosen answer.CommandSelection, who string) *left {
 	there := s.At(node)
 	_, err := client.Do(ctx, there, control.Release, chosen)

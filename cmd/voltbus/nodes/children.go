@@ -139,7 +139,7 @@ func newChildrenGrant(f *shell.Flags, verb, short string) *cobra.Command {
 
 func newChildrenConfine(f *shell.Flags) *cobra.Command {
 	return &cobra.Command{
-		Use: "confine <name> <prefix>", Short: `Take points of a child below a path only, at once; "" for anywhere`, Args: cobra.ExactArgs(2),
+		Use: "confine <name> <prefix>", Short: `Accept points of a child only under a path, at once; "" for anywhere`, Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
 				_, err := client.Do(ctx, s.Client, children.Confine, children.Prefix{Node: children.Node{Name: args[0]}, Prefix: args[1]})

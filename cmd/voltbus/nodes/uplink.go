@@ -32,7 +32,7 @@ func showUplink(cmd *cobra.Command, u *answer.Uplink) {
 	cmd.Printf("%-16s %s\n", "connection", line)
 	cmd.Printf("%-16s %s\n", "waiting", plural.Of(u.Waiting, "block"))
 	for _, l := range u.Lanes {
-		text := fmt.Sprintf("%s sent, %s under way", plural.Of(l.Sent, "octet"), plural.Of(l.Frames, "frame"))
+		text := fmt.Sprintf("%s sent, %s under way", plural.Of(l.Sent, "byte"), plural.Of(l.Frames, "frame"))
 		if l.Oldest != nil {
 			text += ", the oldest from " + l.Oldest.Local().Format(time.DateTime)
 		}
@@ -67,7 +67,7 @@ func showLive(l *answer.LiveLink, line func(name, text string)) {
 			}
 		}
 		if f.Messages+f.Dropped > 0 {
-			text += fmt.Sprintf("; %s, %s, %d dropped", plural.Of(f.Messages, "message"), plural.Of(f.Octets, "octet"), f.Dropped)
+			text += fmt.Sprintf("; %s, %s, %d dropped", plural.Of(f.Messages, "message"), plural.Of(f.Octets, "byte"), f.Dropped)
 		}
 		line(way.name, text)
 		for i := range f.Withheld {

@@ -1,4 +1,4 @@
-// Package directory keeps in memory which meters there are: millions of them take some fifty octets each, and
+// Package directory keeps in memory which meters there are: millions of them take some fifty bytes each, and
 // meters of the same make share one description of their channels. Engines of the metering store keep it beside
 // what they have on disk.
 package directory
@@ -21,7 +21,7 @@ import (
 
 // The bounds of what is registered.
 const (
-	MaxID       = 64     // octets of the id of a meter
+	MaxID       = 64     // bytes of the id of a meter
 	MaxChannels = 100    // of a meter
 	maxNumber   = 65_535 // of a channel
 )
@@ -149,7 +149,7 @@ func (p *Plan) place(r *store.Registration) error {
 	case r.From.IsZero():
 		return errors.New("from: give since when the meter is installed at its service point")
 	case len(r.ServicePoint) > MaxID || len(r.Premises) > MaxID || !utf8.ValidString(r.ServicePoint) || !utf8.ValidString(r.Premises):
-		return fmt.Errorf("service point, premises: write up to %d octets of text", MaxID)
+		return fmt.Errorf("service point, premises: write up to %d bytes of text", MaxID)
 	case p.points[r.ServicePoint] || !p.free(r.ServicePoint):
 		return errors.New("service point: a meter was installed there already: exchange it")
 	}
@@ -183,7 +183,7 @@ func check(m *meter.Meter) error {
 		return errors.New(strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	if len(m.ID) > MaxID || !utf8.ValidString(m.ID) || strings.ContainsFunc(m.ID, func(r rune) bool { return r < 0x20 || r == 0x7f || r == '/' || r == '*' }) || m.ID == "." || m.ID == ".." {
-		return fmt.Errorf("id: write up to %d octets of printable text without / and *", MaxID)
+		return fmt.Errorf("id: write up to %d bytes of printable text without / and *", MaxID)
 	}
 	if len(m.Channels) == 0 || len(m.Channels) > MaxChannels {
 		return fmt.Errorf("channels: %d: write 1 to %d", len(m.Channels), MaxChannels)

@@ -31,7 +31,7 @@ type Options struct {
 	Now         func() time.Time // the clock; time.Now if nil
 	MemoryLimit int64            // bytes that DuckDB may use before it spills to Dir/tmp; 512 MB if 0
 	Threads     int              // that DuckDB may use for one query; 2 if 0
-	Cells       int              // readings that Judge reads at once, some 25 octets each, twice; 4 million if 0
+	Cells       int              // readings that Judge reads at once, some 25 bytes each, twice; 4 million if 0
 	Slice       int              // readings that Judge writes in one transaction; 250,000 if 0
 }
 

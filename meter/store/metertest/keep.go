@@ -181,7 +181,7 @@ func testStrays(t *testing.T, f *fixture) {
 	must[store.Result](t)(f.Append(t.Context(), below))
 	waiting := func(origin string) (of, all uint64) { return f.Waiting(func(o string) bool { return o == origin }) }
 	if of, all := waiting("plant.1#"); of != 1 || all != 4 {
-		t.Errorf("%d of a node below wait, %d of all; want 1 and 4", of, all)
+		t.Errorf("%d of a descendant wait, %d of all; want 1 and 4", of, all)
 	}
 	if s := must[store.Stats](t)(f.Stats(t.Context())); s.Strays != 4 {
 		t.Errorf("%d readings wait, want 4", s.Strays)

@@ -2,7 +2,7 @@
 // and variations there are, how each is laid out, and what points, commands, times
 // and device attributes say.
 //
-// [Variation] names a form of object and [Variation.Layout] says how it is written;
+// [Variation] names a form of object and [Variation.Layout] gives its layout;
 // one table holds all of them. [Point] is the value of any input, output or counter
 // in one shape; [Raw] is any other object as octets with typed views. Object headers
 // and fragments are the business of package app.

@@ -139,7 +139,7 @@ type controls struct {
 	phase   Phase
 	force   object.Status
 	n       int  // commands so far
-	ok      bool // so far
+	ok      bool // none was refused yet
 	refused app.IIN
 	pattern pattern
 }

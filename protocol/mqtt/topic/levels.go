@@ -117,7 +117,7 @@ func (l *levels) add(parent nodeID, level string) nodeID {
 	return id
 }
 
-// prune removes the node of a topic and those above it as far as nothing is kept there. Once
+// prune removes the node of a topic and its ancestors as far as nothing is kept there. Once
 // nothing at all is left, the memory is given up.
 func (l *levels) prune(topic string, id nodeID) {
 	for id != 0 && l.nodes[id].value == 0 && l.nodes[id].kids == 0 {

@@ -68,7 +68,7 @@ def _number(*parts: bytes) -> int:
 
 
 class Key:
-    """An Ed25519 key pair, made of 32 octets. It is immutable."""
+    """An Ed25519 key pair, made of 32 bytes. It is immutable."""
 
     def __init__(self, secret: bytes) -> None:
         digest = hashlib.sha512(secret).digest()
@@ -112,7 +112,7 @@ class Key:
 
     @property
     def public_bytes(self) -> bytes:
-        """The public key as 32 octets."""
+        """The public key as 32 bytes."""
         return self._public
 
     @property

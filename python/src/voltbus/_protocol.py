@@ -60,7 +60,7 @@ class Parser:
         self._on_line = on_line
         self._pieces: list[bytes] = []
         self._have = 0
-        self._need = 0  # so many octets must be there before it is worth looking again
+        self._need = 0  # so many bytes must be there before it is worth looking again
 
     def feed(self, data: bytes) -> None:
         """Take bytes, and hand on what is complete."""

@@ -12,7 +12,7 @@ Deliver = Callable[[Raw], None]
 
 
 class Subscription(Protocol):
-    """A wish to get messages; ``close`` ends it at once."""
+    """A subscription to messages; ``close`` ends it at once."""
 
     @property
     def subject(self) -> str:

@@ -95,7 +95,7 @@ class Scan(msgspec.Struct, frozen=True):
 class Message(msgspec.Struct, frozen=True):
     """A free message. ``sender`` is certain: the node lets nobody use another's name.
 
-    ``body`` is what the JSON says, or the octets if it is none.
+    ``body`` is what the JSON says, or the bytes if it is none.
     """
 
     topic: str

@@ -415,8 +415,8 @@ class Operations:
         p99.9.
         ``page``: With pattern: most points of one answer.
         ``after``: The next of the page before.
-        ``local``: Answer from this node's store alone. Otherwise nodes below are asked for what
-        they did not send yet, for at most two seconds (half a second for newest samples, 20
+        ``local``: Answer from this node's store alone. Otherwise descendants are asked for what
+        they have not sent yet, for at most two seconds (half a second for newest samples, 20
         seconds for an export), and sources says how that went.
         """
         given: dict[str, Any] = {
@@ -446,8 +446,8 @@ class Operations:
         """Read the newest sample of each point that has any.
 
         ``points``: A path, repeated for several; not together with pattern.
-        ``local``: Answer from this node's store alone. Otherwise nodes below are asked for what
-        they did not send yet, for at most two seconds (half a second for newest samples, 20
+        ``local``: Answer from this node's store alone. Otherwise descendants are asked for what
+        they have not sent yet, for at most two seconds (half a second for newest samples, 20
         seconds for an export), and sources says how that went.
         """
         given: dict[str, Any] = {
@@ -481,8 +481,8 @@ class Operations:
         ``newest``: With limit: the newest samples instead of the oldest.
         ``page``: With pattern: most points of one answer.
         ``after``: The next of the page before.
-        ``local``: Answer from this node's store alone. Otherwise nodes below are asked for what
-        they did not send yet, for at most two seconds (half a second for newest samples, 20
+        ``local``: Answer from this node's store alone. Otherwise descendants are asked for what
+        they have not sent yet, for at most two seconds (half a second for newest samples, 20
         seconds for an export), and sources says how that went.
         """
         given: dict[str, Any] = {

@@ -104,7 +104,7 @@ func number(kind point.Kind, bits uint64) (value float64, exact int64, isExact b
 	return 0, 0, false
 }
 
-// appendText appends the columns text and octets: the second holds a text with the character 0,
+// appendText appends the columns text and bytes: the second holds a text with the character 0,
 // which the first cannot hold and shows as ␀.
 func appendText(b []byte, text string) []byte {
 	shown := text

@@ -20,7 +20,7 @@ import (
 // Bounds of one statement. The server bounds the memory of an operation (work_mem) and of a value (1 GB), not that of a
 // connection, so that long texts must neither grow much nor be held often.
 const (
-	MaxText      = 32 << 10 // octets
+	MaxText      = 32 << 10 // bytes
 	maxRelations = 32       // the planner looks at each day of each
 	maxCalls     = 256      // of functions and operators
 	maxGrowing   = 6        // of those that make values longer

@@ -22,7 +22,7 @@ export function nameFor(file: string): string {
     .replace(/^[^A-Za-z0-9]+/, "");
 }
 
-/** The files as a tar. Names have at most 100 octets. */
+/** The files as a tar. Names have at most 100 bytes. */
 export function tar(files: readonly Packed[]): Blob {
   const parts: BlobPart[] = [];
   for (const { name, content } of files) {

@@ -22,7 +22,7 @@ export interface Connection {
   in: Traffic;
   /** What it was sent. */
   out: Traffic;
-  /** Octets that wait to be read by it. */
+  /** Bytes that wait to be read by it. */
   pending: number;
   /** Whether it reads slower than messages come. */
   slow: boolean;

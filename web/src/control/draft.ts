@@ -85,6 +85,6 @@ function typedValue(text: string, point: ControlPoint): Value | { problem: strin
 /** An identifier, so that a repeat of a request is not acted upon twice. */
 export function newId(): string {
   // crypto.randomUUID is missing where a page comes over plain HTTP
-  const octets = crypto.getRandomValues(new Uint8Array(12));
-  return `web-${[...octets].map((b) => b.toString(16).padStart(2, "0")).join("")}`;
+  const random = crypto.getRandomValues(new Uint8Array(12));
+  return `web-${[...random].map((b) => b.toString(16).padStart(2, "0")).join("")}`;
 }

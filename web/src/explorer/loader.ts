@@ -14,7 +14,7 @@ import {
 } from "./tiles";
 
 /** Tiles of points that are wanted: those that are shown, or those that may be shown next. */
-export interface Wish extends Run {
+export interface Wanted extends Run {
   points: readonly string[];
   /** Whether it may wait until nothing else is under way. */
   later?: boolean;
@@ -23,7 +23,7 @@ export interface Wish extends Run {
 }
 
 /** One request under way. */
-interface Asked extends Wish {
+interface Asked extends Wanted {
   stop: AbortController;
 }
 
@@ -44,8 +44,8 @@ export type PlotSource = Pick<Api, "now"> & {
 };
 
 /**
- * Loader brings tiles into a cache, several points in one request, a few requests at once. A new
- * wish cancels what nobody waits for any more.
+ * Loader brings tiles into a cache, several points in one request, a few requests at once. New
+ * requests cancel those that nobody waits for any more.
  */
 export class Loader {
   /** Is called when tiles arrived, or when asking failed with the reason. */
@@ -54,7 +54,7 @@ export class Loader {
   /** What answers said about points. */
   readonly facts = new Map<string, { unit: string; kind: Kind }>();
 
-  private waiting: Wish[] = [];
+  private waiting: Wanted[] = [];
   private readonly underWay = new Set<Asked>();
   private stopped = false;
 
@@ -63,13 +63,13 @@ export class Loader {
     private readonly cache: TileCache,
   ) {}
 
-  /** Asks for what is missing or old of the wishes, in their order, and forgets earlier ones. */
-  want(wishes: readonly Wish[]): void {
+  /** Loads what is missing or old of what is wanted, in that order, and drops what was wanted before. */
+  want(wanted: readonly Wanted[]): void {
     this.stopped = false;
     for (const asked of this.underWay) {
-      if (!wishes.some((w) => overlaps(w, asked))) asked.stop.abort();
+      if (!wanted.some((w) => overlaps(w, asked))) asked.stop.abort();
     }
-    this.waiting = wishes.flatMap((w) => this.missing(w)).flatMap(split);
+    this.waiting = wanted.flatMap((w) => this.missing(w)).flatMap(split);
     this.next();
   }
 
@@ -77,12 +77,12 @@ export class Loader {
    * Asks at once for what is wanted in a moment, before the page is drawn for it. What want does
    * not name later is cancelled, and so is what was hoped for before.
    */
-  hope(wish: Wish): void {
+  hope(wanted: Wanted): void {
     this.stopped = false;
     for (const asked of this.underWay) {
-      if (asked.hoped && !overlaps(wish, asked)) asked.stop.abort();
+      if (asked.hoped && !overlaps(wanted, asked)) asked.stop.abort();
     }
-    const hoped = this.missing(wish).flatMap(split);
+    const hoped = this.missing(wanted).flatMap(split);
     this.waiting = [
       ...hoped.map((w) => ({ ...w, hoped: true })),
       ...this.waiting.filter((w) => !w.hoped),
@@ -103,8 +103,8 @@ export class Loader {
   }
 
   /** The runs of tiles to ask for, points that miss the same together. */
-  private missing({ points, level, first, last, later = false }: Wish): Wish[] {
-    const groups = new Map<string, Wish>();
+  private missing({ points, level, first, last, later = false }: Wanted): Wanted[] {
+    const groups = new Map<string, Wanted>();
     for (const point of points) {
       const holes: number[] = [];
       for (let i = first; i <= last; i++) if (this.lacks(point, level, i)) holes.push(i);
@@ -134,10 +134,10 @@ export class Loader {
 
   private next(): void {
     while (!this.stopped && this.underWay.size < atOnce) {
-      const wish = this.waiting[0];
-      if (!wish || (wish.later && this.underWay.size > 0)) return;
+      const wanted = this.waiting[0];
+      if (!wanted || (wanted.later && this.underWay.size > 0)) return;
       this.waiting.shift();
-      void this.ask({ ...wish, stop: new AbortController() });
+      void this.ask({ ...wanted, stop: new AbortController() });
     }
   }
 
@@ -183,28 +183,28 @@ export class Loader {
   }
 }
 
-const overlaps = (a: Wish, b: Wish) =>
+const overlaps = (a: Wanted, b: Wanted) =>
   a.level === b.level &&
   a.first <= b.last &&
   b.first <= a.last &&
   b.points.some((p) => a.points.includes(p));
 
-/** Cuts a wish into requests that a node and a proxy accept. */
-function split(wish: Wish): Wish[] {
-  const pixels = (wish.last - wish.first + 1) * tilePixels;
+/** Cuts what is wanted into requests that a node and a proxy accept. */
+function split(wanted: Wanted): Wanted[] {
+  const pixels = (wanted.last - wanted.first + 1) * tilePixels;
   const most = Math.max(1, Math.floor(mostSamples / (pixels * perPixel)));
-  const found: Wish[] = [];
+  const found: Wanted[] = [];
   let points: string[] = [];
   let length = 0;
-  for (const point of wish.points) {
+  for (const point of wanted.points) {
     const size = encodeURIComponent(point).length + 7;
     if (points.length === most || (points.length > 0 && length + size > longestQuery)) {
-      found.push({ ...wish, points });
+      found.push({ ...wanted, points });
       points = [];
       length = 0;
     }
     points.push(point);
     length += size;
   }
-  return points.length > 0 ? [...found, { ...wish, points }] : found;
+  return points.length > 0 ? [...found, { ...wanted, points }] : found;
 }

@@ -4,7 +4,7 @@ import type { LiveValues } from "../live";
 import { append, type Curve, continueWith, numeric } from "../series";
 import type { Span } from "../span";
 import { compose } from "./compose";
-import { Loader, type Wish } from "./loader";
+import { Loader, type Wanted } from "./loader";
 import { levelFor, type Run, TileCache, tilesOver } from "./tiles";
 
 /** What the history of curves needs from around it. */
@@ -60,7 +60,7 @@ export function useHistory(source: HistorySource, look: Look): History {
   const key = `${run.level} ${run.first} ${run.last} ${past?.first} ${past?.last}`;
   // The key stands for both runs, the tick for what became old
   useEffect(() => {
-    loader.want(wishes(points, run, past));
+    loader.want(wanted(points, run, past));
   }, [loader, points, key, tick]);
 
   const made = useComposed(source, look, { cache, loader, run, past, key, arrived });
@@ -85,8 +85,8 @@ function runOf([from, to]: Span, pixels: number, curves: number): Run {
 }
 
 /** What is shown, then what it is compared with, then what may be shown next. */
-function wishes(points: readonly string[], run: Run, past: Run | undefined): Wish[] {
-  const found: Wish[] = [{ ...run, points }];
+function wanted(points: readonly string[], run: Run, past: Run | undefined): Wanted[] {
+  const found: Wanted[] = [{ ...run, points }];
   if (past) found.push({ ...past, points });
   if (points.length > 0 && points.length <= halved) {
     const half = Math.ceil((run.last - run.first + 1) / 2);

@@ -305,7 +305,7 @@ export interface BusConnection {
   subscribed: number;
   in: Traffic;
   out: Traffic;
-  /** Octets that wait to be read by it */
+  /** Bytes that wait to be read by it */
   pending: number;
   /** More than 1 MiB waits */
   slow: boolean;
@@ -318,7 +318,7 @@ export interface BusMessage {
   time: Time;
   subject: string;
   bytes: Count;
-  /** The first 4096 octets; what is no text is replaced */
+  /** The first 4096 bytes; what is no text is replaced */
   text: string;
   /** There is more than text */
   cut: boolean;
@@ -642,7 +642,7 @@ export interface ControlPoint {
   /** The reservation that holds it now */
   window: ControlHolder | null;
   wish: Value;
-  /** The wish is what it goes back to */
+  /** The commanded value is what the point goes back to */
   reverting: boolean;
   output: "idle" | "writing" | "waiting" | "held" | "differs" | "mismatch" | "failed" | "unknown";
   held: Value;
@@ -1532,7 +1532,7 @@ export interface Node {
   state: "here" | "connected" | "away";
   /** Since when it is away; of a child that is connected, since when it is */
   since?: Time;
-  /** The node above it; empty without one */
+  /** Its parent; empty without one */
   parent: string;
   /** The nodes from below the one that answers to this one; empty for itself */
   path: string[];
@@ -1543,7 +1543,7 @@ export interface Node {
   /** When it said what follows, by the clock of the one that answers; missing: never */
   heard?: Time;
   version: string;
-  /** collector (it has devices), concentrator (nodes below it), store, agents, child (a node above it) */
+  /** collector (it has devices), concentrator (it has children), store, agents, child (it has a parent) */
   roles: string[];
   /** By its clock */
   started?: Time;
@@ -1563,12 +1563,12 @@ export interface Node {
   waiting_octets: Count;
   /** When the oldest of them was recorded, by its clock */
   waiting_since?: Time;
-  /** Octets left for its data */
+  /** Bytes left for its data */
   disk: number;
   disk_size: number;
   /** The temperature of the board, if it tells */
   celsius?: number;
-  /** Octets */
+  /** Bytes */
   memory: number;
   /** Processors in use */
   cpu: number;
@@ -1618,7 +1618,7 @@ export interface Nodes {
   nodes: Node[];
   /** The parent and those above it, the nearest first */
   above: string[];
-  /** Nodes below this one that its parent does not let into the tree */
+  /** Descendants of this node that its parent does not let into the tree */
   refused: RefusedNode[];
 }
 
@@ -1671,7 +1671,7 @@ export interface Outage {
   left: Count;
   /** When the last of them was on disk here; missing: not yet */
   done?: Time;
-  /** The node above it that counted this, whose disk is meant by here; missing: this one */
+  /** The ancestor that counted this, on whose disk here means; missing: this node */
   at?: string;
 }
 
@@ -1698,7 +1698,7 @@ export interface Param {
 }
 
 export interface Parent {
-  /** Whether there is a node above this one; if not, the rest is empty */
+  /** Whether this node has a parent; if not, the rest is empty */
   member: boolean;
   /** Its name */
   parent: string;
@@ -1820,12 +1820,12 @@ export interface Process {
   /** How often it ended in a row */
   failures: number;
   next_start?: Time;
-  /** Octets resident, with all its processes */
+  /** Bytes resident, with all its processes */
   memory: number;
   /** Processors, over the last second */
   cpu: number;
   processes: number;
-  /** Octets; 0 for the default of the node */
+  /** Bytes; 0 for the default of the node */
   memory_limit: number;
   /** Of user, landlock and seccomp */
   isolation: string[];
@@ -1852,7 +1852,7 @@ export interface ProcessCrash {
   agent: string;
   version: number;
   memory_limit: number;
-  /** Most octets that were seen */
+  /** Most bytes that were seen */
   max_memory: number;
   lines: ProcessLine[];
 }
@@ -2074,7 +2074,7 @@ export interface UplinkLane {
   /** Under way */
   octets: number;
   oldest?: Time;
-  /** Octets since the start */
+  /** Bytes since the start */
   sent: Count;
   /** Times that it began anew, since the parent missed something */
   back: Count;

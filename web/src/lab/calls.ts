@@ -52,7 +52,7 @@ export interface Progress {
   p99?: number;
   /** Cores. */
   cpu?: number;
-  /** Octets. */
+  /** Bytes. */
   memory?: number;
   message?: string;
 }
@@ -93,7 +93,7 @@ export interface Run {
   result?: Result;
 }
 
-/** A wish for a run. */
+/** What a run is asked to do. */
 export interface Order {
   experiment: string;
   settings: Record<string, string>;

@@ -51,7 +51,7 @@ function factsOf(n: Node, now: number): [string, string][] {
   const waits = waitsFor(n, now);
   const left = n.disk_size > 0 ? ` of ${bytes(n.disk_size)}` : "";
   return [
-    ["Is there as", n.roles.map(plain).join(", ") || "–"],
+    ["Roles", n.roles.map(plain).join(", ") || "–"],
     ["Version", plain(n.version) || "–"],
     ["Runs since (its clock)", moment(n.started)],
     ["Parent", plain(n.parent) || "–"],
@@ -82,7 +82,7 @@ function Came({ received: r }: { received: Received }) {
     ["Samples", count(r.samples)],
     ["Blocks", count(r.blocks)],
     ["On the wire", bytes(r.octets)],
-    ["A sample", r.samples > 0 ? `${(r.octets / r.samples).toFixed(1)} octets` : "–"],
+    ["A sample", r.samples > 0 ? `${(r.octets / r.samples).toFixed(1)} bytes` : "–"],
     ["Came twice", count(r.repeated)],
     ["Left out on purpose", count(r.left)],
     ["Could not be sent any more", count(r.missing)],

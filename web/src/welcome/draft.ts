@@ -32,7 +32,7 @@ export interface Draft {
   list: string;
 }
 
-/** How long a list may be, in octets: what is longer is better a file beside the configuration. */
+/** How long a list may be, in bytes: what is longer is better a file beside the configuration. */
 export const maxList = 512 * 1024;
 
 /** The tables of Modbus with the types that make sense in them. */

@@ -35,7 +35,7 @@ from ..grant import Grants
 from ..model import Alert, Sample, Value
 from ..path import check_name, subject
 from ._loop import VirtualLoop, run, virtual
-from ._node import Desk
+from ._node import NodeMethods
 from ._server import MemoryTransport, Server
 
 __all__ = ["MemoryTransport", "Node", "Runner", "VirtualLoop", "run", "virtual"]
@@ -54,11 +54,11 @@ class Node:
 
     async def __aenter__(self) -> Node:
         self.clock = LoopClock(self._start)
-        self._desk = Desk(self._server, self.clock.now, self._name)
+        self._methods = NodeMethods(self._server, self.clock.now, self._name)
         observe = self._server.route
 
         def route(message: Raw) -> bool:
-            self._desk.hear(message)
+            self._methods.hear(message)
             return observe(message)
 
         self._server.route = route  # type: ignore[method-assign]
@@ -102,11 +102,11 @@ class Node:
         if member is not None:
             member.regrant()
         for other in self._server.members:
-            self._desk.tell(other, "standing")
+            self._methods.tell(other, "standing")
 
     def stop(self, name: str) -> None:
         """Ask an agent to end."""
-        self._desk.tell(name, "stop")
+        self._methods.tell(name, "stop")
 
     def cut(self) -> None:
         """Break all connections, as a restart of the node does."""
@@ -133,20 +133,20 @@ class Node:
 
     def writable(self, values: dict[str, Value]) -> None:
         """Have points that can be commanded, with what they are when nobody commands them."""
-        self._desk.control.defaults |= values
+        self._methods.control.defaults |= values
 
     def commanded(self, point: str) -> Value:
         """Return what a point is set to now."""
-        return self._desk.control.value(point)
+        return self._methods.control.value(point)
 
     def reject(self, point: str, text: str = "illegal value") -> None:
         """Have the device of a point refuse commands with a text; ``""`` has it take them again.
 
         As on a node, such a command ends with the status failed, and what stood before stays.
         """
-        self._desk.control.rejects.pop(point, None)
+        self._methods.control.rejects.pop(point, None)
         if text:
-            self._desk.control.rejects[point] = text
+            self._methods.control.rejects[point] = text
 
     def drift(self, point: str, value: Value) -> None:
         """Have a point change at its device, behind the node's back.
@@ -154,7 +154,7 @@ class Node:
         While it is commanded it has the output mismatch, until it is commanded anew, released, or
         has what it should have. The node in memory does not assert it.
         """
-        self._desk.control.drift(point, value)
+        self._methods.control.drift(point, value)
 
     def hold_back(self, point: str, *, held: bool = True) -> None:
         """Have a rate, a minimum time, a pause or an override hold back what a point is commanded.
@@ -162,7 +162,7 @@ class Node:
         Commands are accepted with the output waiting, and the point reports what it had, until
         ``held=False`` lets the device take what wins then.
         """
-        self._desk.control.hold_back(point, held)
+        self._methods.control.hold_back(point, held)
 
     def raw(self, to: str, data: bytes) -> None:
         """Put bytes on the bus."""
@@ -170,7 +170,7 @@ class Node:
 
     def record(self, point: str, value: Value, time: datetime | None = None) -> None:
         """Have a sample in the history."""
-        self._desk.recorded.append(Sample(point, value, time or self.clock.now()))
+        self._methods.recorded.append(Sample(point, value, time or self.clock.now()))
 
     # -- documents
 
@@ -179,16 +179,16 @@ class Node:
     ) -> None:
         """Write a document of an agent, as a person does; ``owner`` is its name, or shared."""
         written = text or _json.encode(content).decode()
-        self._desk.write(_owner(owner), name, written, type=type)
+        self._methods.write(_owner(owner), name, written, type=type)
 
     def delete_document(self, owner: str, name: str) -> None:
         """Delete a document, as a person does."""
-        self._desk.erase(_owner(owner), name)
+        self._methods.erase(_owner(owner), name)
 
     def clear_alert(self, agent: str, key: str) -> None:
         """Clear an alert, as a person does; the agent raises it again if it lasts."""
-        if self._desk.alerts.pop((agent, key), None) is not None:
-            self._desk.tell(agent, "alert", {"key": key})
+        if self._methods.alerts.pop((agent, key), None) is not None:
+            self._methods.tell(agent, "alert", {"key": key})
 
     # -- what happened
 
@@ -199,22 +199,22 @@ class Node:
     @property
     def recorded(self) -> list[Sample]:
         """All samples that were recorded."""
-        return self._desk.recorded
+        return self._methods.recorded
 
     @property
     def alerts(self) -> dict[tuple[str, str], Alert]:
         """The open alerts, by agent and key."""
-        return self._desk.alerts
+        return self._methods.alerts
 
     @property
     def health(self) -> dict[str, dict[str, Any]]:
         """What each agent last said of its health."""
-        return self._desk.health
+        return self._methods.health
 
     @property
     def refusals(self) -> list[dict[str, Any]]:
         """What agents refused to others."""
-        return self._desk.refusals
+        return self._methods.refusals
 
     @property
     def violations(self) -> list[tuple[str, str, str]]:

@@ -22,7 +22,7 @@ from ._server import Server
 MOST = 100_000
 
 
-class Desk:
+class NodeMethods:
     """Answers the methods of the node. ``handlers`` holds them by name."""
 
     def __init__(self, server: Server, now: Callable[[], datetime], name: str) -> None:
