@@ -43,6 +43,10 @@ func TestMain(m *testing.M) {
 		treeChild(arguments)
 		return
 	}
+	if arguments := os.Getenv(meterKillEnv); arguments != "" {
+		meterKillChild(arguments)
+		return
+	}
 	if dir := os.Getenv(mqttEnv); dir != "" {
 		mqttChild(dir)
 		return
