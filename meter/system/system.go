@@ -116,7 +116,7 @@ func (s *System) Problems() []string {
 	if s == nil || s.validator == nil {
 		return nil
 	}
-	return s.validator.Problems()
+	return append(s.store.Damage(), s.validator.Problems()...)
 }
 
 // Close ends the store, if there is one.

@@ -29,6 +29,9 @@ func (s *Store) Judge(ctx context.Context, d store.Day, judge func(*store.Channe
 			begun = is.Taken > 0 || is.Done > 0
 		}
 		more, err := judgeBatch(ctx, s, d, judge, &out)
+		if err == nil && more {
+			err = keepCopy(ctx, s)
+		}
 		if err != nil {
 			return out, failed(op, d.String(), err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"voltbus/meter"
 	"voltbus/meter/store"
+	"voltbus/meter/store/duckdb/marks"
 	"voltbus/meter/store/duckdb/table"
 	"voltbus/store/duckdb/engine"
 )
@@ -159,77 +160,11 @@ func (s *Store) Missing(ctx context.Context, q store.MissingQuery) (store.Missin
 		return store.Missing{}, err
 	}
 	defer give()
-	m := newMarks(s, q.Day)
+	m := marks.New(s.dir, s.calendar, q.Day, raws(s))
 	if d := days[q.Day]; d != nil {
-		if err := m.read(ctx, c, d); err != nil {
+		if err := m.Read(ctx, c, d); err != nil {
 			return store.Missing{}, failed(op, q.Day.String(), err)
 		}
 	}
-	return s.dir.Missing(q, func(channel uint32, place int, _ int64) bool { return m.has(channel, place) })
-}
-
-// marks is one bit for each interval of a day of each channel.
-type marks struct {
-	bits  []uint64
-	first []uint32 // of each channel: its first word, plus one; 0 for a channel that is not expected
-	raw   []bool
-}
-
-func newMarks(s *Store, d store.Day) *marks {
-	_, channels := s.dir.Len()
-	m := &marks{first: make([]uint32, channels), raw: raws(s)}
-	words := uint32(0)
-	counts := map[time.Duration]uint32{}
-	s.dir.Expected(d, 0, func(_, channel uint32, c *meter.Channel) bool {
-		n, ok := counts[c.Interval]
-		if !ok {
-			n = uint32(s.calendar.Count(d, c.Interval)+63) / 64
-			counts[c.Interval] = n
-		}
-		if int(channel) < channels { // one that was registered meanwhile is not asked for
-			m.first[channel] = words + 1
-			words += n
-		}
-		return true
-	})
-	m.bits = make([]uint64, words)
-	return m
-}
-
-func (m *marks) read(ctx context.Context, c *engine.Conn, d *day) error {
-	if d.Sealed > 0 {
-		if err := c.Query(ctx, "SELECT channel, place FROM "+d.SealedTable(), func(k *engine.Chunk) error {
-			places := engine.Numbers[int32](k, 1)
-			for i, channel := range engine.Numbers[uint32](k, 0) {
-				m.mark(channel, places[i])
-			}
-			return nil
-		}); err != nil {
-			return err
-		}
-	}
-	for _, from := range d.VersionTables() {
-		if err := c.Query(ctx, "SELECT channel, place, source FROM "+from.Table+" WHERE true"+from.And, func(k *engine.Chunk) error {
-			places, sources := engine.Numbers[int32](k, 1), engine.Numbers[uint32](k, 2)
-			for i, channel := range engine.Numbers[uint32](k, 0) {
-				if int(sources[i]) < len(m.raw) && m.raw[sources[i]] {
-					m.mark(channel, places[i])
-				}
-			}
-			return nil
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (m *marks) mark(channel uint32, place int32) {
-	if int(channel) < len(m.first) && m.first[channel] > 0 && place >= 0 {
-		m.bits[m.first[channel]-1+uint32(place)/64] |= 1 << (place & 63)
-	}
-}
-
-func (m *marks) has(channel uint32, place int) bool {
-	return int(channel) < len(m.first) && m.first[channel] > 0 && m.bits[m.first[channel]-1+uint32(place)/64]&(1<<(place&63)) != 0
+	return s.dir.Missing(q, func(channel uint32, place int, _ int64) bool { return m.Has(channel, place) })
 }

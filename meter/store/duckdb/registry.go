@@ -7,6 +7,7 @@ import (
 	"voltbus/fault"
 	"voltbus/meter"
 	"voltbus/meter/store"
+	"voltbus/meter/store/duckdb/heal"
 	"voltbus/meter/store/duckdb/registry"
 	"voltbus/store/duckdb/engine"
 )
@@ -80,6 +81,28 @@ func adopt(ctx context.Context, s *Store, op string) (adopted int, err error) {
 		return nil
 	})
 	return adopted, err
+}
+
+// keepCopy copies the meters if some came or moved since. It is called where nothing waits for it.
+func keepCopy(ctx context.Context, s *Store) error {
+	c, give, err := s.reader(ctx, "metering.copy")
+	if err != nil {
+		return err
+	}
+	defer give()
+	n := 0
+	err = c.Query(ctx, "SELECT (SELECT count(*) FROM meters) + (SELECT count(*) FROM installations)", func(k *engine.Chunk) error {
+		n = int(engine.Numbers[int64](k, 0)[0])
+		return nil
+	})
+	if err != nil || n == s.copied {
+		return err
+	}
+	if err := heal.Save(ctx, c, s.options.Dir, s.options.Now()); err != nil {
+		return err
+	}
+	s.copied = n
+	return nil
 }
 
 // Meter implements store.Registry.

@@ -3,9 +3,11 @@ package duckdb
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"voltbus/meter/store"
+	"voltbus/meter/store/duckdb/heal"
 	"voltbus/meter/store/duckdb/registry"
 	"voltbus/meter/store/duckdb/table"
 	"voltbus/store/duckdb/engine"
@@ -14,36 +16,10 @@ import (
 // version is the layout of the database.
 const version = 2
 
-// The tables. There are no keys: they would cost most of the engine's speed, and the store is the only writer.
-const schema = `
-CREATE TABLE layout(version INTEGER, zone VARCHAR);
-CREATE TABLE state(log VARCHAR, sequence UBIGINT, newest UINTEGER, exception UBIGINT, strays UBIGINT);
-INSERT INTO state VALUES ('', 0, 0, 0, 0);
-CREATE TABLE sources(number UINTEGER, stage UINTEGER, status UINTEGER, reason VARCHAR, who VARCHAR, rule VARCHAR);
-CREATE TABLE verdicts(number UINTEGER, recorded UINTEGER, source UINTEGER);
-CREATE TABLE uses(day INTEGER, channel UINTEGER, used INTEGER);
-CREATE TABLE redo(day INTEGER, channel UINTEGER);
-CREATE TABLE strays(meter VARCHAR, channel UINTEGER, "end" BIGINT, value DOUBLE, recorded UINTEGER, source UINTEGER);
-CREATE TABLE exceptions(number UBIGINT, channel UINTEGER, day INTEGER, status UINTEGER, count UINTEGER, noticed UINTEGER);
-CREATE TABLE settled(number UBIGINT, channel UINTEGER, day INTEGER, status UINTEGER, who VARCHAR, why VARCHAR, recorded UINTEGER, count UINTEGER);
-CREATE TABLE days` + table.DayColumns + ";\n" + registry.Schema
-
-// fromFirst makes the layout out of version 1.
-const fromFirst = `
-ALTER TABLE days ADD COLUMN generation UINTEGER DEFAULT 0;
-ALTER TABLE days ADD COLUMN taken UBIGINT DEFAULT 0;
-ALTER TABLE days ADD COLUMN takenWaiting UBIGINT DEFAULT 0;
-ALTER TABLE days ADD COLUMN done UINTEGER DEFAULT 0;
-ALTER TABLE days ADD COLUMN totals UBIGINT DEFAULT 0;
-ALTER TABLE settled ADD COLUMN count UINTEGER DEFAULT 0;
-CREATE TABLE uses(day INTEGER, channel UINTEGER, used INTEGER);
-CREATE TABLE redo(day INTEGER, channel UINTEGER);
-UPDATE layout SET version = 2`
-
 // load makes the tables, or reads what is kept in memory.
 func load(ctx context.Context, s *Store) error {
 	c := s.writer
-	if err := execAll(ctx, c, "SET enable_external_access=false;\nSET lock_configuration=true"); err != nil {
+	if err := execAll(ctx, c, "SET allowed_directories=["+heal.Quoted(filepath.Join(s.options.Dir, heal.Folder))+"];\nSET enable_external_access=false;\nSET lock_configuration=true"); err != nil {
 		return err
 	}
 	tables := int64(0)
@@ -55,12 +31,7 @@ func load(ctx context.Context, s *Store) error {
 	}
 	zone := s.options.Zone.String()
 	if tables == 0 {
-		return s.transaction(ctx, func(c *engine.Conn) error {
-			if err := execAll(ctx, c, schema); err != nil {
-				return err
-			}
-			return c.Exec(ctx, "INSERT INTO layout VALUES ($1, $2)", version, zone)
-		})
+		return create(ctx, s, zone)
 	}
 	first := false
 	if err := c.Query(ctx, "SELECT version, zone FROM layout", func(k *engine.Chunk) error {
@@ -77,7 +48,7 @@ func load(ctx context.Context, s *Store) error {
 		return err
 	}
 	if first {
-		if err := s.transaction(ctx, func(c *engine.Conn) error { return execAll(ctx, c, fromFirst) }); err != nil {
+		if err := s.transaction(ctx, func(c *engine.Conn) error { return execAll(ctx, c, table.FromFirst) }); err != nil {
 			return err
 		}
 	}
@@ -87,6 +58,32 @@ func load(ctx context.Context, s *Store) error {
 		}
 	}
 	return nil
+}
+
+// create makes the tables. One that takes the place of a damaged database has its meters.
+func create(ctx context.Context, s *Store, zone string) error {
+	err := s.transaction(ctx, func(c *engine.Conn) error {
+		if err := execAll(ctx, c, table.Schema+registry.Schema); err != nil {
+			return err
+		}
+		return c.Exec(ctx, "INSERT INTO layout VALUES ($1, $2)", version, zone)
+	})
+	if err != nil || !s.options.fresh {
+		return err
+	}
+	if _, err := heal.Restore(ctx, s.writer, s.options.Dir); err != nil {
+		return err
+	}
+	return registry.Load(ctx, s.writer, s.dir)
+}
+
+// Damage says what was damaged, each a sentence without a full stop.
+func (s *Store) Damage() (list []string) {
+	for _, name := range s.aside {
+		list = append(list, "the metering store was damaged and is set aside as metering/"+name+
+			": meters are those of its last copy, readings those that the log still had; register what was registered since, send older readings again, and remove the file then")
+	}
+	return list
 }
 
 func loadState(ctx context.Context, s *Store, c *engine.Conn) error {

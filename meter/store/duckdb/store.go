@@ -20,6 +20,7 @@ import (
 	"voltbus/fault"
 	"voltbus/meter/store"
 	"voltbus/meter/store/directory"
+	"voltbus/meter/store/duckdb/heal"
 	"voltbus/meter/store/duckdb/table"
 	"voltbus/store/duckdb/engine"
 )
@@ -33,6 +34,7 @@ type Options struct {
 	Threads     int              // that DuckDB may use for one query; 2 if 0
 	Cells       int              // readings that Judge reads at once, some 25 bytes each, twice; 4 million if 0
 	Slice       int              // readings that Judge writes in one transaction; 250,000 if 0
+	fresh       bool             // the database was damaged: this is a new one
 }
 
 // Store implements store.Store. It is safe for concurrent use.
@@ -50,6 +52,8 @@ type Store struct {
 	cursor  cursor
 	number  uint64   // of the newest exception
 	garbage []string // tables that nobody refers to any more
+	copied  int      // meters and installations of the newest copy
+	aside   []string // damaged databases that were set aside
 
 	busy   sync.RWMutex // held by readers while they read; a table goes when nobody holds it
 	tables sync.RWMutex // held while a slice becomes visible, and by readers until they have their view; taken before mu
@@ -115,17 +119,36 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := os.MkdirAll(filepath.Join(o.Dir, "tmp"), 0o750); err != nil {
 		return nil, fault.E(op, fault.Invalid, o.Dir, fmt.Errorf("the directory must be writable: %w", err))
 	}
-	db, err := engine.Open(filepath.Join(o.Dir, "metering.duckdb"), o.settings())
+	s, err := start(ctx, o)
+	if heal.Damaged(err) {
+		if err := heal.SetAside(o.Dir, o.Now()); err != nil {
+			return nil, fault.E(op, fault.Corrupt, o.Dir, err)
+		}
+		o.fresh = true
+		s, err = start(ctx, o)
+	}
 	if err != nil {
 		return nil, failed(op, o.Dir, err)
 	}
+	return s, nil
+}
+
+// start opens the database and reads what is kept in memory.
+func start(ctx context.Context, o Options) (*Store, error) {
+	db, err := engine.Open(filepath.Join(o.Dir, heal.File), o.settings())
+	if err != nil {
+		return nil, err
+	}
 	c := store.NewCalendar(o.Zone)
-	s := &Store{options: o, calendar: c, dir: directory.New(c), db: db, index: index{days: map[store.Day]*day{}, sourceOf: map[source]uint32{}, verdictOf: map[verdict]uint32{}, redo: map[store.Day]uint64{}}, strays: strays{of: map[string]uint64{}}}
+	s := &Store{
+		options: o, calendar: c, dir: directory.New(c), db: db, strays: strays{of: map[string]uint64{}}, aside: heal.Kept(o.Dir),
+		index: index{days: map[store.Day]*day{}, sourceOf: map[source]uint32{}, verdictOf: map[verdict]uint32{}, redo: map[store.Day]uint64{}},
+	}
 	if s.writer, err = db.Connect(); err == nil {
 		err = load(ctx, s)
 	}
 	if err != nil {
-		return nil, errors.Join(failed(op, o.Dir, err), s.Close())
+		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
