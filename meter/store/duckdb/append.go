@@ -107,7 +107,7 @@ type openDay struct {
 // edit carries out f in one transaction. The caller holds write.
 func (s *Store) edit(ctx context.Context, op string, f func(x *change) error) error {
 	x := &change{
-		s: s, c: s.writer, ctx: ctx, recorded: s.moment(), cursor: s.cursor, strays: s.strays.change(), number: s.number,
+		s: s, c: s.writer, ctx: ctx, recorded: moment(s), cursor: s.cursor, strays: s.strays.change(), number: s.number,
 		days: map[store.Day]*openDay{}, sourceOf: map[source]uint32{}, cutter: s.calendar.NewCutter(),
 	}
 	defer x.close()

@@ -62,7 +62,7 @@ func (s *Store) Settle(ctx context.Context, number uint64, who, why string) erro
 		return err
 	}
 	err := s.transaction(ctx, func(c *engine.Conn) error {
-		if err := c.Exec(ctx, "INSERT INTO settled SELECT number, channel, day, status, $2, $3, $4, count FROM exceptions WHERE number = $1", number, who, why, s.moment()); err != nil {
+		if err := c.Exec(ctx, "INSERT INTO settled SELECT number, channel, day, status, $2, $3, $4, count FROM exceptions WHERE number = $1", number, who, why, moment(s)); err != nil {
 			return err
 		}
 		return c.Exec(ctx, "DELETE FROM exceptions WHERE number = $1", number)

@@ -278,7 +278,7 @@ func (s *Store) begin(ctx context.Context, op string) error {
 }
 
 // moment returns the moment of recording, in Unix seconds. The caller holds write.
-func (s *Store) moment() uint32 {
+func moment(s *Store) uint32 {
 	return max(s.newest, uint32(store.Moment(s.options.Now()).Unix()))
 }
 
