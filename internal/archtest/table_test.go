@@ -155,7 +155,7 @@ var table = []rule{
 	{"meter/message/...", []string{"meter", "meter/message", "fault"}, parts, "a message becomes readings; who takes them, and over what it came, is not its business"},
 	{"meter/...", []string{"meter/...", "point", "fault"}, parts, "meters are data, their readings enter by the recorder"},
 	{"operation", []string{"identity", "wire", "point", "fault"}, nil, "an operation is declared without what does it, and without the ways to ask for it"},
-	{"operation/openapi", []string{"operation", "operation/declared", "api/answer", "identity", "fault"}, nil, "the document of the API is written from declarations"},
+	{"operation/openapi", []string{"operation", "operation/declared", "operation/transport", "api/answer", "identity", "fault"}, nil, "the document of the API is written from declarations"},
 	{"operation/configuration", []string{"operation", "api/answer", "config", "config/edit", "config/revision", "driver", "identity", "point", "fault"}, parts, "what the file says is known to config; how it was asked for, nobody here knows"},
 	{"operation/processes", []string{"operation", "api/answer", "agent/...", "query", "identity", "fault"}, parts, "installed agents are run by agent; how it was asked for, nobody here knows"},
 	{"operation/alerts", []string{"operation", "presence", "api/answer", "identity", "wire", "point", "fault"}, parts, "alerts are kept by presence; how it was asked for, nobody here knows"},

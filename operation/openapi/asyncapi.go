@@ -11,6 +11,7 @@ import (
 
 	"voltbus/fault"
 	"voltbus/operation"
+	"voltbus/operation/transport"
 )
 
 const busFile = "docs/formats/asyncapi.yaml"
@@ -25,6 +26,7 @@ const (
 // bus returns the document of the bus with the operations that agents may ask for. http is the other document, whose schemas the answers have.
 func busDocument(document, http string, list []operation.Declared) (string, error) {
 	list = slices.DeleteFunc(slices.Clone(list), func(d operation.Declared) bool { return d.Method == "" || d.People })
+	list = append(list, transport.OnBus()...)
 	slices.SortFunc(list, func(a, b operation.Declared) int { return strings.Compare(a.Method, b.Method) })
 	all := newSchemas(func(name string) bool { return blockOf(http, name) != "" })
 	all.results(list)
@@ -82,7 +84,10 @@ func (s *schemas) writeMessages(b *strings.Builder, d *operation.Declared) {
 	}
 	fmt.Fprintf(b, "        additionalProperties: false\n        properties:\n          kwargs: {$ref: \"#/components/schemas/%s_args\"}\n", d.Method)
 	result := flow(s.value(d.Out, tags{}))
-	if d.Out == reflect.TypeFor[operation.None]() {
+	switch {
+	case d.Carried != "" && d.Schema != "":
+		result = flow([]string{reference(d.Schema)})
+	case d.Out == reflect.TypeFor[operation.None]():
 		result = `{ type: "null" }`
 	}
 	fmt.Fprintf(b, "    %s_answer:\n      contentType: application/json\n      payload:\n        oneOf:\n", d.Method)

@@ -8,6 +8,7 @@ import (
 
 	"voltbus/identity"
 	"voltbus/operation"
+	"voltbus/operation/transport"
 )
 
 const rightsFile = "docs/reference/operations.md"
@@ -49,8 +50,22 @@ func rights(list []operation.Declared) string {
 			fmt.Fprintf(&b, "| `%s` | %s |\n", d.Name, d.Carried)
 		}
 	}
+	b.WriteString(onBusHead)
+	for _, d := range transport.OnBus() {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", d.Method, d.Summary)
+	}
 	return b.String()
 }
+
+const onBusHead = `
+## What only the bus answers
+
+Every agent asks these of its own node, to begin and keep up its connection; ` + "`ping`, `inspect` and `listen`" + ` also of another one. What is asked
+with ` + "`remote` and `record`" + ` is judged by its grants:
+
+| Method | What it does |
+| --- | --- |
+`
 
 const carriedHead = `
 ## What only HTTP answers
