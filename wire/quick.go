@@ -111,8 +111,16 @@ func isNumber(word []byte) bool {
 	return dots <= 1
 }
 
+// mostDepth bounds how deep objects and lists stand in each other that are taken without encoding/json.
+const mostDepth = 16
+
 // nested takes an object or a list.
 func (r *Reader) nested() (json.RawMessage, bool) {
+	if quick := *r; quick.pass(mostDepth) {
+		raw := r.text[r.at:quick.at]
+		r.at = quick.at
+		return raw, true
+	}
 	begin, depth, quoted := r.at, 0, false
 	for ; r.at < len(r.text); r.at++ {
 		c := r.text[r.at]
@@ -133,6 +141,22 @@ func (r *Reader) nested() (json.RawMessage, bool) {
 		}
 	}
 	return nil, false
+}
+
+// pass goes behind a value in which objects and lists stand at most so deep in each other, and all texts are plain.
+func (r *Reader) pass(depth int) bool {
+	r.blank()
+	if r.at == len(r.text) || depth == 0 {
+		return false
+	}
+	switch r.text[r.at] {
+	case '{':
+		return r.Members(func([]byte) bool { return r.pass(depth - 1) })
+	case '[':
+		return r.Each(func() bool { return r.pass(depth - 1) })
+	}
+	_, ok := r.Value()
+	return ok
 }
 
 // Members calls take with the members of an object, which takes the value; false ends it.

@@ -1,7 +1,10 @@
 package wire_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -98,6 +101,39 @@ func TestAnswersAreReadWithAndWithoutAnError(t *testing.T) {
 	for _, body := range []string{``, `{"result":1`, `{"result":01}`, `{"result":1}}`, `{"result":{"a":}}`, `[]`} {
 		if r, err := wire.ParseReply([]byte(body)); err == nil {
 			t.Errorf("%q is read as %+v", body, r)
+		}
+	}
+}
+
+func FuzzAValueThatIsTakenIsJSON(f *testing.F) {
+	for _, text := range []string{
+		`[{"point":"a/b","value":[1,2.5,-3e7,true,null,{}]}]`, `{"a":{"b":[[],{"c":"d"}]}}`, `[1,]`, `{"a":1,}`, `{"a" 1}`, `[01]`, `["\u00e9","é"]`,
+		strings.Repeat("[", 20) + strings.Repeat("]", 20), strings.Repeat("[", 16) + "1" + strings.Repeat("]", 15), `[{"a":1}`, "[\"\x01\"]", `[nul]`, `[-]`,
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		r := wire.NewReader(text)
+		value, taken := r.Value()
+		if taken && !json.Valid(value) {
+			t.Errorf("%q is taken as a value of %q", value, text)
+		}
+		if trimmed := bytes.TrimSpace(text); !taken && json.Valid(text) && !bytes.ContainsRune(trimmed, '\\') && isASCII(trimmed) {
+			t.Errorf("%q is not taken", text)
+		}
+	})
+}
+
+func isASCII(text []byte) bool {
+	return !slices.ContainsFunc(text, func(c byte) bool { return c < ' ' || c >= 0x80 })
+}
+
+func BenchmarkAListOfCommandsIsTaken(b *testing.B) {
+	text := []byte(`{"commands":[{"point":"site/d1234/setpoint","value":21.5,"id":"QWERTYUIOPASDFGHJKLZXCVBNM","level":8}],"wait":10}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, ok := wire.NewReader(text).Value(); !ok {
+			b.Fatal("it is not taken")
 		}
 	}
 }

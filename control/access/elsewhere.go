@@ -17,17 +17,20 @@ type Branch struct {
 	Prefix point.Path // "": as it names them itself
 }
 
-// places finds the nodes of points that this node does not have.
+// places finds the nodes of points that this node does not have. It lists the descendants once for a request, and only if
+// a point is not known here: thousands of them would cost more than a command.
 type places struct {
+	below    func() []Branch // nil when they were listed, and where there are none
 	branches []Branch
 }
 
-// places looks up the descendants, once for a request.
-func (a *Access) places() *places {
-	if a.cfg.Below == nil {
-		return &places{}
+func (a *Access) places() *places { return &places{below: a.cfg.Below} }
+
+func (p *places) list() []Branch {
+	if p.below != nil {
+		p.branches, p.below = p.below(), nil
 	}
-	return &places{a.cfg.Below()}
+	return p.branches
 }
 
 // explain says at which node a point is, instead of err, if err says that this node does not have it. The longest prefix
@@ -37,7 +40,7 @@ func (p *places) explain(who *Who, path point.Path, err error) error {
 		return err
 	}
 	best := Branch{}
-	for _, b := range p.branches {
+	for _, b := range p.list() {
 		if b.Prefix != "" && (path == b.Prefix || strings.HasPrefix(string(path), string(b.Prefix)+"/")) && len(b.Prefix) > len(best.Prefix) {
 			best = b
 		}
@@ -61,7 +64,7 @@ const maxNamed = 3
 // hint adds to err, for a person, which descendants may have what this one does not have.
 func (p *places) hint(who *Who, err error) error {
 	e, is := errors.AsType[*fault.Error](err)
-	if !is || e.Err == nil || len(p.branches) == 0 || !strings.HasPrefix(who.Name, "person:") {
+	if !is || e.Err == nil || len(p.list()) == 0 || !strings.HasPrefix(who.Name, "person:") {
 		return err
 	}
 	var names []string
