@@ -19,8 +19,8 @@ func newLabCapacity() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use: "capacity", Short: "Measure how many devices, points and clients this machine carries",
-		Long: `Measure this machine with short loads on the loopback interface, for about a minute, and say
-how many devices, points and clients it carries and what is used up first. What is found is
+		Long: `Measure this machine with short loads on the loopback interface, for about a minute, and estimate
+how many devices, points and clients it carries and which resource is the limit. The result is
 kept in the data directory of the node on this machine, where the page and the API show it;
 without a node it is only printed. The node may run meanwhile; then its load counts as used.`,
 		Args: cobra.NoArgs,

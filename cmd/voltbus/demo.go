@@ -27,9 +27,9 @@ func newDemo(f *shell.Flags) *cobra.Command {
 		Use:   "demo",
 		Short: "Run a demonstration site, without any hardware",
 		Long: `Run a demonstration site on this machine: a simulated office building, and two boilers
-that a separate process plays behind a real Modbus TCP socket. Everything stays on the
-loopback interface. Stop it with Ctrl-C; the history is still there at the next start, and so are
-devices that you added. The site itself is written anew.`,
+that a separate process simulates behind a real Modbus TCP socket. Everything stays on the
+loopback interface. Stop it with Ctrl-C; the history and the devices that you added are kept for the
+next start. The site itself is rewritten.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd, f, site) },
 	}
@@ -133,7 +133,7 @@ const boilerCommand = "demo-boiler"
 func newBoiler() *cobra.Command {
 	return &cobra.Command{
 		Use: boilerCommand, Hidden: true, Args: cobra.NoArgs,
-		Short: "Play the boilers of the demonstration until standard input is closed",
+		Short: "Simulate the boilers of the demonstration until standard input is closed",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return demo.ServeBoiler(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 		},

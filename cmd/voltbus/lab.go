@@ -34,15 +34,15 @@ func newLab(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lab",
 		Short: "Measure Voltbus against published tables, on this machine",
-		Long: `Measure Voltbus on this machine and set the figures beside published ones. Each experiment
-repeats a table that somebody published, or studies a fault, and writes a report that says
-how it was measured, on what, and what the figures do not say.
+		Long: `Measure Voltbus on this machine and compare the figures with published ones. Each experiment
+repeats a published table, or studies a fault, and writes a report that states the method,
+the machine and the limits of the figures.
 
   voltbus lab list                          the experiments
   voltbus lab show pnnl-30858-table4        one of them: question, table, method, settings
   voltbus lab run pnnl-30858-table4         measure it; --quick shows in seconds that it works
-  voltbus lab report                        the runs that are kept here
-  voltbus lab capacity                      how much more this machine carries`,
+  voltbus lab report                        the stored runs
+  voltbus lab capacity                      how much load this machine can carry`,
 	}
 	cmd.AddCommand(newLabList(), newLabShow(), newLabRun(f), newLabReport(), newLabCapacity())
 	for _, sub := range cmd.Commands() {
@@ -170,7 +170,7 @@ func newLabRun(f *shell.Flags) *cobra.Command {
 		Use: "run EXPERIMENT", Short: "Run an experiment and write its report",
 		Long: `Run an experiment on this machine and write result.json and report.html into a folder of
 its own below --out. A pattern such as 'ami-*' runs several, one after another. Only loopback addresses are used. A run that is interrupted leaves
-nothing. Let the machine do nothing else meanwhile: the report shows its load.`,
+nothing behind. Run nothing else on the machine meanwhile: the report shows its load.`,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: completeExperiments,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !cmd.Flags().Changed("log-level") {
@@ -304,8 +304,8 @@ func newLabReport() *cobra.Command {
 	out, asJSON := labDir, false
 	cmd := &cobra.Command{
 		Use: "report [RUN [RUN]]", Short: "List the runs, show one, or compare two",
-		Long: `Without an argument, list the runs that are kept. With one, print its table and verdict, and
-write its report.html anew. With two, compare the second with the first. "last" names the
+		Long: `Without an argument, list the stored runs. With one, print its table and verdict, and
+rewrite its report.html. With two, compare the second with the first. "last" names the
 newest run.`,
 		Args: cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -380,7 +380,7 @@ func readRun(dir, id string, ids []string) (*experiment.Result, error) {
 func newLabPart() *cobra.Command {
 	return &cobra.Command{
 		Use: labPartCommand, Hidden: true, Args: cobra.ExactArgs(1),
-		Short: "Play a part of an experiment until standard input is closed",
+		Short: "Run a component of an experiment until standard input is closed",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return study.Serve(cmd.Context(), args[0], cmd.InOrStdin(), cmd.OutOrStdout())
 		},

@@ -30,7 +30,7 @@ func newRoot() *cobra.Command {
 	f := &shell.Flags{}
 	root := &cobra.Command{
 		Use:   "voltbus",
-		Short: "Collect data from devices, meters and substations, keep it durably, show it",
+		Short: "Collect data from devices, meters and substations, store it durably, show it",
 		Long: `Voltbus collects data from devices, meters and substations, keeps every reading
 durably and shows it.
 

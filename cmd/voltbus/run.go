@@ -27,8 +27,8 @@ func newRun(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run a node",
-		Long: `Run a node until it is interrupted. It reads its configuration again on the signal
-SIGHUP, or "voltbus reload": devices that did not change go on without a missed scan.`,
+		Long: `Run a node until it is interrupted. It reloads its configuration on the signal SIGHUP, or
+"voltbus reload": devices that did not change continue without a missed scan.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			log, err := f.Logger()

@@ -53,7 +53,7 @@ func newCheck() *cobra.Command {
 	file, asJSON := "voltbus.yaml", false
 	cmd := &cobra.Command{
 		Use:   "check [file]",
-		Short: "Find everything that is wrong with a configuration",
+		Short: "Check a configuration and report all problems",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -102,7 +102,7 @@ func checkJSON(cmd *cobra.Command, _ *config.Config, err error) error {
 func newReload(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reload",
-		Short: "Let a running node on this machine read its configuration again",
+		Short: "Make a running node on this machine reload its configuration",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.Where.Node != "" {
@@ -131,7 +131,7 @@ func newVersion() *cobra.Command {
 	var asJSON, notices, bill bool
 	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "Print the program's version, or what software by others it holds",
+		Short: "Print the program's version, or the third-party software that it contains",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {

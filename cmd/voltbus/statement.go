@@ -18,7 +18,7 @@ const statementCommand = "sql-statement"
 func newStatement() *cobra.Command {
 	return &cobra.Command{
 		Use: statementCommand, Hidden: true, Args: cobra.NoArgs,
-		Short: "Answer one statement of a node",
+		Short: "Execute one SQL statement for a node",
 		RunE:  func(cmd *cobra.Command, _ []string) error { return duckdb.ServeStatement(cmd.Context()) },
 	}
 }

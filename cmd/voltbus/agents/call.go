@@ -25,7 +25,7 @@ import (
 func newAgentMethods(f *shell.Flags) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
-		Use: "methods <name>", Short: "Show what an agent answers", Args: cobra.ExactArgs(1),
+		Use: "methods <name>", Short: "Show the methods of an agent", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
 				list, err := client.Do(ctx, s.Client, agents.Methods, agents.Agent{Name: args[0]})
@@ -74,9 +74,9 @@ func printMethods(cmd *cobra.Command, list []answer.Method) {
 func newAgentDescribe(f *shell.Flags) *cobra.Command {
 	p, entry := workshop.Project{SDK: python.Wheel, Log: func(text string) { fmt.Fprintln(os.Stderr, text) }}, ""
 	cmd := &cobra.Command{
-		Use: "describe <folder or name>", Short: "Show what an agent is, wants and answers, as JSON", Args: cobra.ExactArgs(1),
-		Long: `Show what an agent is, wants and answers, and the JSON Schema of its configuration, as JSON: of a
-project's folder, or of an agent that is installed. It is not started.`,
+		Use: "describe <folder or name>", Short: "Describe an agent, its requested capabilities and methods, as JSON", Args: cobra.ExactArgs(1),
+		Long: `Describe an agent as JSON: version, requested capabilities, methods and the JSON Schema of its configuration. The
+agent is a project's folder, or an installed one. It is not started.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if info, err := os.Stat(args[0]); err == nil && info.IsDir() {
 				p.Dir = args[0]
@@ -120,11 +120,11 @@ func newAgentCall(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "call <name> <method> [<argument> ...]", Short: "Call a method of an agent, and show what it returns", Args: cobra.MinimumNArgs(2),
 		Long: `Call a method of an agent in the name of the node, and show what it returns as JSON. An argument is a
-number, true, false, null, a text, or other JSON; name=value gives one by its name. The audit log is
-told who called, and with which arguments.
+number, true, false, null, a text, or other JSON; name=value gives one by its name. The audit log records the
+caller and the arguments.
 
-With --node the agent is one of another node, below or above this one; the agent "node" is that node
-itself. The nodes on the way must allow it: see "voltbus children grant", and uplink.allow in the
+With --node the agent is one of another node of the tree; the agent "node" is that node
+itself. The nodes on the path must allow it: see "voltbus children grant", and uplink.allow in the
 configuration of the child node.`,
 		Example: `  voltbus agent call boiler-watch limit 80.5
   voltbus agent call boiler-watch tune device=campus/b1/boiler limit=15

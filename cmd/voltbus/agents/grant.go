@@ -46,10 +46,10 @@ func newAgentIdentity(f *shell.Flags) []*cobra.Command {
 func newAgentRegister(f *shell.Flags) *cobra.Command {
 	var key, grants string
 	cmd := &cobra.Command{
-		Use: "register <name> [public key]", Short: "Admit a program that runs elsewhere, by its key", Args: cobra.RangeArgs(1, 2),
-		Long: `Admit a program that runs elsewhere, by the public half of its key. With --key the key is in a file
-here, and is made if the file does not exist; copy it to where the program runs. A name that is taken is free again
-after "voltbus agent remove"; "voltbus agent revoke" shuts the agent out and keeps the name.`,
+		Use: "register <name> [public key]", Short: "Register an agent that runs elsewhere, with its key", Args: cobra.RangeArgs(1, 2),
+		Long: `Register an agent that runs elsewhere, with its public key. With --key the key is in a file here, and is created if the
+file does not exist; copy it to the machine of the program. "voltbus agent remove" frees the name;
+"voltbus agent revoke" revokes the key and keeps the name.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (len(args) == 2) == (key != "") {
 				return shell.Usage(errors.New("give either a public key or --key with a file"))
@@ -121,7 +121,7 @@ func newAgentGrants(f *shell.Flags) *cobra.Command {
 	var asJSON bool
 	var file string
 	cmd := &cobra.Command{
-		Use: "grants <name>", Short: "Show what an agent may do, or replace it", Args: cobra.ExactArgs(1),
+		Use: "grants <name>", Short: "Show the grants of an agent, or replace them", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
 				if file != "" {
@@ -171,8 +171,8 @@ type limits struct {
 func newAgentGrant(f *shell.Flags) *cobra.Command {
 	var l limits
 	cmd := &cobra.Command{
-		Use: "grant <name> <capability> [<for what> ...]", Short: "Allow an agent more, at once", Args: cobra.MinimumNArgs(2),
-		Long: "Allow an agent more, at once, also on its open connection.\n\n" + CapabilityHelp,
+		Use: "grant <name> <capability> [<for what> ...]", Short: "Grant an agent another capability, at once", Args: cobra.MinimumNArgs(2),
+		Long: "Grant an agent another capability, at once, also on its open connection.\n\n" + CapabilityHelp,
 		Example: `  voltbus agent grant boiler publish 'analysis/**'
   voltbus agent grant boiler command campus/b1/ahu1@8 --min 10 --max 30
   voltbus agent grant tuner call boiler:set_limit --where 'device=campus/b1/**' --where limit=10..20`,
@@ -197,8 +197,8 @@ func newAgentGrant(f *shell.Flags) *cobra.Command {
 
 func newAgentUngrant(f *shell.Flags) *cobra.Command {
 	return &cobra.Command{
-		Use: "ungrant <name> <capability> [<for what> ...]", Short: "Allow an agent less, at once", Args: cobra.MinimumNArgs(2),
-		Long: "Allow an agent less, at once: what it subscribed to and may no longer hear ends.\n\n" + CapabilityHelp,
+		Use: "ungrant <name> <capability> [<for what> ...]", Short: "Withdraw a capability from an agent, at once", Args: cobra.MinimumNArgs(2),
+		Long: "Withdraw a capability from an agent, at once: what it subscribed to and may no longer hear ends.\n\n" + CapabilityHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			g, err := Capabilities(args[1], args[2:])
 			if err != nil {
@@ -213,7 +213,7 @@ func newAgentUngrant(f *shell.Flags) *cobra.Command {
 
 func newAgentRevoke(f *shell.Flags) *cobra.Command {
 	return &cobra.Command{
-		Use: "revoke <name>", Short: "Shut an agent out, at once and for good", Args: cobra.ExactArgs(1),
+		Use: "revoke <name>", Short: "Revoke an agent, at once and permanently", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
 				_, err := client.Do(ctx, s.Client, agents.Revoke, agents.Agent{Name: args[0]})

@@ -24,8 +24,8 @@ var moduleForm = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 func newAgentNew() *cobra.Command {
 	template := "watch"
 	cmd := &cobra.Command{
-		Use: "new <folder>", Short: "Begin an agent: a project with a test that passes", Args: cobra.ExactArgs(1),
-		Long: `Begin an agent in Python: a project with a test that passes, ready for "voltbus agent install". The
+		Use: "new <folder>", Short: "Create an agent project with a test that passes", Args: cobra.ExactArgs(1),
+		Long: `Create an agent project in Python with a test that passes, ready for "voltbus agent install". The
 folder's name becomes the name of the agent. The template minimal does nothing yet; watch listens to
 points and raises an alert.`,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -34,7 +34,7 @@ const AgentExecCommand = "agent-exec"
 func NewAgentExec() *cobra.Command {
 	return &cobra.Command{
 		Use: AgentExecCommand + " <spec>", Hidden: true, Args: cobra.ExactArgs(1),
-		Short: "Give up rights and become an agent's process",
+		Short: "Drop privileges and execute an agent's process",
 		RunE: func(_ *cobra.Command, args []string) error {
 			var spec jail.Spec
 			if err := json.Unmarshal([]byte(args[0]), &spec); err != nil {
@@ -58,13 +58,13 @@ func AgentExec() ([]string, error) {
 func newAgentProcess(f *shell.Flags) []*cobra.Command {
 	return []*cobra.Command{
 		newAgentNew(), newAgentSDK(), newAgentInstall(f), f.Where.Elsewhere(newAgentList(f)), f.Where.Elsewhere(newAgentStatus(f)), f.Where.Elsewhere(newAgentLogs(f)),
-		newAgentOperate(f, "start", "Start an agent, now and after each start of the node"),
-		newAgentOperate(f, "stop", "End an agent, until it is started again"),
-		newAgentOperate(f, "restart", "End an agent and start it again"),
+		newAgentOperate(f, "start", "Start an agent, now and after each restart of the node"),
+		newAgentOperate(f, "stop", "Stop an agent until it is started again"),
+		newAgentOperate(f, "restart", "Restart an agent"),
 		newAgentOperate(f, "enable", "Start an agent whenever the node starts, even if it was stopped"),
 		newAgentOperate(f, "disable", "Do not start an agent when the node starts"),
 		newAgentOperate(f, "rollback", "Run the version before the newest again"),
-		newAgentOperate(f, "approve", "Allow an agent all that it wants; needs the role administrator"),
+		newAgentOperate(f, "approve", "Grant an agent all capabilities that it requests; needs the role administrator"),
 		newAgentRun(f), newAgentDescribe(f), newAgentMethods(f), newAgentCall(f), newAgentRemove(f),
 	}
 }
@@ -76,9 +76,9 @@ func newAgentInstall(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "install <folder, .whl, .tar.gz or .zip>", Short: "Install an agent, or another version of one", Args: cobra.ExactArgs(1),
 		Long: `Install an agent from a folder with a pyproject.toml, a wheel or an archive. It gets an environment
-of Python of its own, a key, and what it wants to do on the bus once that is allowed: with a terminal
-this command asks, without one say --grant or --no-grant. Another version runs beside the old one until
-it is in place; "voltbus agent rollback" goes back. An installation that fails leaves nothing.`,
+of Python of its own, a key, and the capabilities that it requests once they are granted: on a terminal this command
+asks, otherwise say --grant or --no-grant. A new version is installed beside the old one and then replaces it;
+"voltbus agent rollback" returns to the old one. An installation that fails leaves nothing behind.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if grant && noGrant {
 				return shell.Usage(errors.New("--grant and --no-grant exclude each other"))
@@ -188,10 +188,10 @@ func newAgentOperate(f *shell.Flags, action, short string) *cobra.Command {
 func newAgentRemove(f *shell.Flags) *cobra.Command {
 	keep := false
 	cmd := &cobra.Command{
-		Use: "remove <name>", Short: "End an agent, and remove it with its key and files; what it recorded stays", Args: cobra.ExactArgs(1),
-		Long: `End an agent, and remove it with its key, its files and its configuration documents, whose versions
-stay to be read. What it recorded stays. Of an agent that runs elsewhere, which "voltbus agent register" admitted, the
-node removes the name, the key and the grants, so that the name can be registered again; its program is left alone.`,
+		Use: "remove <name>", Short: "Stop an agent and remove it with its key and files; the samples that it recorded stay", Args: cobra.ExactArgs(1),
+		Long: `Stop an agent and remove it with its key, its files and its configuration documents, whose versions stay readable. The
+samples that it recorded stay. Of an agent that "voltbus agent register" added, the node removes the name, the key and
+the grants, so that the name can be registered again; its program is not touched.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error { return removeAgent(s, ctx, args[0], keep) })
 		},
@@ -244,7 +244,7 @@ func newAgentList(f *shell.Flags) *cobra.Command {
 func newAgentStatus(f *shell.Flags) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
-		Use: "status <name>", Short: "Show how an agent is, and how it ended before", Args: cobra.ExactArgs(1),
+		Use: "status <name>", Short: "Show the status of an agent and its previous exits", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
 				p, err := client.Do(ctx, s.Client, processes.Show, processes.Agent{Name: args[0]})
@@ -308,7 +308,7 @@ func newAgentLogs(f *shell.Flags) *cobra.Command {
 	var lines client.Lines
 	follow := false
 	cmd := &cobra.Command{
-		Use: "logs <name>", Short: "Show what an agent printed", Args: cobra.ExactArgs(1),
+		Use: "logs <name>", Short: "Show the output of an agent", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error { return ShowLogs(ctx, s, args[0], lines, follow) })
 		},

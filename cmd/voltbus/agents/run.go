@@ -50,9 +50,9 @@ func newAgentRun(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "run [<folder>]", Short: "Run an agent from its sources, in the foreground, while you write it", Args: cobra.MaximumNArgs(1),
 		Long: `Run an agent from its sources, in the foreground, until Ctrl-C. It gets an identity on the node and all
-that it wants for as long as it runs, so you need the role administrator; its documents stay. The
-sources are used where they are, with an environment of Python in .venv beside them, or with --python.
-Nothing isolates it: it is your own program. With --reload it starts anew when a file changes.`,
+capabilities that it requests while it runs, so you need the role administrator; its documents stay. The
+sources are used in place, with a Python environment in .venv beside them, or with --python.
+The agent is not isolated. With --reload it restarts when a file changes.`,
 		Example: `  voltbus agent new boiler-watch && cd boiler-watch
   voltbus agent run --reload`,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -13,8 +13,8 @@ import (
 
 func newAgentSDK() *cobra.Command {
 	return &cobra.Command{
-		Use: "sdk [folder]", Short: "Write the Python SDK that is in this program, as a wheel", Args: cobra.MaximumNArgs(1),
-		Long: `Write the Python SDK that is in this program, as a wheel, into a folder or the current one. Agents that
+		Use: "sdk [folder]", Short: "Write the Python SDK in this program as a wheel", Args: cobra.MaximumNArgs(1),
+		Long: `Write the Python SDK in this program as a wheel, into a folder or the current one. Agents that
 are installed have it already; it is for writing and testing them, and for programs that run elsewhere.`,
 		Example: `  voltbus agent sdk
   python3 -m venv venv

@@ -34,15 +34,15 @@ type Program struct {
 // New returns the command.
 func New(p *Program) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "call [<operation> [<name>=<value> ...]]", Short: "Ask a node for any of its operations, and show the answer as JSON",
-		Long: `Ask a node for any of its operations, and show the answer as JSON. Without an operation all are listed; with
+		Use: "call [<operation> [<name>=<value> ...]]", Short: "Call any operation of a node, and show the answer as JSON",
+		Long: `Call any operation of a node, and show the answer as JSON. Without an operation all are listed; with
 one and --help its arguments are.
 
-A value is a text, a number, true or false as the argument wants it, and JSON for everything else. A list stands
-as <name>=<value> several times, or as one list of JSON. <name>=@<file> takes the value from a file. What the
-answer is, docs/reference/api.md says.
+A value is a text, a number, true or false as the argument requires, and JSON for everything else. Write a list
+as <name>=<value> several times, or as one JSON list. <name>=@<file> reads the value from a file. docs/reference/api.md
+describes the answers.
 
-With --node another node of the tree is asked, as far as it lets those who ask from here.`,
+With --node the request goes to another node of the tree, which must allow it.`,
 		Example: `  voltbus call
   voltbus call document.set --help
   voltbus call document.set owner=shared name=limits type=yaml text=@limits.yaml

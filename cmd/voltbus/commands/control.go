@@ -25,7 +25,7 @@ func NewGet(f *shell.Flags) *cobra.Command {
 	node := ""
 	cmd := &cobra.Command{
 		Use: "get <point>...", Short: "Read points from their devices now",
-		Long: `Read points from their devices now, not from the history. Each point is answered by itself; the exit
+		Long: `Read points from their devices now, not from the history. Each point has its own result; the exit
 code is 1 if any could not be read.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -122,15 +122,15 @@ type setOptions struct {
 func NewSet(f *shell.Flags) *cobra.Command {
 	var o setOptions
 	cmd := &cobra.Command{
-		Use: "set <point> <value> [<point> <value>]...", Short: "Set points, until they are released",
-		Long: `Set points. A command takes a level of the point's priority array, where the smallest number wins, and
-holds it until it is released, or its lease ends. It waits for what the device says.
+		Use: "set <point> <value> [<point> <value>]...", Short: "Command points",
+		Long: `Command points. A command occupies a level of the point's priority array, where the smallest number wins, until it is
+released or its lease ends. The command line waits for the device's feedback.
 
-The exit code is 1 if the device did not take a value, because it refuses it or is busy: the status is then "failed", and what was
-commanded before stays. It is 3 if the device was not reached: the command holds, and is tried again. It is 6 if it took the command and reports another value, 7 if
-a rate or a minimum on or off time holds the command back: the output is then "waiting", and "later" says from when it goes on. It is
-2 if a value or the request is wrong, 4 if you may not, or a reservation, an override or somebody else's command stands in the way, which
-is then printed, and 5 if there is no such point. A point that demands the approval of a second person waits for it: see
+Exit codes: 1, the device refused the value or is busy: the status is "failed", and the former command stays. 2, a value
+or the request is wrong. 3, the device was not reached: the command stays, and is retried. 4, you have no right to do
+it, or a reservation, an override or another command conflicts, which is printed. 5, there is no such point. 6, the
+device accepted the command and reports another value. 7, a rate or a minimum on or off time delays the command: the
+output is "waiting", and "later" is the time at which it continues. For points that need approval see
 "voltbus approve".`,
 		Example: `  voltbus set site/zone1/setpoint 21.5 --lease 30m --reason "too warm"
   voltbus set site/fan1/run on site/fan2/run off
@@ -259,7 +259,7 @@ func orNull(raw json.RawMessage) json.RawMessage {
 func NewWho(f *shell.Flags) *cobra.Command {
 	var out shell.Format
 	cmd := &cobra.Command{
-		Use: "who <path>", Short: "See who holds a point, a device or a branch, until when and why",
+		Use: "who <path>", Short: "Show who commands a point, a device or a branch, until when and why",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {

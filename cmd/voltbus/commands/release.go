@@ -23,13 +23,12 @@ import (
 func NewRelease(f *shell.Flags) *cobra.Command {
 	var chosen answer.CommandSelection
 	cmd := &cobra.Command{
-		Use: "release [<path>]", Short: "End own commands, so that points follow others or go back",
-		Long: `End own commands: those on a point, or on all points of a device or branch, those of a task,
-one by its identifier, or all with the reservations. The point then follows the next level that is taken, or goes back to its default.
+		Use: "release [<path>]", Short: "Relinquish your own commands; other commands then apply, or the points revert",
+		Long: `Relinquish your own commands: those on a point, or on all points of a device or branch, those of a task, one by its
+identifier, or all with the reservations. The next level in use then applies, or the point reverts to its default.
 
-With --all the other nodes of the tree are asked, too, to end the commands given there from this one. If points
-of a node stay commanded, or a node cannot be asked, the output says so, and the exit code is not 0.
-With --node, only that node is asked.`,
+With --all this includes the other nodes of the tree. If points of one stay commanded, or it cannot be reached, this is
+reported, and the exit code is not 0. With --node only that node is included.`,
 		Example: `  voltbus release site/zone1/setpoint
   voltbus release site/zone1
   voltbus release --all

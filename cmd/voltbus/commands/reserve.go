@@ -24,7 +24,7 @@ func NewReserve(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "reserve <task> <path>...", Short: "Reserve points, devices or branches for a time",
 		Long: `Reserve points, devices or branches for a time, all or none. Nobody else commands them meanwhile,
-except with the most urgent levels. If others stand in the way, it says who, what and when.`,
+except with the most urgent levels. On a conflict, the owner, the paths and the time are printed.`,
 		Example: `  voltbus reserve tests site/ahu --from now --to now+2h
   voltbus reserve nightly site/boiler1 site/boiler2 --from 2026-02-01T20:00:00Z --to 2026-02-02T04:00:00Z --priority high`,
 		Args: cobra.MinimumNArgs(2),
@@ -120,9 +120,9 @@ func NewOverride(f *shell.Flags) *cobra.Command {
 	var out shell.Format
 	cmd := &cobra.Command{
 		Use: "override [<pattern>]", Short: "Override points, or list the overrides",
-		Long: `Override points: no command reaches them until the override ends or is cleared. They stay as
-they are, and follow their commands again afterwards. With --failsafe every command of theirs ends and
-they go back to their defaults first. Without a pattern the overrides are listed.`,
+		Long: `Override points: no command reaches them until the override ends or is cleared. They keep
+their values, and follow their commands again afterwards. With --failsafe their commands end and
+they revert to their defaults first. Without a pattern the overrides are listed.`,
 		Example: `  voltbus override 'site/ahu/**' --for 2h --reason "filter change"
   voltbus override clear 'site/ahu/**'`,
 		Args: cobra.MaximumNArgs(1),
@@ -149,7 +149,7 @@ they go back to their defaults first. Without a pattern the overrides are listed
 func newOverrideClear(f *shell.Flags) *cobra.Command {
 	all := false
 	clearing := &cobra.Command{
-		Use: "clear [<pattern>]", Short: "End an override, with its pattern as it is listed, or all", Args: cobra.MaximumNArgs(1),
+		Use: "clear [<pattern>]", Short: "End an override, by its pattern as listed, or all", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if all == (len(args) == 1) {
 				return shell.Usage(errors.New("say the pattern of the override, as it is listed, or --all"))
@@ -204,7 +204,7 @@ func NewApprove(f *shell.Flags) *cobra.Command {
 	var no bool
 	var out shell.Format
 	cmd := &cobra.Command{
-		Use: "approve [<requester> <id>]", Short: "Approve a command that needs approval, or list those that wait",
+		Use: "approve [<requester> <id>]", Short: "Approve a command that needs approval, or list such commands",
 		Example: `  voltbus approve
   voltbus approve agent:tune 7YB2
   voltbus approve agent:tune 7YB2 --no`,

@@ -16,9 +16,9 @@ import (
 func NewRevert(f *shell.Flags) *cobra.Command {
 	var spread time.Duration
 	cmd := &cobra.Command{
-		Use: "revert <path>", Short: "End every command of a device or branch, whoever made it, so that its points go back",
-		Long: `End every command of a point, or of all points of a device or branch, whoever made it, so that they go
-back to their defaults. It needs the role engineer. With --spread the points go back one after the other, in
+		Use: "revert <path>", Short: "End all commands of a device or branch, whoever made them, so that its points revert",
+		Long: `End all commands of a point, or of all points of a device or branch, whoever made them, so that they revert to their
+defaults. It needs the role engineer. With --spread the points revert one after the other, in
 the order of their paths, the first at once. What is commanded after the revert stays, and so do
 reservations; to keep others from commanding, use override --failsafe.`,
 		Example: `  voltbus revert site/zone1

@@ -36,11 +36,11 @@ func newVolttron() *cobra.Command {
 	out, name := "converted", "plant-1"
 	cmd := &cobra.Command{
 		Use: "volttron FOLDER", Short: "Convert a configuration store of VOLTTRON", Args: cobra.ExactArgs(1),
-		Long: `Convert a configuration store of VOLTTRON. The folder is a configuration_store, the VOLTTRON_HOME above it,
+		Long: `Convert a configuration store of VOLTTRON. The folder is a configuration_store, the VOLTTRON_HOME that contains it,
 or a single file such as platform.driver.store. Nothing in it is changed.
 
 The new folder holds voltbus.yaml, the registries, and report.md, which says what was not converted and why.
-Devices whose driver is not there are comments at the end of voltbus.yaml.`,
+Devices without a driver here are comments at the end of voltbus.yaml.`,
 		Example: `  voltbus convert volttron ~/.volttron --out plant-1
   voltbus check plant-1/voltbus.yaml`,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -15,10 +15,10 @@ import (
 func NewAlerts(f *shell.Flags) *cobra.Command {
 	var out shell.Format
 	cmd := &cobra.Command{
-		Use: "alerts", Short: "List what agents want people to know",
-		Long: `List the open alerts of agents: the most severe first, of these the newest. An alert stays open, also
-over restarts, until its agent says that it is over. Clearing one asks its agent: while that says that it lasts, or
-does not say, it stays open. An alert of an agent that is not connected is open again when the agent returns.`,
+		Use: "alerts", Short: "List alerts of agents",
+		Long: `List the open alerts of agents, the most severe and then the newest first. An alert stays open, also over restarts,
+until its agent clears it. If you clear it, the node asks the agent: it stays open if the cause lasts or the agent does
+not answer. An alert of a disconnected agent opens again when the agent returns.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error { return listAlerts(s, ctx, &out) })
@@ -26,7 +26,7 @@ does not say, it stays open. An alert of an agent that is not connected is open 
 	}
 	out.Register(cmd)
 	clearing := &cobra.Command{
-		Use: "clear <agent> <key>", Short: "End an alert, unless its agent says that it lasts", Args: cobra.ExactArgs(2),
+		Use: "clear <agent> <key>", Short: "Clear an alert, unless its agent reports that its cause lasts", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
 				return client.Tell(ctx, s.Client, alerts.Clear, alerts.Alert{Agent: args[0], Key: args[1]})

@@ -16,9 +16,10 @@ import (
 func NewHealth(f *shell.Flags) *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
-		Use: "health", Aliases: []string{"overview"}, Short: "Say whether all is well, and what is not", Args: cobra.NoArgs,
-		Long: `Say whether all is well at a node, and what is not: what does not answer, is not recorded or not carried out, open
-alerts, and what waits for somebody. The overview of the page, /api/v1/health and the metrics count the same. What is critical comes first.`,
+		Use: "health", Aliases: []string{"overview"}, Short: "Show the health of the node and its problems", Args: cobra.NoArgs,
+		Long: `Show the health of a node: devices that do not answer, data that is not recorded, commands that are not executed, open
+alerts, and pending approvals, the critical ones first. The overview of the page, /api/v1/health and the metrics count
+the same.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
 				h, err := s.Client.Health(ctx)

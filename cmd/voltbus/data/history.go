@@ -61,7 +61,7 @@ func NewQuery(f *shell.Flags) *cobra.Command {
 	var steps client.Steps
 	limit, newest := 0, false
 	cmd := &cobra.Command{
-		Use: "query point… | pattern", Short: "Print samples, or summaries of steps",
+		Use: "query point… | pattern", Short: "Print samples, or summaries by time step",
 		Long: "Print the samples of points; with --step a summary of each step.\n\n" + timeHelp + "\n\n" + selectHelp,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -321,8 +321,8 @@ func NewSQL(f *shell.Flags) *cobra.Command {
 	var out shell.Format
 	limit := 10_000
 	cmd := &cobra.Command{
-		Use: "sql statement", Short: "Ask the history with read-only SQL",
-		Long: `Ask the history with read-only SQL. There are the tables
+		Use: "sql statement", Short: "Query the history with read-only SQL",
+		Long: `Query the history with read-only SQL. There are the tables
   samples(point, time, value, exact, text, kind, quality)
   points(id, path)
 

@@ -87,8 +87,8 @@ func NewImport(f *shell.Flags) *cobra.Command {
 protocol, SenML, or JSON. The name of the file tells the format, or --format does; - is standard input.
 
 The readings go to the node in chunks. If the command is interrupted, run it again: within the node's
-retry window (24 hours, if ingest.retry says nothing else) chunks that are recorded are not recorded again, and
-later a reading of the same point and time takes the place of the first.
+retry window (ingest.retry, 24 hours by default) recorded chunks are not recorded again; after that, a reading with
+the same point and time replaces the first one.
 
   voltbus import meters.csv
   voltbus import --under site/old --precision s archive.lp`,

@@ -21,10 +21,10 @@ func NewLogs(f *shell.Flags) *cobra.Command {
 	var lines client.Lines
 	follow := false
 	cmd := &cobra.Command{
-		Use: "logs [agent]", Short: "Show the node's own log, or what an agent printed", Args: cobra.MaximumNArgs(1),
-		Long: `Show the newest records of the node's own log, or, with the name of an agent, what that printed. The
+		Use: "logs [agent]", Short: "Show the node's own log, or the output of an agent", Args: cobra.MaximumNArgs(1),
+		Long: `Show the newest records of the node's own log, or, with the name of an agent, its output. The
 node keeps its newest records in memory, up to 1 MiB, while it runs; reading them needs the role engineer, and the audit
-log is told who does. With --node it is the log of another node, which must allow its ancestors
+log records the reader. With --node it is the log of another node, which must allow its ancestors
 "call node:log".`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {

@@ -98,7 +98,7 @@ func listPoints(s shell.Session, ctx context.Context, filter client.Filter, out 
 func NewTail(f *shell.Flags) *cobra.Command {
 	asJSON, limit, node := false, 0, ""
 	cmd := &cobra.Command{
-		Use: "tail [pattern]", Short: "Show values as they come", Long: "Show values as they come, until interrupted.\n\n" + patternHelp,
+		Use: "tail [pattern]", Short: "Show values live", Long: "Show values live, until interrupted.\n\n" + patternHelp,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if limit < 0 {
@@ -161,7 +161,7 @@ func printScan(s shell.Session, message json.RawMessage) error {
 func NewDevices(f *shell.Flags) *cobra.Command {
 	var out shell.Format
 	cmd := &cobra.Command{
-		Use: "devices", Short: "Show how the devices are doing", Args: cobra.NoArgs,
+		Use: "devices", Short: "Show the devices and their state", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error { return listDevices(s, ctx, &out) })
 		},
@@ -201,8 +201,8 @@ func listDevices(s shell.Session, ctx context.Context, out *shell.Format) error 
 func NewLedger(f *shell.Flags) *cobra.Command {
 	asJSON, local := false, false
 	cmd := &cobra.Command{
-		Use: "ledger", Short: "Show that nothing was lost, or what was", Args: cobra.NoArgs,
-		Long: `Show that nothing was lost, or what was: of this node and of every descendant, for each origin what
+		Use: "ledger", Short: "Verify that nothing was lost, or show what was", Args: cobra.NoArgs,
+		Long: `Verify that nothing was lost, or show what was: of this node and of every descendant, for each origin what
 was produced and acknowledged there, and what is stored, left out, missing or on its way at each node. Nodes
 that do not answer are shown with what they said last.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -30,7 +30,7 @@ only takes it for that one.`
 
 // NewDNP3 returns the command "dnp3".
 func NewDNP3(f *shell.Flags) *cobra.Command {
-	cmd := &cobra.Command{Use: "dnp3", Short: "Find, read, operate and watch DNP3 outstations; be one", Long: dnp3Help}
+	cmd := &cobra.Command{Use: "dnp3", Short: "Find, read, operate and monitor DNP3 outstations; act as an outstation", Long: dnp3Help}
 	for _, sub := range []*cobra.Command{newDNP3Scan(), newDNP3Read(), newDNP3Operate(), newDNP3Freeze(), newDNP3Monitor(), newDNP3Outstation(f)} {
 		cmd.AddCommand(sub)
 		shell.StrictArgs(sub)

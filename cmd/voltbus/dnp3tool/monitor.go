@@ -32,7 +32,7 @@ type dnp3Monitor struct {
 func newDNP3Monitor() *cobra.Command {
 	var m dnp3Monitor
 	cmd := &cobra.Command{
-		Use: "monitor", Short: "Show what an outstation reports, and the frames", Long: monitorHelp, Args: cobra.NoArgs,
+		Use: "monitor", Short: "Show the reports of an outstation, and the frames", Long: monitorHelp, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return m.run(cmd) },
 	}
 	m.register(cmd)

@@ -29,7 +29,7 @@ Commands of the masters are refused.`
 func newDNP3Outstation(f *shell.Flags) *cobra.Command {
 	file, listen := "", ""
 	cmd := &cobra.Command{
-		Use: "outstation --map FILE", Short: "Show points of a node to DNP3 masters", Long: outstationHelp, Args: cobra.NoArgs,
+		Use: "outstation --map FILE", Short: "Offer points of a node to DNP3 masters", Long: outstationHelp, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if file == "" {
 				return shell.Usage(errors.New("--map is missing; write the name of a mapping file"))

@@ -16,7 +16,7 @@ func newConcentrators(f *Program) *cobra.Command {
 	var open table
 	refused := false
 	cmd := &cobra.Command{
-		Use: "concentrators", Short: "Show what a concentrator took, what became of it, and where it goes", Args: cobra.NoArgs,
+		Use: "concentrators", Short: "Show the readings of a concentrator, their status and their destination", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.With(cmd, func(ctx context.Context, c *client.Client) error {
 				got, err := client.Do(ctx, c, metering.Concentrators, metering.Nothing{})

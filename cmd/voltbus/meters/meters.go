@@ -39,7 +39,7 @@ type Rows struct {
 // New returns the command.
 func New(f *Program) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "meter", Short: "Meters, their readings, and what is missing of them",
+		Use: "meter", Short: "Manage meters and their readings, and find missing readings",
 		Long: `Meters and their readings, in a node whose metering.role is mds or concentrator. Times are written 2026-03-01T00:15:00Z,
 days 2026-03-01.`,
 	}
@@ -55,7 +55,7 @@ const registerPart = 20_000
 
 func newMeterRegister(f *Program) *cobra.Command {
 	return &cobra.Command{
-		Use: "register file", Short: "Register the meters of a file of JSON: {\"meters\": [...]}", Args: cobra.ExactArgs(1),
+		Use: "register file", Short: "Register the meters in a JSON file: {\"meters\": [...]}", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			file, err := f.Open(args[0])
 			if err != nil {
@@ -103,7 +103,7 @@ func newMeterReadings(f *Program) *cobra.Command {
 	in := metering.Span{}
 	var open table
 	cmd := &cobra.Command{
-		Use: "readings <meter>", Short: "List readings of a channel, as they are or were known", Args: cobra.ExactArgs(1),
+		Use: "readings <meter>", Short: "List readings of a channel, as known now or at a past time", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Meter = args[0]
 			return f.With(cmd, func(ctx context.Context, c *client.Client) error {
@@ -176,7 +176,7 @@ func listMissing(ctx context.Context, cmd *cobra.Command, c *client.Client, open
 
 func newMeterValidate(f *Program) *cobra.Command {
 	return &cobra.Command{
-		Use: "validate <day>", Short: "Validate the readings of a day that were not, and estimate what is missing", Args: cobra.ExactArgs(1),
+		Use: "validate <day>", Short: "Validate the readings of a day, and estimate missing ones", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.With(cmd, func(ctx context.Context, c *client.Client) error {
 				j, err := client.Do(ctx, c, metering.Validate, metering.Validation{Day: args[0]})
@@ -193,7 +193,7 @@ func newMeterExceptions(f *Program) *cobra.Command {
 	in := metering.Waiting{}
 	var open table
 	cmd := &cobra.Command{
-		Use: "exceptions", Short: "List what validation doubts and nobody dealt with", Args: cobra.NoArgs,
+		Use: "exceptions", Short: "List validation exceptions that are not settled", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.With(cmd, func(ctx context.Context, c *client.Client) error {
 				list, err := client.Do(ctx, c, metering.Exceptions, in)
@@ -222,7 +222,7 @@ func newMeterExceptions(f *Program) *cobra.Command {
 func newMeterEdit(f *Program) *cobra.Command {
 	in := metering.Edit{Value: new(float64)}
 	cmd := &cobra.Command{
-		Use: "edit <meter>", Short: "Set the value of an interval; all versions before it stay", Args: cobra.ExactArgs(1),
+		Use: "edit <meter>", Short: "Set the value of an interval; all earlier versions stay", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.Meter = args[0]
 			return f.With(cmd, func(ctx context.Context, c *client.Client) error {

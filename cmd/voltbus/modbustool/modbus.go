@@ -33,7 +33,7 @@ register 40001 of a data sheet is holding:0.`
 
 // NewModbus returns the command "modbus".
 func NewModbus() *cobra.Command {
-	cmd := &cobra.Command{Use: "modbus", Short: "Find, read, write, watch and decode registers of Modbus devices", Long: modbusHelp}
+	cmd := &cobra.Command{Use: "modbus", Short: "Find, read, write, monitor and decode registers of Modbus devices", Long: modbusHelp}
 	for _, sub := range []*cobra.Command{newModbusScan(), newModbusRead(), newModbusWrite(), newModbusWatch(), newModbusDecode()} {
 		cmd.AddCommand(sub)
 		shell.StrictArgs(sub)

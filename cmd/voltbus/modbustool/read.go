@@ -28,7 +28,7 @@ func newModbusRead() *cobra.Command {
 	var types []string
 	var out shell.Format
 	cmd := &cobra.Command{
-		Use: "read <area>...", Short: "Read registers, and show them as each type and byte order", Long: modbusReadHelp,
+		Use: "read <area>...", Short: "Read registers, and show them in each type and byte order", Long: modbusReadHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			areas, err := areasOf(args)
 			if err != nil {
@@ -128,7 +128,7 @@ func newModbusDecode() *cobra.Command {
 	var types []string
 	var out shell.Format
 	cmd := &cobra.Command{
-		Use: "decode <word>...", Short: "Show what raw words mean as each type and byte order", Long: modbusDecodeHelp,
+		Use: "decode <word>...", Short: "Decode raw words in each type and byte order", Long: modbusDecodeHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			words, err := modbus.ParseWords(args)
 			if err != nil {
@@ -158,7 +158,7 @@ func newModbusDecode() *cobra.Command {
 	return shell.TakesNegatives(cmd)
 }
 
-const modbusWatchHelp = `Read again and again, and print what changed, with the time: turn a knob at the device and see which
+const modbusWatchHelp = `Read repeatedly, and print changes, with the time: turn a knob at the device and see which
 register it is. The first round prints nothing, unless --all.`
 
 func newModbusWatch() *cobra.Command {
@@ -168,7 +168,7 @@ func newModbusWatch() *cobra.Command {
 	var rounds int
 	var all bool
 	cmd := &cobra.Command{
-		Use: "watch <area>...", Short: "Read again and again, and print what changed", Long: modbusWatchHelp,
+		Use: "watch <area>...", Short: "Read repeatedly, and print changes", Long: modbusWatchHelp,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			areas, err := areasOf(args)
 			if err != nil {

@@ -19,8 +19,8 @@ import (
 // NewChildren returns the command "children".
 func NewChildren(f *shell.Flags) *cobra.Command {
 	cmd := newChildrenList(f)
-	cmd.Use, cmd.Short = "children", "List the nodes that send their data here, approve them and shut them out"
-	cmd.Long = `List the nodes that send their data here, approve them and shut them out. Before you approve one, compare
+	cmd.Use, cmd.Short = "children", "List the nodes that send their data here, approve and revoke them"
+	cmd.Long = `List the nodes that send their data here, approve and revoke them. Before you approve one, compare
 the fingerprint of its key with what voltbus join or voltbus uplink status shows there.`
 	cmd.Example = `  voltbus children
   voltbus children approve plant-1
@@ -84,7 +84,7 @@ func bundleEnd(c *answer.Child) string {
 
 func newChildrenShow(f *shell.Flags) *cobra.Command {
 	return &cobra.Command{
-		Use: "show <name>", Short: "Show all about a node, as JSON", Args: cobra.ExactArgs(1),
+		Use: "show <name>", Short: "Show everything about a node, as JSON", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
 				c, err := client.Do(ctx, s.Client, children.Get, children.Node{Name: args[0]})
@@ -151,7 +151,7 @@ func newChildrenConfine(f *shell.Flags) *cobra.Command {
 
 func newChildrenRemove(f *shell.Flags) *cobra.Command {
 	return &cobra.Command{
-		Use: "remove <name>", Short: "Forget a node: its name is free, its key a stranger's; its data stay", Args: cobra.ExactArgs(1),
+		Use: "remove <name>", Short: "Remove a node: its name becomes free, its key is refused, its data stay", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
 				return client.Tell(ctx, s.Client, children.Remove, children.Node{Name: args[0]})

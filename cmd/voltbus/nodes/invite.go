@@ -24,13 +24,13 @@ func NewInvite(f *shell.Flags) *cobra.Command {
 	var grants []string
 	var picture, asJSON, quiet bool
 	cmd := &cobra.Command{
-		Use: "invite", Short: "Let another node send its data here: make a code for voltbus join", Args: cobra.NoArgs,
-		Long: `Let another node send its data here. This makes a code for one node, which is shown once; there, voltbus
-join takes it. Unless --approved is given, somebody here approves the node when it has asked: voltbus
+		Use: "invite", Short: "Invite another node to send its data here: make a code for voltbus join", Args: cobra.NoArgs,
+		Long: `Invite another node to send its data here. This makes a code for one node, which is shown once; enter it there with
+voltbus join. Unless --approved is given, somebody here must then approve the node with voltbus
 children approve.
 
-Who has the code can be that node, so carry it like a password. It says where this node is and how it is
-recognised, so that nobody else can pose as it.`,
+Whoever has the code can join as that node, so treat it like a password. It contains the address and the fingerprint
+of this node, so that no other node can impersonate it.`,
 		Example: `  voltbus invite --prefix campus/b1
   voltbus invite --name plant-2 --approved --expires 7d --qr
   voltbus invite --prefix 'campus/{name}' --grant 'read weather/**' --address campus.example.org:4222`,
@@ -176,7 +176,7 @@ func newInviteList(f *shell.Flags) *cobra.Command {
 
 func newInviteCancel(f *shell.Flags) *cobra.Command {
 	return &cobra.Command{
-		Use: "cancel <id>", Short: "Make a code worthless", Args: cobra.ExactArgs(1),
+		Use: "cancel <id>", Short: "Cancel an invitation code", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
 				i, err := client.Do(ctx, s.Client, children.Cancel, children.ID{ID: args[0]})

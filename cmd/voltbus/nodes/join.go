@@ -29,11 +29,11 @@ func NewJoin(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "join [code]", Short: "Send this node's data to another one, with the code that voltbus invite made there", Args: cobra.MaximumNArgs(1),
 		Long: `Send this node's data to another one, its parent, with the code that voltbus invite made there. Without
-the code, or with - in its place, it is read from standard input, where no list of processes shows it.
+the code, or with - instead, it is read from standard input, where the list of processes does not show it.
 
-This node makes a key of its own, checks that it talks to the node of the code and to nobody else, and
-asks. If the code says so it is connected at once, otherwise when somebody approved it there. It works
-whether this node runs or not. A join that failed can be repeated.`,
+This node makes a new key, verifies that it talks to the node of the code, and sends its request. It is connected at
+once if the code is already approved, otherwise after the approval there. It works whether this node runs or not. A
+join that failed can be repeated.`,
 		Example: `  voltbus join < code.txt
   voltbus join --name plant-2 --wait`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -116,7 +116,7 @@ func showStanding(cmd *cobra.Command, p *answer.Parent) error {
 // NewLeave returns the command "leave".
 func NewLeave(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "leave", Short: "Make this node forget its parent, and the key that it knows", Args: cobra.NoArgs,
+		Use: "leave", Short: "Leave the parent, and remove its address and this node's key for it", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
 				p, err := client.Do(ctx, s.Client, parent.Get, struct{}{})
@@ -136,7 +136,7 @@ func NewLeave(f *shell.Flags) *cobra.Command {
 
 // NewUplink returns the command "uplink".
 func NewUplink(f *shell.Flags) *cobra.Command {
-	cmd := &cobra.Command{Use: "uplink", Short: "Show how this node stands with its parent, and change its key"}
+	cmd := &cobra.Command{Use: "uplink", Short: "Show the connection to the parent, and change the key"}
 	for _, sub := range []*cobra.Command{newUplinkStatus(f), newUplinkRotate(f)} {
 		f.Where.Register(sub)
 		shell.StrictArgs(sub)
@@ -148,7 +148,7 @@ func NewUplink(f *shell.Flags) *cobra.Command {
 func newUplinkStatus(f *shell.Flags) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "status", Short: "Show the parent, and how this node stands with it", Args: cobra.NoArgs,
+		Use: "status", Short: "Show the parent, the connection and the backlog", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
 				p, err := client.Do(ctx, s.Client, parent.Get, struct{}{})
@@ -190,7 +190,7 @@ func newUplinkStatus(f *shell.Flags) *cobra.Command {
 
 func newUplinkRotate(f *shell.Flags) *cobra.Command {
 	return &cobra.Command{
-		Use: "rotate", Short: "Take a new key; the parent refuses the old one from then on", Args: cobra.NoArgs,
+		Use: "rotate", Short: "Rotate the key; the parent then refuses the old one", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
 				p, err := client.Do(ctx, s.Client, parent.Rotate, struct{}{})

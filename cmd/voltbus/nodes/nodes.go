@@ -22,8 +22,8 @@ func NewNodes(f *shell.Flags) *cobra.Command {
 	var out shell.Format
 	cmd := &cobra.Command{
 		Use: "nodes [name]", Short: "Show this node and all its descendants: status and backlog", Args: cobra.MaximumNArgs(1),
-		Long: `Show this node and all its descendants, with their last report: each reports every ten seconds. Of a node that is
-away the last that is known is shown, and since when it is away. With a name, all about that node.`,
+		Long: `Show this node and all its descendants, with their last report: each reports every ten seconds. A node that is
+not connected is shown with its last report, and since when it is not connected. With a name, show everything about that node.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
 				if len(args) == 0 {

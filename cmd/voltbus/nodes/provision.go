@@ -49,19 +49,18 @@ const mostBundles = 10_000
 func NewProvision(f *shell.Flags) *cobra.Command {
 	p := &provisioning{}
 	cmd := &cobra.Command{
-		Use: "provision", Short: "Prepare many nodes that join without a person: a bundle for each", Args: cobra.NoArgs,
-		Long: `Prepare many nodes that join without a person. Each gets a folder with its configuration, its key and what
-it must know of this node, which knows it as approved. In the folder, cloud-init has what cloud-init puts on a
-new machine; hosts.yaml and playbook.yaml beside the folders install the nodes with Ansible.
+		Use: "provision", Short: "Prepare many nodes for unattended joining, with a bundle for each", Args: cobra.NoArgs,
+		Long: `Prepare many nodes for unattended joining. Each gets a folder with its configuration, its key, and the address and
+authority of this node, where it is already approved. The subfolder cloud-init has the files for cloud-init on a new
+machine; hosts.yaml and playbook.yaml beside the folders install the nodes with Ansible.
 
-With --from the nodes are the rows of a CSV file with a heading: the column name, and if you like prefix, and
-host, where Ansible finds the machine. Every other column is a label, which stands in hosts.yaml.
+With --from the nodes are the rows of a CSV file with a header: the column name, and optionally prefix and host, the
+address for Ansible. Every other column becomes a label in hosts.yaml.
 
-The keys are made here and are nowhere else, so keep the folders like keys, and remove them when the nodes
-run. A node that was connected has taken a key of its own: its folder lets nobody in any more. A bundle that is
-not used until --expires is refused, and its node shown as expired; it need not be made anew: voltbus children
-approve renews it, and so does this command. The command can be repeated: what is there stays, and those that
-were not used yet get the new end.`,
+The folders contain the only copy of the keys, so protect them, and remove them when the nodes run. A node takes a new
+key at its first connection, and its folder is then worthless. A bundle that is not used until --expires is refused, and
+its node shown as expired; voltbus children approve, or this command, renews it. The command can be repeated: existing
+bundles stay, and unused ones get the new expiry.`,
 		Example: `  voltbus provision --count 50 --out bundles
   voltbus provision --count 3 --first 51 --name 'plant-%03d' --prefix 'region/{name}' --out bundles
   voltbus provision --from plants.csv --out bundles`,

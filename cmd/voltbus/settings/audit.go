@@ -22,9 +22,9 @@ import (
 // NewAudit returns the command "audit".
 func NewAudit(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "audit", Short: "See who did what, and that nobody changed the record",
-		Long: `See who did what: changes of people, tokens, configuration and documents, logins that failed,
-starts and stops. The log can only grow; verify finds whether anything in it was changed or removed.`,
+		Use: "audit", Short: "Show the audit log, and verify it",
+		Long: `Show the audit log: changes of people, tokens, configuration and documents, failed logins, commands,
+starts and stops. Entries are only added; verify finds whether any was changed or removed.`,
 	}
 	for _, sub := range []*cobra.Command{newAuditList(f), newAuditExport(f), newAuditVerify(f), newAuditAccept(f)} {
 		f.Where.Register(sub)
@@ -112,12 +112,12 @@ func newAuditVerify(f *shell.Flags) *cobra.Command {
 	var file, archives, expect string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "verify", Short: "Follow the chain of hashes, and say where it does not fit",
-		Long: `Follow the chain of hashes through the whole log, and say where it does not fit. The exit code is
-1 if anything is wrong. Keep the line "head" where nobody who can write the log can write, and give
-it back later with --expect: that also finds a log that was made anew as a whole.
+		Use: "verify", Short: "Verify the chain of hashes, and report where it does not match",
+		Long: `Verify the chain of hashes through the whole log, and report where it does not match. The exit code is
+1 if anything is wrong. Store the line "head" where nobody who can write the log can write, and check it
+later with --expect: this also detects a log that was forged as a whole.
 
-Entries that the log has handed over to archives are followed, too.
+Archived entries are verified, too.
 
 With --file no node is needed: give a copy of audit.db, with audit.head and the folder audit.archive beside
 it, or the folder of the archives with --archives.`,
@@ -201,9 +201,9 @@ func newAuditAccept(f *shell.Flags) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use: "accept-damage", Short: "Accept the damage that verify shows, such as after a restore",
-		Long: `Accept the damage that verify shows now, such as after a restore from a copy. Only an administrator
-may. An entry says what was accepted, by whom and why; verify goes on to show it, with that. The health
-of the node does not tell of it any more, but of all damage that is found later.`,
+		Long: `Accept the damage that verify shows now, such as after a restore from a copy. This needs the role
+administrator. An entry records what was accepted, by whom and why; verify continues to show it. The health
+of the node no longer reports it, but reports all damage that is found later.`,
 		Example: `  voltbus audit accept-damage --reason "restored from the backup of 1 November"`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -26,11 +26,11 @@ import (
 // NewConfig returns the command "config".
 func NewConfig(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "config", Short: "Keep configuration documents of agents and devices",
-		Long: `Keep configuration documents: texts with versions that agents read while they run. The owner is
+		Use: "config", Short: "Manage configuration documents of agents and devices",
+		Long: `Manage configuration documents: texts with versions that agents read while they run. The owner is
 agent/<name>, device/<path>, or shared for documents that all others may refer to with
 config://<name>. The configuration of the node itself is in voltbus.yaml; see voltbus check. "voltbus
-config show" and "apply" read and change that file of a node that runs, also of another node.`,
+config show" and "apply" read and change that file of a running node, also of another node.`,
 	}
 	for _, sub := range []*cobra.Command{
 		newConfigStore(f), newConfigGet(f), newConfigList(f), newConfigHistory(f), newConfigDiff(f),
@@ -276,9 +276,9 @@ func newConfigDelete(f *shell.Flags) *cobra.Command {
 func newConfigEdit(f *shell.Flags) *cobra.Command {
 	var note string
 	cmd := &cobra.Command{
-		Use: "edit <owner> <name>", Short: "Change a document in the editor that EDITOR names", Args: cobra.ExactArgs(2),
-		Long: `Change a document in the editor that VISUAL or EDITOR names. What was written is checked before it
-counts; if something is wrong the text stays in a file, and nothing changes.`,
+		Use: "edit <owner> <name>", Short: "Edit a document in the editor that EDITOR names", Args: cobra.ExactArgs(2),
+		Long: `Edit a document in the editor that VISUAL or EDITOR names. The text is checked before it is stored; if it is
+wrong it stays in a file, and the document does not change.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error { return edit(ctx, s, args[0], args[1], note) })
 		},

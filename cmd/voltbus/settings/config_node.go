@@ -17,7 +17,7 @@ import (
 
 func newConfigShow(f *shell.Flags) *cobra.Command {
 	return &cobra.Command{
-		Use: "show", Short: "Show the configuration file of a node that runs", Args: cobra.NoArgs,
+		Use: "show", Short: "Show the configuration file of a running node", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
 				c, err := client.Do(ctx, s.Client, configuration.Get, configuration.Nothing{})
@@ -33,11 +33,11 @@ func newConfigShow(f *shell.Flags) *cobra.Command {
 func newConfigApply(f *shell.Flags) *cobra.Command {
 	var bound time.Duration
 	cmd := &cobra.Command{
-		Use: "apply <file>", Short: "Replace the configuration file of a node that runs, - for standard input", Args: cobra.ExactArgs(1),
-		Long: `Replace the configuration file of a node that runs, and apply it. Another node (--node) applies it on
-trial: if it is not reached and confirmed within --confirm, or if it is killed before, it goes back to
-the configuration before by itself, and says so in its audit log and in "voltbus nodes". What needs
-a new start cannot be tried, and is refused then.`,
+		Use: "apply <file>", Short: "Replace the configuration file of a running node, - for standard input", Args: cobra.ExactArgs(1),
+		Long: `Replace the configuration file of a running node, and apply it. Another node (--node) applies it on
+trial: if it is not reached and confirmed within --confirm, or if it is killed before, it restores the
+previous configuration by itself, and reports this in its audit log and in "voltbus nodes". Changes that
+need a restart cannot be tried, and are refused for another node.`,
 		Example: `  voltbus config show --node plant-1 > plant-1.yaml
   voltbus config apply plant-1.yaml --node plant-1`,
 		RunE: func(cmd *cobra.Command, args []string) error {

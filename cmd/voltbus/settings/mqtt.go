@@ -22,10 +22,10 @@ import (
 // NewMQTT returns the command "mqtt".
 func NewMQTT(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "mqtt", Short: "Let MQTT devices in, and look at what they send",
-		Long: `Let MQTT devices in, and look at what they send. A device shows its name and a secret, or a certificate of this
-node's authority. What it may do is said by its kind, in mqtt.kinds of the configuration; how its messages become
-points, by mqtt.templates.`,
+		Use: "mqtt", Short: "Manage MQTT devices, and inspect their messages",
+		Long: `Manage MQTT devices, and inspect their messages. A device logs in with its name and a secret, or with a certificate of this
+node's authority. Its kind, in mqtt.kinds of the configuration, sets its rights; mqtt.templates turn its messages into
+points.`,
 		Example: `  voltbus mqtt add t1 --kind thermostat
   voltbus mqtt provision devices.csv > secrets.csv
   voltbus mqtt unknown`,
@@ -102,7 +102,7 @@ func mqttDevices(ctx context.Context, s shell.Session, after string, row func(..
 func newMQTTAdd(f *shell.Flags) *cobra.Command {
 	var kind string
 	cmd := &cobra.Command{
-		Use: "add <device>", Short: "Let a device in; its secret is shown only now", Args: cobra.ExactArgs(1),
+		Use: "add <device>", Short: "Add a device; its secret is shown only once", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
 				d, err := client.Do(ctx, s.Client, mqtt.Add, mqtt.Wish{Name: args[0], Kind: kind})
@@ -119,7 +119,7 @@ func newMQTTAdd(f *shell.Flags) *cobra.Command {
 
 func newMQTTRemove(f *shell.Flags) *cobra.Command {
 	return &cobra.Command{
-		Use: "remove <device>", Short: "Shut a device out, at once", Args: cobra.ExactArgs(1),
+		Use: "remove <device>", Short: "Remove a device, and end its connections", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
 				_, err := client.Do(ctx, s.Client, mqtt.Remove, mqtt.Device{Device: args[0]})
@@ -131,7 +131,7 @@ func newMQTTRemove(f *shell.Flags) *cobra.Command {
 
 func newMQTTRotate(f *shell.Flags) *cobra.Command {
 	return &cobra.Command{
-		Use: "rotate <device>", Short: "Give a device a new secret; its connections end", Args: cobra.ExactArgs(1),
+		Use: "rotate <device>", Short: "Issue a new secret for a device; its connections end", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
 				d, err := client.Do(ctx, s.Client, mqtt.Rotate, mqtt.Device{Device: args[0]})
@@ -147,9 +147,9 @@ func newMQTTRotate(f *shell.Flags) *cobra.Command {
 func newMQTTCertify(f *shell.Flags) *cobra.Command {
 	var base string
 	cmd := &cobra.Command{
-		Use: "certify <device>", Short: "Give a device a certificate; the one before is good no more", Args: cobra.ExactArgs(1),
-		Long: `Give a device a certificate of this node's authority. Three files are written: NAME.pem, NAME.key, which only you can
-read, and NAME.ca.pem, which the device trusts. The certificate before is good no more, and connections end.`,
+		Use: "certify <device>", Short: "Issue a certificate for a device; the previous one becomes invalid", Args: cobra.ExactArgs(1),
+		Long: `Issue a certificate of this node's authority for a device. Three files are written: NAME.pem, NAME.key, which only you can
+read, and NAME.ca.pem, which the device trusts. The previous certificate becomes invalid, and connections end.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
 				c, err := client.Do(ctx, s.Client, mqtt.Certify, mqtt.Device{Device: args[0]})
@@ -180,8 +180,8 @@ read, and NAME.ca.pem, which the device trusts. The certificate before is good n
 func newMQTTProvision(f *shell.Flags) *cobra.Command {
 	var out shell.Format
 	cmd := &cobra.Command{
-		Use: "provision <file>", Short: "Let many devices in, all or none", Args: cobra.ExactArgs(1),
-		Long: `Let many devices in, all or none, of a file: CSV with the columns name, kind and secret, of which only name must be
+		Use: "provision <file>", Short: "Add many devices, all or none", Args: cobra.ExactArgs(1),
+		Long: `Add many devices, all or none, of a file: CSV with the columns name, kind and secret, of which only name must be
 there, or JSON, a list of objects with these fields. - is the standard input. Names, kinds and secrets are printed as CSV;
 secrets that the file does not have are made. They cannot be shown again.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -250,7 +250,7 @@ func listText(list []account.Wish) string {
 func newMQTTClients(f *shell.Flags) *cobra.Command {
 	var out shell.Format
 	cmd := &cobra.Command{
-		Use: "clients", Short: "List clients, connected or away", Args: cobra.NoArgs,
+		Use: "clients", Short: "List clients, connected or not", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
 				r, err := out.Open(cmd.OutOrStdout(), "device", "client", "address", "version", "connected", "subscriptions", "waiting", "dropped")
@@ -294,7 +294,7 @@ func newMQTTUnknown(f *shell.Flags) *cobra.Command {
 	var out shell.Format
 	var propose bool
 	cmd := &cobra.Command{
-		Use: "unknown", Short: "Show the last messages that no template took", Args: cobra.NoArgs,
+		Use: "unknown", Short: "Show the last messages without a template", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
 				list, err := client.Do(ctx, s.Client, mqtt.Unknown, operation.None{})

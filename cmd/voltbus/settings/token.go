@@ -17,7 +17,7 @@ var errTokenKind = errors.New("say what the token is for: --record makes one tha
 // NewToken returns the command "token".
 func NewToken(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "token", Short: "Give programs tokens",
+		Use: "token", Short: "Manage tokens for programs",
 		Long: `Give programs tokens that can record readings over HTTP and do nothing else, such as one for
 Telegraf. Tokens for everything else act in somebody's own name: voltbus token own.`,
 	}
@@ -34,7 +34,7 @@ func newTokenCreate(f *shell.Flags) *cobra.Command {
 	var record bool
 	var under string
 	cmd := &cobra.Command{
-		Use: "create <name>", Short: "Make a token and show it, this once", Args: cobra.ExactArgs(1),
+		Use: "create <name>", Short: "Create a token and show it, only once", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !record {
 				return shell.Usage(errTokenKind)
@@ -82,7 +82,7 @@ func newTokenList(f *shell.Flags) *cobra.Command {
 
 func newTokenRevoke(f *shell.Flags) *cobra.Command {
 	return &cobra.Command{
-		Use: "revoke <name>", Short: "End a token at once", Args: cobra.ExactArgs(1),
+		Use: "revoke <name>", Short: "Revoke a token, at once", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
 				return client.Tell(ctx, s.Client, tokens.Revoke, tokens.Name{Name: args[0]})

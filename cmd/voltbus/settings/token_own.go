@@ -18,8 +18,8 @@ import (
 
 func newTokenOwn(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "own", Short: "Give programs tokens that act in your own name",
-		Long: `Give programs tokens that act in your own name, with your role or a lower one: in that of the
+		Use: "own", Short: "Manage tokens for programs that act in your own name",
+		Long: `Manage tokens for programs that act in your own name, with your role or a lower one: in that of the
 local administrator on the node's machine, else of the person whose token --token-file or VOLTBUS_TOKEN
 holds. The page makes a person's first one. Who loses a role or is removed takes them along.`,
 	}
@@ -34,7 +34,7 @@ holds. The page makes a person's first one. Who loses a role or is removed takes
 func newTokenOwnCreate(f *shell.Flags) *cobra.Command {
 	var role, expires string
 	cmd := &cobra.Command{
-		Use: "create <name>", Short: "Make a token and show it, this once", Args: cobra.ExactArgs(1),
+		Use: "create <name>", Short: "Create a token and show it, only once", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if r, ok := identity.ParseRole(role); !ok || r == identity.Nobody {
 				return fault.E("voltbus", fault.Invalid, "--role", fmt.Errorf("%q must be viewer, operator, engineer or administrator", role))
@@ -115,7 +115,7 @@ func newTokenOwnList(f *shell.Flags) *cobra.Command {
 
 func newTokenOwnRevoke(f *shell.Flags) *cobra.Command {
 	return &cobra.Command{
-		Use: "revoke <id>", Short: "End one of your own tokens at once", Args: cobra.ExactArgs(1),
+		Use: "revoke <id>", Short: "Revoke one of your own tokens, at once", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
 				return client.Tell(ctx, s.Client, tokens.RevokeOwn, tokens.ID{ID: args[0]})

@@ -25,8 +25,8 @@ import (
 // NewUser returns the command "user".
 func NewUser(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "user", Short: "Say who may log in, and as what",
-		Long: `Say who may log in, and as what: a viewer sees, an operator also commands, an engineer also
+		Use: "user", Short: "Manage people, their roles and passwords",
+		Long: `Manage people, their roles and passwords: a viewer sees, an operator also commands, an engineer also
 configures devices, an administrator also admits people.`,
 	}
 	for _, sub := range []*cobra.Command{newUserAdd(f), newUserList(f), newUserRemove(f), newUserPassword(f)} {
@@ -46,7 +46,7 @@ func passwordFlag(cmd *cobra.Command, file *string) {
 func newUserAdd(f *shell.Flags) *cobra.Command {
 	var role, file string
 	cmd := &cobra.Command{
-		Use: "add <name>", Short: "Admit a person, or change a role", Args: cobra.ExactArgs(1),
+		Use: "add <name>", Short: "Add a person, or change a role", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, ok := identity.ParseRole(role); !ok {
 				return fault.E("voltbus", fault.Invalid, "--role", fmt.Errorf("%q must be viewer, operator, engineer or administrator", role))
@@ -76,7 +76,7 @@ func newUserAdd(f *shell.Flags) *cobra.Command {
 func newUserPassword(f *shell.Flags) *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
-		Use: "password <name>", Short: "Give a person a new password, and end the person's sessions", Args: cobra.ExactArgs(1),
+		Use: "password <name>", Short: "Set a person's password, and end the person's sessions", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
 				p, known, err := personOf(s, ctx, args[0])
@@ -112,7 +112,7 @@ func personOf(s shell.Session, ctx context.Context, name string) (answer.Person,
 func newUserList(f *shell.Flags) *cobra.Command {
 	var out shell.Format
 	cmd := &cobra.Command{
-		Use: "list", Short: "List who may log in", Args: cobra.NoArgs,
+		Use: "list", Short: "List people who may log in", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
 				list, err := client.Do(ctx, s.Client, people.List, struct{}{})
