@@ -11,7 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/pprof"
 	"strings"
+	"syscall"
 	"time"
 
 	"voltbus/meter"
@@ -25,7 +27,14 @@ func main() {
 	days := flag.Int("days", 3, "days of readings")
 	commit := flag.Int("commit", 400_000, "readings in a commit")
 	register := flag.Int("register", 0, "register so many meters of two channels, and open again; nothing else")
+	profile := flag.String("cpuprofile", "", "write a processor profile to this file")
 	flag.Parse()
+	if *profile != "" {
+		f, err := os.Create(*profile)
+		check(err)
+		check(pprof.StartCPUProfile(f))
+		defer pprof.StopCPUProfile()
+	}
 	dir, err := os.MkdirTemp("", "metering")
 	check(err)
 	defer func() { check(os.RemoveAll(dir)) }()
@@ -104,6 +113,13 @@ func (b *bench) registration(n int) {
 	check(b.s.Close())
 }
 
+// processor is the time that the process has computed, on all cores.
+func processor() time.Duration {
+	var u syscall.Rusage
+	check(syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
 func resident() string {
 	text, err := os.ReadFile("/proc/self/status")
 	check(err)
@@ -145,14 +161,16 @@ func (b *bench) readings(days int) {
 // day appends a day, all meters for each interval, of which one in a hundred is missing, and judges it.
 func (b *bench) day(d int) {
 	start := time.Date(2026, 2, 1+d, 0, 0, 0, 0, b.zone)
-	var spent time.Duration
+	var spent, used time.Duration
 	stored := 0
 	batch := &store.Batch{}
 	flush := func() {
 		began := time.Now()
+		before := processor()
 		r, err := b.s.Append(context.Background(), batch)
 		check(err)
 		spent += time.Since(began)
+		used += processor() - before
 		stored += r.Stored
 		batch.Reset()
 	}
@@ -180,7 +198,7 @@ func (b *bench) day(d int) {
 			flush()
 		}
 	}
-	fmt.Printf("day %d: appended %d readings in %.1f s: %.2f M/s\n", d, stored, spent.Seconds(), float64(stored)/spent.Seconds()/1e6)
+	fmt.Printf("day %d: appended %d readings in %.1f s: %.2f M/s; processor %.1f s, %.2f M/s of one core\n", d, stored, spent.Seconds(), float64(stored)/spent.Seconds()/1e6, used.Seconds(), float64(stored)/used.Seconds()/1e6)
 	y, m, dd := start.Date()
 	day := store.DayOf(y, m, dd)
 	b.missing("a day that is not judged", day)
@@ -188,11 +206,11 @@ func (b *bench) day(d int) {
 	p, err := vee.New(vee.Rules{Negative: true, SpikeRatio: 9, SpikeFloor: 2, HighRatio: 9, LowRatio: 0.1, StuckCount: 12, SumTolerance: 1, DemandTolerance: 9, MaxRatio: 9})
 	check(err)
 	status := make([]vee.Status, 100)
-	began := time.Now()
+	began, before := time.Now(), processor()
 	j, err := b.s.Judge(context.Background(), day, func(c *store.ChannelDay) error { return judge(p, status, c) })
 	check(err)
-	took := time.Since(began)
-	fmt.Printf("       judged %d channels, %d validated, %d estimated in %.1f s: %.2f M/s; resident %s\n", j.Channels, j.Validated, j.Estimated, took.Seconds(), float64(j.Validated)/took.Seconds()/1e6, resident())
+	took, used := time.Since(began), processor()-before
+	fmt.Printf("       judged %d channels, %d validated, %d estimated in %.1f s: %.2f M/s; processor %.1f s, %.2f M/s of one core; resident %s\n", j.Channels, j.Validated, j.Estimated, took.Seconds(), float64(j.Validated)/took.Seconds()/1e6, used.Seconds(), float64(j.Validated)/used.Seconds()/1e6, resident())
 }
 
 func judge(p *vee.Pipeline, status []vee.Status, c *store.ChannelDay) error {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"sort"
+	"sync"
 	"time"
 
 	"voltbus/fault"
@@ -39,14 +40,30 @@ type Ref struct {
 	Channel *meter.Channel // nil for a channel that is not registered
 }
 
+// share is how many keys one goroutine looks up: with millions of meters each waits for the memory.
+const share = 20_000
+
 // Refs appends what the keys stand for.
 func (d *Directory) Refs(dst []Ref, keys []store.ChannelKey) []Ref {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	for _, k := range keys {
-		dst = append(dst, d.ref(k))
+	n := len(dst)
+	dst = slices.Grow(dst, len(keys))[:n+len(keys)]
+	out := dst[n:]
+	var all sync.WaitGroup
+	for ; len(keys) > share; keys, out = keys[share:], out[share:] {
+		part, of := out[:share], keys[:share]
+		all.Go(func() { d.refs(part, of) })
 	}
+	d.refs(out, keys)
+	all.Wait()
 	return dst
+}
+
+func (d *Directory) refs(out []Ref, keys []store.ChannelKey) {
+	for i, k := range keys {
+		out[i] = d.ref(k)
+	}
 }
 
 func (d *Directory) ref(k store.ChannelKey) Ref {
