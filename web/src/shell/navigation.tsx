@@ -5,12 +5,15 @@ import { count } from "../format";
 import type { Alert } from "../generated/api";
 import { Mark } from "../mark";
 import { Icon } from "./icons";
+import type { Part } from "./parts";
 import { includes } from "./role";
 import { type Screen, screens } from "./screens";
 import { type Theme, useTheme } from "./theme";
 
 interface Props {
   session: Session;
+  /** The parts that the node has. */
+  parts: ReadonlySet<Part>;
   /** The screen that is shown. */
   here: Screen | undefined;
   /** The open alerts. */
@@ -20,18 +23,20 @@ interface Props {
 
 const addressOf = (screen: Screen) => `/${screen.path}`;
 
-const visibleTo = (session: Session) =>
-  screens.filter((s) => s.place !== "link" && includes(session.role, s.role));
+const visibleTo = (session: Session, parts: ReadonlySet<Part>) =>
+  screens.filter(
+    (s) => s.place !== "link" && includes(session.role, s.role) && (!s.part || parts.has(s.part)),
+  );
 
 /** The way to the screens at the side of a laptop. */
-export function Rail({ session, here, alerts, onLogOut }: Props) {
+export function Rail({ session, parts, here, alerts, onLogOut }: Props) {
   return (
     <nav class="rail" aria-label="Screens">
       <a class="brand" href="/" aria-label="Voltbus, overview">
         <Mark /> <span aria-hidden="true">Voltbus</span>
       </a>
       <ul>
-        {visibleTo(session).map((s) => (
+        {visibleTo(session, parts).map((s) => (
           <li key={s.path}>
             <Way screen={s} here={here} alerts={alerts} />
           </li>
@@ -46,11 +51,11 @@ export function Rail({ session, here, alerts, onLogOut }: Props) {
 }
 
 /** The way to the screens at the bottom of a phone: the most wanted, the others behind "More". */
-export function Bar({ session, here, alerts, onLogOut }: Props) {
+export function Bar({ session, parts, here, alerts, onLogOut }: Props) {
   const sheet = useRef<HTMLDialogElement>(null);
   // Whoever arrived is done with the sheet
   useEffect(() => sheet.current?.close(), [here]);
-  const shown = visibleTo(session);
+  const shown = visibleTo(session, parts);
   const rest = shown.filter((s) => s.place === "more");
   return (
     <nav class="bar" aria-label="Screens">

@@ -160,3 +160,17 @@ export function exploreAddress(points: readonly string[], from: number, to: numb
   params.set("to", new Date(to).toISOString());
   return `/explore?${params}`;
 }
+
+/** The address of a meter, with the channel and the day that are shown of it. */
+export function meterAddress(id: string, channel?: number, day?: string): string {
+  const params = new URLSearchParams();
+  if (id === "." || id === "..") params.set("meter", id);
+  if (channel !== undefined) params.set("channel", String(channel));
+  if (day !== undefined) params.set("day", day);
+  const query = params.size > 0 ? `?${params}` : "";
+  return params.has("meter") ? `/metering${query}` : `/metering/${encodeURIComponent(id)}${query}`;
+}
+
+/** The inverse of meterAddress; "" if the address names no meter. */
+export const meterAt = (place: Place) =>
+  nameAt(place) || (new URLSearchParams(place.search).get("meter") ?? "");

@@ -6,6 +6,7 @@ import type { OpenAlerts } from "../alert/use-alerts";
 import type { Api, Session } from "../api";
 import type { Books } from "../use-site";
 import type { IconName } from "./icons";
+import type { Part } from "./parts";
 import type { Place } from "./place";
 import type { Role } from "./role";
 
@@ -36,6 +37,8 @@ export interface Screen {
   role: Role;
   /** Its place in the navigation: on a phone's bar, behind "More", or reached by links only. */
   place: "bar" | "more" | "link";
+  /** The part that a node must have; the navigation leaves the screen out at others. */
+  part?: Part;
   /** The key that leads to it after "g". */
   key?: string;
   /** Brings its code, which is not loaded before somebody goes there. */
@@ -114,6 +117,16 @@ export const screens: readonly Screen[] = [
     role: "viewer",
     place: "link",
     load: async () => (await import("../node/page")).NodeScreen,
+  },
+  {
+    path: "metering",
+    name: "Meters",
+    icon: "meter",
+    role: "viewer",
+    place: "more",
+    part: "metering",
+    key: "m",
+    load: async () => (await import("../metering/metering")).MeteringScreen,
   },
   {
     path: "ledger",

@@ -5,6 +5,7 @@ import { type Health, health } from "../health";
 import { useBooks } from "../use-site";
 import { Banner } from "./banner";
 import { Bar, Rail } from "./navigation";
+import { useParts } from "./parts";
 import { go, oldAddress, usePlace, wanted } from "./place";
 import { screenAt } from "./screens";
 import { useShortcuts } from "./shortcuts";
@@ -32,10 +33,11 @@ export function Shell({ api, session, refresh, onLogOut }: Props) {
   const { epoch } = connected;
   const { data: books, problem } = useBooks(api, epoch);
   const alerts = useAlerts(api, epoch);
+  const parts = useParts(api, epoch);
   const screen = old ? undefined : screenAt(place.path);
   const main = useArrival(place.path, screen?.name ?? "Not found");
 
-  const navigation = { session, here: screen, alerts: alerts.list ?? [], onLogOut };
+  const navigation = { session, parts, here: screen, alerts: alerts.list ?? [], onLogOut };
   return (
     <div class="shell">
       <a class="skip" href="#main">
