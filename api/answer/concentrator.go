@@ -2,9 +2,10 @@ package answer
 
 import "time"
 
-// MeterConcentrators are concentrators.
+// MeterConcentrators says what a node does with readings of meters.
 type MeterConcentrators struct {
-	Concentrators []MeterConcentrator `json:"concentrators"`
+	System        bool                `json:"system" doc:"Whether the node is a metering data system"`
+	Concentrators []MeterConcentrator `json:"concentrators" doc:"One if the node is a concentrator"`
 }
 
 // MeterConcentrator says what a concentrator took, what became of it, and where it goes.

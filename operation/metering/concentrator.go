@@ -24,7 +24,7 @@ type Concentrator interface {
 }
 
 func (p *Part) concentrators(context.Context, *operation.Call, *Nothing) (answer.MeterConcentrators, error) {
-	out := answer.MeterConcentrators{Concentrators: []answer.MeterConcentrator{}}
+	out := answer.MeterConcentrators{System: p.Store != nil, Concentrators: []answer.MeterConcentrator{}}
 	if p.Concentrator != nil {
 		out.Concentrators = append(out.Concentrators, p.Concentrator.Concentrates(p.Now()))
 	}

@@ -181,6 +181,7 @@ export class Stand {
       "GET plot": () => this.plot(call.query),
       "GET capacity": () => null,
       "GET alerts": () => ({ alerts: [] }),
+      "GET metering/concentrators": () => ({ system: false, concentrators: [] }),
       "GET config": () => ({ history: [] }),
       "GET control/points": () => ({ points: [], next: "" }),
       "GET control/events": ({ response }) => {

@@ -1336,6 +1336,9 @@ export interface MeterConcentrator {
 }
 
 export interface MeterConcentrators {
+  /** Whether the node is a metering data system */
+  system: boolean;
+  /** One if the node is a concentrator */
   concentrators: MeterConcentrator[];
 }
 

@@ -49,8 +49,7 @@ export function ReadingCurve({ readings, from, to, interval, unit, chosen, onCho
         width={width}
         height={height}
         role="img"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys choose an interval
-        tabIndex={0}
+        tabindex={0}
         aria-label={`${plural(readings.length, "reading")} from ${dateTime(from)} to ${dateTime(to)}; the arrow keys choose an interval`}
         onClick={choose}
         onKeyDown={step}
@@ -129,7 +128,13 @@ const Axes = ({ x, y, from, to, width, values }: AxesProps) => (
       </g>
     ))}
     {hours(from, to, width).map((t) => (
-      <text key={t} class="tick" x={x(t)} y={height - 6} text-anchor="middle">
+      <text
+        key={t}
+        class="tick"
+        x={x(t)}
+        y={height - 6}
+        text-anchor={x(t) > width - 30 ? "end" : "middle"}
+      >
         {label(t, to - from)}
       </text>
     ))}

@@ -61,7 +61,7 @@ function Facts({ entry, number, day: first }: { entry: MeterEntry; number: numbe
   return (
     <section class="card panel" aria-labelledby="facts-title">
       <h2 id="facts-title">
-        {entry.commodity} meter, {plural(entry.channels.length, "channel")}
+        {commodities[entry.commodity]}, {plural(entry.channels.length, "channel")}
       </h2>
       <div class="table-box">
         <table class="metering-table">
@@ -71,7 +71,9 @@ function Facts({ entry, number, day: first }: { entry: MeterEntry; number: numbe
               <th scope="col">Kind</th>
               <th scope="col">Unit</th>
               <th scope="col">OBIS</th>
-              <th scope="col">Reading type</th>
+              <th scope="col" class="reading-type-head">
+                Reading type
+              </th>
             </tr>
           </thead>
           <tbody>
@@ -97,6 +99,13 @@ function Facts({ entry, number, day: first }: { entry: MeterEntry; number: numbe
     </section>
   );
 }
+
+const commodities: Record<MeterEntry["commodity"], string> = {
+  electricity: "Electricity meter",
+  gas: "Gas meter",
+  heat: "Heat meter",
+  water: "Water meter",
+};
 
 const kindOf = (c: MeterChannel) =>
   c.interval ? `intervals of ${span(c.interval * 1000)}` : "register";

@@ -2,6 +2,7 @@
 
 import { useCallback } from "preact/hooks";
 import { type Api, Problem } from "../api";
+import type { MeterConcentrators } from "../generated/api";
 import { usePoll } from "../use-poll";
 
 /** A part that not every node has. */
@@ -18,10 +19,10 @@ export function useParts(api: Api, epoch: number): ReadonlySet<Part> {
 
 async function partsOf(api: Api): Promise<ReadonlySet<Part>> {
   try {
-    await api.get("metering/meters", { limit: 1 });
-    return new Set<Part>(["metering"]);
+    const { system, concentrators } = await api.get<MeterConcentrators>("metering/concentrators");
+    return system || concentrators.length > 0 ? new Set<Part>(["metering"]) : none;
   } catch (err) {
-    if (err instanceof Problem) return none;
+    if (err instanceof Problem) return none; // of an older version
     throw err;
   }
 }
