@@ -116,31 +116,30 @@ func writeAnswers(d *operation.Declared, line func(int, string, ...any)) {
 	case schema == "":
 		line(4, `"204": { description: %s }`, quoted(cmp.Or(d.Result, "Done")))
 	default:
-		bodies := []string{cmp.Or(d.Media, jsonMedia) + ": { schema: " + schema + " }"}
-		for _, c := range d.Answers {
-			if c.Status == http.StatusOK {
-				bodies = append(bodies, content(&c))
-			}
-		}
-		line(4, `"200": { description: %s, content: { %s } }`, quoted(d.Result), strings.Join(bodies, ", "))
+		usual := cmp.Or(d.Media, jsonMedia) + ": { schema: " + schema + " }"
+		line(4, `"200": { description: %s, content: { %s } }`, quoted(d.Result), strings.Join(append([]string{usual}, bodies(d, http.StatusOK)...), ", "))
 	}
+	done := map[int]bool{http.StatusOK: true}
 	for i := range d.Answers {
-		status := d.Answers[i].Status
-		if status == http.StatusOK || slices.ContainsFunc(d.Answers[:i], func(c operation.Content) bool { return c.Status == status }) {
-			continue
+		if c := &d.Answers[i]; !done[c.Status] {
+			done[c.Status] = true
+			line(4, `"%d": { description: %s, content: { %s } }`, c.Status, quoted(c.Doc), strings.Join(bodies(d, c.Status), ", "))
 		}
-		var bodies []string
-		for _, c := range d.Answers[i:] {
-			if c.Status == status {
-				bodies = append(bodies, content(&c))
-			}
-		}
-		line(4, `"%d": { description: %s, content: { %s } }`, status, quoted(d.Answers[i].Doc), strings.Join(bodies, ", "))
 	}
 	line(4, `default: { $ref: "#/components/responses/%s" }`, cmp.Or(d.Problem, "Problem"))
 }
 
 const jsonMedia = "application/json"
+
+// bodies writes the bodies of answers of a status.
+func bodies(d *operation.Declared, status int) (list []string) {
+	for i := range d.Answers {
+		if d.Answers[i].Status == status {
+			list = append(list, content(&d.Answers[i]))
+		}
+	}
+	return list
+}
 
 // content writes a body with its media type.
 func content(c *operation.Content) string {

@@ -49,8 +49,8 @@ type (
 	}
 )
 
-// stream declares a stream of events.
-func stream[In any](name, id, path string, role identity.Role, s operation.Spec) operation.Operation[In, operation.None] {
+// declareStream declares a stream of events.
+func declareStream[In any](name, id, path string, role identity.Role, s operation.Spec) operation.Operation[In, operation.None] {
 	s.Name, s.ID, s.HTTP, s.Role = name, id, "GET "+path, role
 	s.Stream, s.Formats, s.Carried = operation.Events, []string{"text/event-stream"}, events
 	return operation.Declare[In, operation.None](s)
@@ -58,7 +58,7 @@ func stream[In any](name, id, path string, role identity.Role, s operation.Spec)
 
 // Streams of events.
 var (
-	Values = stream[Live]("live.follow", "streamLive", "/stream", identity.Viewer, operation.Spec{
+	Values = declareStream[Live]("live.follow", "streamLive", "/stream", identity.Viewer, operation.Spec{
 		Summary: "Follow what devices report, as it happens", Result: "Events",
 		Doc: "Server-sent events. event: scan carries a live message as data. Messages of up to 50 ms come together. Comments keep the connection " +
 			"alive. A reader that cannot keep up, or whose login ends, gets a last event: error with a problem as data, and the stream ends. " +
@@ -69,10 +69,10 @@ var (
 			"One pattern selects, without unit, tags and control. event: dropped says how many messages came faster than they were taken from there. " +
 			"When the node or one on the way is lost, the stream ends with event: error.",
 	})
-	Control = stream[Pattern]("control.follow", "streamControl", "/control/events", identity.Viewer, operation.Spec{
+	Control = declareStream[Pattern]("control.follow", "streamControl", "/control/events", identity.Viewer, operation.Spec{
 		Summary: "Follow what happens in control, as server-sent events named control", Result: "A ControlEvent in each",
 	})
-	Nodes = stream[Account]("nodes.follow", "streamNodes", "/events/nodes", identity.Viewer, operation.Spec{
+	Nodes = declareStream[Account]("nodes.follow", "streamNodes", "/events/nodes", identity.Viewer, operation.Spec{
 		Summary: "Follow this node and all below it, as server-sent events named nodes", Result: "A NodesChange in each named nodes; an event error ends it",
 		Doc: "The first event is whole: all nodes with all their fields. The others hold what changed since the event before, at most one each second: " +
 			"of each node that changed its name and the fields that changed, null for a field that is no more; all fields of one that is new. A reader " +
@@ -80,21 +80,21 @@ var (
 			"With ledger the account of all samples, as /api/v1/ledger gives it, comes in the same stream, in events named ledger with a LedgerChange in " +
 			"each: all of it, then what changed, at most one each second and 256 KiB a second.",
 	})
-	Bus = stream[Subject]("bus.follow", "streamBus", "/bus/stream", identity.Engineer, operation.Spec{
+	Bus = declareStream[Subject]("bus.follow", "streamBus", "/bus/stream", identity.Engineer, operation.Spec{
 		Summary: "Follow a sample of the live messages on the bus, and their rates", Result: "Events",
 		Doc: "Server-sent events, sent each second. event: message carries a BusMessage, the first 50 of the second; event: rates carries BusRates. It " +
 			"is measured only while somebody watches.",
 	})
-	NodeLog = stream[Log]("log.follow", "followNodeLog", "/log/follow", identity.Engineer, operation.Spec{
+	NodeLog = declareStream[Log]("log.follow", "followNodeLog", "/log/follow", identity.Engineer, operation.Spec{
 		Summary: "Follow the node's own log, or that of another node", Watched: "log.read",
 		Result: "Events line, each a NodeLogLine, and lost, a NodeLogLost; an event error ends it",
 		Doc: "As /api/v1/log, and then each further record; from another node a second later at most. event: lost says that records came faster than " +
 			"they were read.",
 	})
-	AgentLog = stream[Printed]("agent.logs.follow", "followProcessLogs", "/agents/{name}/logs/follow", identity.Viewer, operation.Spec{
+	AgentLog = declareStream[Printed]("agent.logs.follow", "followProcessLogs", "/agents/{name}/logs/follow", identity.Viewer, operation.Spec{
 		Summary: "Follow what an agent printed and prints from now", Result: "Events line, each a ProcessLine; an event error ends it",
 	})
-	LabRun = stream[Run]("lab.follow", "streamLabRun", "/lab/runs/{id}/stream", identity.Viewer, operation.Spec{
+	LabRun = declareStream[Run]("lab.follow", "streamLabRun", "/lab/runs/{id}/stream", identity.Viewer, operation.Spec{
 		Summary: "Follow how a run goes, as server-sent events", Result: "Endless until the run ends",
 		Doc: "Events progress hold a LabProgress, from the beginning of the run as far as it is kept; the event end holds the LabRun in its last state " +
 			"and ends the stream. An error event holds a Problem.",
