@@ -29,7 +29,7 @@ type Concentrator struct {
 	// Systems are metering data systems. Requests are distributed among those that answer; if one refuses a request,
 	// another gets it.
 	Systems []System `yaml:"systems"`
-	// Meters are those that can be read, and those that may deliver if only_listed is true.
+	// Meters are those whose readings are taken if only_listed is true.
 	Meters []Meter `yaml:"meters"`
 }
 
@@ -47,12 +47,6 @@ type System struct {
 type Meter struct {
 	// ID is its id.
 	ID string `yaml:"id" example:"1EMH0001"`
-	// Address is that of its own web service, if it can be read.
-	Address string `yaml:"address" example:"http://10.1.0.17:8080/readings"`
-	// Every is how often it is read; 0 reads it only when somebody asks.
-	Every time.Duration `yaml:"every" example:"15m"`
-	// Channels are those that are read; all that it has if left out.
-	Channels []int `yaml:"channels" example:"[1, 2]"`
 }
 
 func defaultConcentrator() Concentrator {
@@ -86,10 +80,7 @@ const (
 	maxTimeout  = 10 * time.Minute
 	maxSystems  = 16
 	maxMeters   = 1_000_000
-	minEvery    = time.Second
-	maxEvery    = 31 * 24 * time.Hour
 	maxID       = 64
-	maxChannel  = 65_535
 )
 
 func (c *Concentrator) validate(r Report) {
@@ -130,18 +121,6 @@ func (s *System) validate(r Report) {
 func (m *Meter) validate(r Report) {
 	if m.ID == "" || len(m.ID) > maxID {
 		r("id", "%.64q is no id of a meter; write up to %d octets", m.ID, maxID)
-	}
-	if m.Address != "" {
-		badAddress(r, "address", m.Address)
-	}
-	if m.Every != 0 {
-		lasts(r, "every", m.Every, period{minEvery, maxEvery, "1s to 31d, such as 15m, or 0 to read it only when somebody asks"})
-		if m.Address == "" {
-			r("every", "needs the meter's address; write it, or remove this")
-		}
-	}
-	for i, n := range m.Channels {
-		within(r, fmt.Sprintf("channels[%d]", i), n, span{1, maxChannel, "1"})
 	}
 }
 
