@@ -6,6 +6,7 @@ import (
 
 	"voltbus/point"
 	"voltbus/store"
+	"voltbus/store/duckdb/day"
 	"voltbus/store/duckdb/sample"
 )
 
@@ -61,7 +62,7 @@ func (rd *reader) aggregate(ctx context.Context, q *store.Query) ([]store.Series
 	g := sample.NewGroup(q.Points, rd.s.number(q.Points))
 	folds := foldsOf(rd.plan, g)
 	if q.From.Before(q.To) && len(g.IDs) > 0 {
-		for _, p := range parts(rd.view.days, 0) {
+		for _, p := range day.Parts(rd.view.days, 0) {
 			if err := rd.foldPart(ctx, &p, g, folds); err != nil {
 				return nil, err
 			}
@@ -92,12 +93,12 @@ func foldsOf(plan *store.Plan, g *sample.Group) []*store.Fold {
 	return folds
 }
 
-func (rd *reader) foldPart(ctx context.Context, p *part, g *sample.Group, folds []*store.Fold) error {
-	if p.messy {
+func (rd *reader) foldPart(ctx context.Context, p *day.Part, g *sample.Group, folds []*store.Fold) error {
+	if p.Messy {
 		return rd.foldMessy(ctx, p, g, folds)
 	}
-	sel := &selection{ids: g.IDs, from: rd.r.From.UnixMicro(), to: rd.r.To.UnixMicro(), numbers: true}
-	return rd.s.scan(ctx, rd.conn, p, sel, func(cols *sample.Columns) error {
+	sel := &day.Selection{IDs: g.IDs, From: rd.r.From.UnixMicro(), To: rd.r.To.UnixMicro(), Numbers: true}
+	return rd.s.Scan(ctx, rd.conn, p, sel, func(cols *sample.Columns) error {
 		for i, id := range cols.ID {
 			slot := g.Slot(id)
 			if slot < 0 || (rd.r.GoodOnly && cols.QualityAt(i).IsBad()) {
@@ -111,8 +112,8 @@ func (rd *reader) foldPart(ctx context.Context, p *part, g *sample.Group, folds 
 }
 
 // foldMessy sorts the samples of some points at a time before it folds them.
-func (rd *reader) foldMessy(ctx context.Context, p *part, all *sample.Group, folds []*store.Fold) error {
-	for ids := range slices.Chunk(all.IDs, rd.s.groupSize(p.days)) {
+func (rd *reader) foldMessy(ctx context.Context, p *day.Part, all *sample.Group, folds []*store.Fold) error {
+	for ids := range slices.Chunk(all.IDs, rd.s.groupSize(p.Days)) {
 		g := sample.Of(ids)
 		if err := rd.readPart(ctx, g, p); err != nil {
 			return err

@@ -9,7 +9,10 @@ import (
 
 	"voltbus/point"
 	"voltbus/store"
+	"voltbus/store/duckdb/catalogue"
+	"voltbus/store/duckdb/day"
 	"voltbus/store/duckdb/engine"
+	"voltbus/store/duckdb/manifest"
 	"voltbus/store/duckdb/sample"
 	"voltbus/store/duckdb/snapshot"
 )
@@ -28,9 +31,9 @@ func (s *appends) Append(ctx context.Context, blocks []*point.Block) (store.Resu
 	if err := store.CheckBlocks(op, blocks); err != nil {
 		return store.Result{}, err
 	}
-	s.write.Lock()
-	defer s.write.Unlock()
-	c, err := s.connection(ctx, op)
+	s.Write.Lock()
+	defer s.Write.Unlock()
+	c, err := s.Connection(ctx, op)
 	if err != nil {
 		return store.Result{}, err
 	}
@@ -42,11 +45,11 @@ func (s *appends) Append(ctx context.Context, blocks []*point.Block) (store.Resu
 	defer b.close()
 	if err := c.Transact(ctx, func() error { return b.store(ctx, &entry) }); err != nil {
 		clear(s.scratch.words) // some of them may not be stored
-		return store.Result{}, s.fail(op, s.options.Dir, err)
+		return store.Result{}, s.Fail(op, s.options.Dir, err)
 	}
 	b.publish(&entry)
-	if s.saved.Due(s.cat.names.Len()) {
-		s.saved.Save(ctx, c, &s.cat.last, places(s.days))
+	if s.saved.Due(s.cat.Names.Len()) {
+		s.saved.Save(ctx, c, &s.cat.Last, day.Places(s.days))
 	}
 	return entry.Result, nil
 }
@@ -55,7 +58,7 @@ func (s *appends) Append(ctx context.Context, blocks []*point.Block) (store.Resu
 // publish, after the commit.
 type batch struct {
 	s      *appends
-	cat    *catalogue
+	cat    *catalogue.Catalogue
 	conn   *engine.Conn
 	blocks []*point.Block
 	fresh  map[point.Path]uint32 // points that have no samples yet
@@ -86,7 +89,7 @@ type latest struct {
 // dayWriter fills the table of one day.
 type dayWriter struct {
 	*sample.TableWriter
-	day        day
+	day        day.Day
 	start, end int64
 	added      uint64
 }
@@ -109,17 +112,17 @@ func (b *batch) store(ctx context.Context, e *store.Entry) error {
 		if err := w.Flush(); err != nil {
 			return err
 		}
-		old := b.s.days[w.day.key]
-		if old == nil || old.table == "" || old.disordered != w.day.disordered {
-			if err := saveDay(ctx, b.conn, &w.day); err != nil {
+		old := b.s.days[w.day.Key]
+		if old == nil || old.Table == "" || old.Disordered != w.day.Disordered {
+			if err := day.Save(ctx, b.conn, &w.day); err != nil {
 				return err
 			}
 		}
 	}
-	if err := savePoints(b.conn, b.paths, int(b.cat.names.Next())); err != nil {
+	if err := catalogue.SavePoints(b.conn, b.paths, int(b.cat.Names.Next())); err != nil {
 		return err
 	}
-	return saveEntry(ctx, b.conn, e)
+	return manifest.SaveEntry(ctx, b.conn, e)
 }
 
 // add writes the samples of one block.
@@ -133,8 +136,8 @@ func (b *batch) add(ctx context.Context, block *point.Block) error {
 		}
 		j := w.fits(block.Time, i)
 		ordered, overwritten := b.follow(block, i, j)
-		w.day.disordered = w.day.disordered || !ordered
-		w.day.overwritten += overwritten
+		w.day.Disordered = w.day.Disordered || !ordered
+		w.day.Overwritten += overwritten
 		if err := w.Put(b.ids, block, i, j); err != nil {
 			return err
 		}
@@ -184,7 +187,7 @@ func (b *batch) repeats(n *latest, block *point.Block, i int) bool {
 		of, at := b.blocks[n.block-1], int(n.index)
 		return of.Value(at) == block.Value(i) && of.Quality[at] == block.Quality[i]
 	}
-	r, _ := b.cat.latest(n.id)
+	r, _ := b.cat.Latest(n.id)
 	return r.Value == block.Value(i) && r.Quality == block.Quality[i]
 }
 
@@ -196,19 +199,19 @@ func (b *batch) number(block *point.Block) {
 	b.points, b.ids = block.Points, b.ids[:0]
 	guess := uint32(0)
 	for _, p := range block.Points {
-		id, ok := b.cat.id(p, guess)
+		id, ok := b.cat.ID(p, guess)
 		if !ok {
 			id, ok = b.fresh[p]
 		}
 		if !ok {
 			p = point.Path(strings.Clone(string(p))) // it is cut from all strings of its block, which must not stay
-			id = b.cat.names.Next() + uint32(len(b.paths))
+			id = b.cat.Names.Next() + uint32(len(b.paths))
 			b.fresh[p] = id
 			b.paths = append(b.paths, p)
 		}
 		b.ids, guess = append(b.ids, id), id+1
 	}
-	if grow := int(b.cat.names.Next()) + len(b.paths) - len(b.places); grow > 0 {
+	if grow := int(b.cat.Names.Next()) + len(b.paths) - len(b.places); grow > 0 {
 		b.places = append(b.places, make([]uint32, grow)...)
 	}
 }
@@ -216,7 +219,7 @@ func (b *batch) number(block *point.Block) {
 // begin takes over what is known of the point from before the batch.
 func (b *batch) begin(id uint32) {
 	n := latest{id: id, time: math.MinInt64}
-	if time, known := b.cat.last.Time(id); known {
+	if time, known := b.cat.Last.Time(id); known {
 		n.time = time
 	}
 	if b.newest == nil {
@@ -231,18 +234,18 @@ func (b *batch) day(ctx context.Context, key store.Day) (*dayWriter, error) {
 	if w := b.days[key]; w != nil {
 		return w, nil
 	}
-	d := day{key: key}
+	d := day.Day{Key: key}
 	if old := b.s.days[key]; old != nil {
 		d = *old
 	}
-	if d.table == "" {
-		d.table = d.nextTable()
-		d.generation++
-		if err := sample.CreateTable(ctx, b.conn, d.table); err != nil {
+	if d.Table == "" {
+		d.Table = d.NextTable()
+		d.Generation++
+		if err := sample.CreateTable(ctx, b.conn, d.Table); err != nil {
 			return nil, err
 		}
 	}
-	t, err := sample.OpenTable(b.conn, d.table, b.wordsOf(&d), d.texts)
+	t, err := sample.OpenTable(b.conn, d.Table, b.wordsOf(&d), d.Texts)
 	if err != nil {
 		return nil, err
 	}
@@ -276,24 +279,24 @@ func (b *batch) publish(e *store.Entry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range b.paths {
-		s.cat.add(p)
+		s.cat.Add(p)
 	}
 	for i := range b.newest {
 		n := &b.newest[i]
 		if n.block > 0 {
 			block, at := b.blocks[n.block-1], int(n.index)
-			s.cat.see(n.id, sample.Row{Time: n.time, Value: block.Value(at), Quality: block.Quality[at]})
+			s.cat.See(n.id, sample.Row{Time: n.time, Value: block.Value(at), Quality: block.Quality[at]})
 		}
 		if n.text {
-			s.cat.last.Word(n.id)
+			s.cat.Last.Word(n.id)
 		}
 	}
 	days := maps.Clone(s.days)
 	for key, w := range b.days {
 		d := w.day
-		d.stored += w.added
+		d.Stored += w.added
 		s.saved.Note(w.added)
-		d.texts = w.Texts()
+		d.Texts = w.Texts()
 		days[key] = &d
 	}
 	s.days = days
@@ -304,15 +307,15 @@ func (b *batch) publish(e *store.Entry) {
 const maxBooks = 8
 
 // wordsOf returns the words remembered of the day, to be filled. The caller holds write.
-func (c *scratch) wordsOf(d *day) sample.Words {
+func (c *scratch) wordsOf(d *day.Day) sample.Words {
 	if len(c.words) > maxBooks {
 		clear(c.words)
 	}
-	w := c.words[d.key]
+	w := c.words[d.Key]
 	switch {
 	case w == nil:
 		w = make(sample.Words)
-		c.words[d.key] = w
+		c.words[d.Key] = w
 	case len(w) >= sample.MaxWords:
 		clear(w)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"voltbus/store"
+	"voltbus/store/duckdb/day"
 	"voltbus/store/duckdb/engine"
 	"voltbus/store/duckdb/sample"
 )
@@ -52,39 +53,39 @@ func (rd *reader) count(ctx context.Context, q *store.Query) ([][]uint32, error)
 }
 
 // countParts are the days one by one where hours may answer, and otherwise as large as possible.
-func countParts(days []*day, hourly bool) []part {
+func countParts(days []*day.Day, hourly bool) []day.Part {
 	if !hourly {
-		return parts(days, 0)
+		return day.Parts(days, 0)
 	}
-	var out []part
+	var out []day.Part
 	for _, d := range days {
-		out = append(out, parts([]*day{d}, 1)...)
+		out = append(out, day.Parts([]*day.Day{d}, 1)...)
 	}
 	return out
 }
 
 // countPart adds the part's samples to the tallies: those of a whole closed day by their hours, if
 // hours are all that is asked for.
-func (rd *reader) countPart(ctx context.Context, p *part, g *sample.Group, tallies []*store.Tally) error {
-	if d := p.days[0]; len(p.days) == 1 && d.table == "" && tallies[0].Hourly() {
-		h, err := rd.s.hoursOf(ctx, rd.conn, d)
+func (rd *reader) countPart(ctx context.Context, p *day.Part, g *sample.Group, tallies []*store.Tally) error {
+	if d := p.Days[0]; len(p.Days) == 1 && d.Table == "" && tallies[0].Hourly() {
+		h, err := rd.s.Hours(ctx, rd.conn, d)
 		if err != nil {
 			return err
 		}
-		if !h.full {
-			h.give(g, tallies)
+		if !h.Full {
+			h.Give(g, tallies)
 			return nil
 		}
 	}
 	return rd.countSamples(ctx, p, g, tallies)
 }
 
-func (rd *reader) countSamples(ctx context.Context, p *part, g *sample.Group, tallies []*store.Tally) error {
-	if p.messy {
+func (rd *reader) countSamples(ctx context.Context, p *day.Part, g *sample.Group, tallies []*store.Tally) error {
+	if p.Messy {
 		return rd.countMessy(ctx, p, g, tallies)
 	}
-	sel := &selection{ids: g.IDs, from: rd.r.From.UnixMicro(), to: rd.r.To.UnixMicro(), numbers: true}
-	return rd.s.scan(ctx, rd.conn, p, sel, func(cols *sample.Columns) error {
+	sel := &day.Selection{IDs: g.IDs, From: rd.r.From.UnixMicro(), To: rd.r.To.UnixMicro(), Numbers: true}
+	return rd.s.Scan(ctx, rd.conn, p, sel, func(cols *sample.Columns) error {
 		for i, id := range cols.ID {
 			if slot := g.Slot(id); slot >= 0 && !cols.QualityAt(i).IsBad() {
 				tallies[slot].Add(cols.Time[i], 1)
@@ -95,8 +96,8 @@ func (rd *reader) countSamples(ctx context.Context, p *part, g *sample.Group, ta
 }
 
 // countMessy counts a table in which a sample may stand several times.
-func (rd *reader) countMessy(ctx context.Context, p *part, g *sample.Group, tallies []*store.Tally) error {
-	statement := "SELECT id, time FROM (" + rd.s.daySQL(p.days[0]) + ") WHERE " + usable
+func (rd *reader) countMessy(ctx context.Context, p *day.Part, g *sample.Group, tallies []*store.Tally) error {
+	statement := "SELECT id, time FROM (" + rd.s.SQL(p.Days[0]) + ") WHERE " + day.NotBad
 	return rd.conn.Query(ctx, statement, func(ch *engine.Chunk) error {
 		ids, times := engine.Numbers[uint32](ch, 0), engine.Numbers[int64](ch, 1)
 		for i, id := range ids {

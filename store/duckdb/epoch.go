@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"voltbus/store"
+	"voltbus/store/duckdb/day"
 	"voltbus/store/duckdb/engine"
 	"voltbus/store/duckdb/sample"
 )
@@ -21,7 +22,7 @@ type epoch struct {
 
 // view is a reader's picture of the days. It stays readable until done is called.
 type view struct {
-	days  []*day // by date
+	days  []*day.Day // by date
 	epoch *epoch
 }
 
@@ -37,7 +38,7 @@ func (s *index) look(from, to int64) view {
 			v.days = append(v.days, d)
 		}
 	}
-	slices.SortFunc(v.days, func(a, b *day) int { return int(a.key) - int(b.key) })
+	slices.SortFunc(v.days, func(a, b *day.Day) int { return int(a.Key) - int(b.Key) })
 	return v
 }
 

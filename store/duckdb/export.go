@@ -14,6 +14,7 @@ import (
 	"voltbus/fault"
 	"voltbus/point"
 	"voltbus/store"
+	"voltbus/store/duckdb/day"
 	"voltbus/store/duckdb/engine"
 	"voltbus/store/duckdb/sample"
 )
@@ -24,7 +25,7 @@ var errExportLimit = errors.New("an export takes a range without a limit of samp
 type exporter struct {
 	*database
 	*index
-	*dayFiles
+	*day.Files
 }
 
 // ExportParquet implements store.Exporter. The file is written beside the store first and then
@@ -52,7 +53,7 @@ func (s *exporter) ExportMixed(ctx context.Context, r store.Range, added map[poi
 	}
 	n, err := s.export(ctx, &r, added, tmp.Name())
 	if err != nil {
-		return 0, s.fail(op, file, err)
+		return 0, s.Fail(op, file, err)
 	}
 	if err := moveFile(tmp.Name(), file); err != nil {
 		return 0, fault.E(op, fault.Invalid, file, fmt.Errorf("the export cannot be written there: %w", err))
@@ -64,11 +65,11 @@ func (s *exporter) ExportMixed(ctx context.Context, r store.Range, added map[poi
 // then time, and counts them. Closed days lie so already: sorting the whole again would take three
 // times as long.
 func (s *exporter) export(ctx context.Context, r *store.Range, added map[point.Path][]point.Sample, file string) (n int64, err error) {
-	c, err := s.borrow(ctx, "duckdb.ExportParquet")
+	c, err := s.Borrow(ctx, "duckdb.ExportParquet")
 	if err != nil {
 		return 0, err
 	}
-	defer s.giveBack(c)
+	defer s.GiveBack(c)
 	v := s.look(r.From.UnixMicro(), r.To.UnixMicro())
 	defer v.done()
 	if !r.From.Before(r.To) {
@@ -88,7 +89,7 @@ func (s *exporter) export(ctx context.Context, r *store.Range, added map[point.P
 	if err != nil {
 		return 0, err
 	}
-	err = s.copyAlone(ctx, "COPY ("+statement+") TO "+quote(file)+" (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE "+strconv.Itoa(rowGroup)+")",
+	err = s.copyAlone(ctx, "COPY ("+statement+") TO "+engine.Quote(file)+" (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, ROW_GROUP_SIZE "+strconv.Itoa(day.RowGroup)+")",
 		func(ch *engine.Chunk) error {
 			n = engine.Numbers[int64](ch, 0)[0]
 			return nil
@@ -114,12 +115,12 @@ type export struct {
 
 // sql returns a query for the samples of the range in those days, and what is added. What is in tables,
 // and what is to be mixed, it puts, sorted, into files of the directory open first.
-func (e *export) sql(ctx context.Context, days []*day) (string, error) {
+func (e *export) sql(ctx context.Context, days []*day.Day) (string, error) {
 	parts := []string{"SELECT ''::VARCHAR, NULL::TIMESTAMP, NULL::DOUBLE, NULL::BIGINT, NULL::VARCHAR, 0::UTINYINT, 0::UTINYINT WHERE false"}
 	for i, run := range e.runs(days) {
 		where := sample.Where(exactly(run, e.ids, e.r))
-		files := e.s.filesOf(&part{days: run})
-		if run[0].table != "" || e.mixed[run[0].key] {
+		files := e.s.List(&day.Part{Days: run})
+		if run[0].Table != "" || e.mixed[run[0].Key] {
 			var err error
 			if files, err = e.sorted(ctx, run[0], filepath.Join(e.open, strconv.Itoa(i))); err != nil {
 				return "", err
@@ -136,8 +137,8 @@ const mostSorted = 1 << 18
 
 // sorted puts what is asked for of a day, sorted and as it is at one moment, into files with the name and a number, and returns them as
 // read_parquet takes them: the first has the points with the lowest numbers.
-func (e *export) sorted(ctx context.Context, d *day, name string) (files string, err error) {
-	pieces := max(1, int(min(samplesIn([]*day{d})/mostSorted+1, uint64(len(e.ids)))))
+func (e *export) sorted(ctx context.Context, d *day.Day, name string) (files string, err error) {
+	pieces := max(1, int(min(day.SamplesIn([]*day.Day{d})/mostSorted+1, uint64(len(e.ids)))))
 	names := make([]string, pieces)
 	err = e.conn.Transact(ctx, func() error {
 		from := uint32(0)
@@ -146,7 +147,7 @@ func (e *export) sorted(ctx context.Context, d *day, name string) (files string,
 			if i+1 < pieces {
 				to = e.ids[(i+1)*len(e.ids)/pieces]
 			}
-			names[i] = quote(name + "-" + strconv.Itoa(i))
+			names[i] = engine.Quote(name + "-" + strconv.Itoa(i))
 			err := e.conn.Exec(ctx, "COPY ("+e.daySorted(d, from, to)+") TO "+names[i]+" (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)")
 			if err != nil {
 				return err
@@ -160,26 +161,26 @@ func (e *export) sorted(ctx context.Context, d *day, name string) (files string,
 
 // runs cuts the days into those that can be read as they lie, as many together as follow each other,
 // and others, each alone.
-func (e *export) runs(days []*day) [][]*day {
-	plain := func(d *day) bool { return d.table == "" && !e.mixed[d.key] }
+func (e *export) runs(days []*day.Day) [][]*day.Day {
+	plain := func(d *day.Day) bool { return d.Table == "" && !e.mixed[d.Key] }
 	days = e.withAdded(days)
-	var out [][]*day
+	var out [][]*day.Day
 	for i, d := range days {
 		if i > 0 && plain(d) && plain(days[i-1]) {
 			out[len(out)-1] = append(out[len(out)-1], d)
 		} else {
-			out = append(out, []*day{d})
+			out = append(out, []*day.Day{d})
 		}
 	}
 	return out
 }
 
 // exactly returns the conditions for the samples of the ids in the range that lie in the days.
-func exactly(days []*day, ids []uint32, r *store.Range) []string {
-	sel := &selection{from: r.From.UnixMicro(), to: r.To.UnixMicro()}
-	out := sel.where(&part{days: days})
+func exactly(days []*day.Day, ids []uint32, r *store.Range) []string {
+	sel := &day.Selection{From: r.From.UnixMicro(), To: r.To.UnixMicro()}
+	out := sel.Where(&day.Part{Days: days})
 	if r.GoodOnly {
-		out = append(out, usable)
+		out = append(out, day.NotBad)
 	}
 	if len(ids) == 0 {
 		return append(out, "false")

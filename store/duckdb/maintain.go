@@ -1,7 +1,6 @@
 package duckdb
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,8 +12,10 @@ import (
 	"time"
 
 	"voltbus/store"
+	"voltbus/store/duckdb/catalogue"
+	"voltbus/store/duckdb/day"
 	"voltbus/store/duckdb/engine"
-	"voltbus/store/duckdb/sample"
+	"voltbus/store/duckdb/manifest"
 	"voltbus/store/duckdb/snapshot"
 )
 
@@ -22,7 +23,7 @@ import (
 type upkeep struct {
 	*database
 	*index
-	*dayFiles
+	*day.Files
 	running sync.Mutex // held by Maintain, Scrub and Close
 	seen    map[store.Day]quiet
 	scratch *scratch
@@ -42,35 +43,35 @@ func (s *upkeep) Maintain(ctx context.Context, now time.Time) error {
 	const op = "duckdb.Maintain"
 	s.running.Lock()
 	defer s.running.Unlock()
-	if err := s.usable(ctx, op); err != nil {
+	if err := s.Usable(ctx, op); err != nil {
 		return err
 	}
 	for _, d := range s.allDays() {
-		if s.options.Retention.Expired(d.key, now) || !s.due(d, now) {
+		if s.options.Retention.Expired(d.Key, now) || !s.due(d, now) {
 			continue
 		}
 		if err := s.closeDay(ctx, d); err != nil {
-			return s.fail(op, d.key.String(), err)
+			return s.Fail(op, d.Key.String(), err)
 		}
 	}
 	if err := s.expire(ctx, now); err != nil {
-		return s.fail(op, s.options.Dir, err)
+		return s.Fail(op, s.options.Dir, err)
 	}
 	return s.cleanUp(ctx, op)
 }
 
 // due reports whether the day's table becomes a file now.
-func (s *upkeep) due(d *day, now time.Time) bool {
-	if d.table == "" || !now.After(d.key.End().Add(s.options.Grace)) {
-		delete(s.seen, d.key)
+func (s *upkeep) due(d *day.Day, now time.Time) bool {
+	if d.Table == "" || !now.After(d.Key.End().Add(s.options.Grace)) {
+		delete(s.seen, d.Key)
 		return false
 	}
-	if d.file == "" {
+	if d.File == "" {
 		return true
 	}
-	q, ok := s.seen[d.key]
-	if !ok || q.stored != d.stored {
-		s.seen[d.key] = quiet{stored: d.stored, since: now}
+	q, ok := s.seen[d.Key]
+	if !ok || q.stored != d.Stored {
+		s.seen[d.Key] = quiet{stored: d.Stored, since: now}
 		return false
 	}
 	return now.Sub(q.since) >= s.options.Grace
@@ -78,9 +79,9 @@ func (s *upkeep) due(d *day, now time.Time) bool {
 
 // closeDay writes the day's samples, sorted, to a file, and then replaces table and old file by it
 // in one transaction. A crash in between leaves a file that is removed when the store is opened.
-func (s *upkeep) closeDay(ctx context.Context, d *day) error {
-	next := day{key: d.key, file: d.nextFile(), generation: d.generation + 1}
-	tmp := s.dayFile(next.file + ".tmp")
+func (s *upkeep) closeDay(ctx context.Context, d *day.Day) error {
+	next := day.Day{Key: d.Key, File: d.NextFile(), Generation: d.Generation + 1}
+	tmp := s.dayFile(next.File + ".tmp")
 	defer func() { _ = os.Remove(tmp) }() // gone already if all went well
 	if err := s.copyDay(ctx, d, tmp); err != nil {
 		return err
@@ -89,10 +90,10 @@ func (s *upkeep) closeDay(ctx context.Context, d *day) error {
 		return fmt.Errorf("make the day's file durable: %w", err)
 	}
 	var err error
-	if next.checksum, next.bytes, err = checksum(tmp); err != nil {
+	if next.Checksum, next.Bytes, err = day.Checksum(tmp); err != nil {
 		return fmt.Errorf("read the day's file again: %w", err)
 	}
-	if err := os.Rename(tmp, s.dayFile(next.file)); err != nil {
+	if err := os.Rename(tmp, s.dayFile(next.File)); err != nil {
 		return err
 	}
 	if err := syncFile(filepath.Dir(tmp)); err != nil {
@@ -100,118 +101,72 @@ func (s *upkeep) closeDay(ctx context.Context, d *day) error {
 	}
 	overwritten, err := s.overwrittenIn(ctx, d)
 	if err != nil {
-		return errors.Join(err, os.Remove(s.dayFile(next.file)))
+		return errors.Join(err, os.Remove(s.dayFile(next.File)))
 	}
 	changed, err := s.swap(ctx, d, &next, overwritten)
 	if err != nil || changed {
-		return errors.Join(err, os.Remove(s.dayFile(next.file)))
+		return errors.Join(err, os.Remove(s.dayFile(next.File)))
 	}
-	s.options.Log.InfoContext(ctx, "day closed", "day", d.key.String(), "samples", next.rows, "bytes", next.bytes)
+	s.options.Log.InfoContext(ctx, "day closed", "day", d.Key.String(), "samples", next.Rows, "bytes", next.Bytes)
 	return nil
 }
 
 // copyDay writes the day's samples to the file, sorted by point and time.
-func (s *upkeep) copyDay(ctx context.Context, d *day, file string) error {
-	c, err := s.borrow(ctx, "duckdb.Maintain")
+func (s *upkeep) copyDay(ctx context.Context, d *day.Day, file string) error {
+	c, err := s.Borrow(ctx, "duckdb.Maintain")
 	if err != nil {
 		return err
 	}
-	defer s.giveBack(c)
+	defer s.GiveBack(c)
 	return c.Exec(ctx, "COPY (SELECT d.id, p.path AS point, d.time, d.value, d.exact, d.text, d.kind, d.quality FROM ("+
-		s.daySQL(d)+") d JOIN points p ON p.id = d.id ORDER BY d.id, d.time) TO "+quote(file)+
-		" (FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2, ROW_GROUP_SIZE "+strconv.Itoa(rowGroup)+")")
+		s.SQL(d)+") d JOIN points p ON p.id = d.id ORDER BY d.id, d.time) TO "+engine.Quote(file)+
+		" (FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2, ROW_GROUP_SIZE "+strconv.Itoa(day.RowGroup)+")")
 }
 
 // overwrittenIn counts the day's samples that say something else than the one that was stored before at the same time.
-func (s *upkeep) overwrittenIn(ctx context.Context, d *day) (uint64, error) {
-	if !d.disordered || d.table == "" {
+func (s *upkeep) overwrittenIn(ctx context.Context, d *day.Day) (uint64, error) {
+	if !d.Disordered || d.Table == "" {
 		return 0, nil
 	}
-	c, err := s.borrow(ctx, "duckdb.Maintain")
+	c, err := s.Borrow(ctx, "duckdb.Maintain")
 	if err != nil {
 		return 0, err
 	}
-	defer s.giveBack(c)
-	return count(ctx, c, "SELECT count(*) FILTER (WHERE said <> before) FROM (SELECT said, lag(said) OVER (PARTITION BY id, time ORDER BY origin, place) AS before "+
-		"FROM (SELECT id, time, origin, place, hash(value, exact, text, kind, quality) AS said FROM ("+s.storedSQL(d)+")))")
-}
-
-// daySQL returns a query for the day's samples, each point and time once.
-func (s *dayFiles) daySQL(d *day) string {
-	both := s.storedSQL(d)
-	if !d.disordered || d.table == "" {
-		return "SELECT " + sample.FileColumns + " FROM (" + both + ")"
-	}
-	return "SELECT " + sample.FileColumns + " FROM (" + both + ") QUALIFY row_number() OVER (PARTITION BY id, time ORDER BY origin DESC, place DESC) = 1"
-}
-
-// storedSQL returns a query for all that was stored of the day, with its place in that order.
-func (s *dayFiles) storedSQL(d *day) string {
-	table := ""
-	if d.table != "" {
-		table = d.rowsSQL()
-	}
-	file := ""
-	if d.file != "" {
-		file = fmt.Sprintf("SELECT %s, 0 AS origin, 0 AS place FROM read_parquet(%s)", sample.FileColumns, quote(s.dayFile(d.file)))
-	}
-	if table != "" && file != "" {
-		return file + " UNION ALL " + table
-	}
-	return table + file
-}
-
-// rowsSQL returns a query for the samples of the day's table, with their place among those of the
-// day, in the columns of a file.
-func (d *day) rowsSQL() string {
-	text, join := "NULL::VARCHAR", ""
-	if d.texts > 0 {
-		text = "w.text"
-		join = " LEFT JOIN " + cmp.Or(d.shownWords, sample.WordTable(d.table)) + " w ON w.number = t.value AND (t.tag & 255) = 4"
-	}
-	if d.shown != "" {
-		return fmt.Sprintf("SELECT "+sample.Decoded+", 1 AS origin, t.place AS place FROM %s t%s WHERE t.place < %d", text, d.shown, join, d.stored)
-	}
-	return fmt.Sprintf("SELECT "+sample.Decoded+", 1 AS origin, t.rowid AS place FROM %s t%s WHERE t.rowid < %d", text, d.table, join, d.stored)
-}
-
-// from returns a day whose rows and texts are read from elsewhere than its tables.
-func (d *day) from(rows, words string) *day {
-	out := *d
-	out.shown, out.shownWords = rows, words
-	return &out
+	defer s.GiveBack(c)
+	return engine.Count(ctx, c, "SELECT count(*) FILTER (WHERE said <> before) FROM (SELECT said, lag(said) OVER (PARTITION BY id, time ORDER BY origin, place) AS before "+
+		"FROM (SELECT id, time, origin, place, hash(value, exact, text, kind, quality) AS said FROM ("+s.StoredSQL(d)+")))")
 }
 
 // swap makes the file the day's only place, unless samples have come meanwhile.
-func (s *upkeep) swap(ctx context.Context, d, next *day, overwritten uint64) (changed bool, err error) {
-	s.write.Lock()
-	defer s.write.Unlock()
-	c, err := s.connection(ctx, "duckdb.Maintain")
+func (s *upkeep) swap(ctx context.Context, d, next *day.Day, overwritten uint64) (changed bool, err error) {
+	s.Write.Lock()
+	defer s.Write.Unlock()
+	c, err := s.Connection(ctx, "duckdb.Maintain")
 	if err != nil {
 		return false, err
 	}
-	if s.days[d.key] != d {
+	if s.days[d.Key] != d {
 		return true, nil
 	}
-	if next.rows, err = count(ctx, c, "SELECT count(*) FROM read_parquet($1)", s.dayFile(next.file)); err != nil {
+	if next.Rows, err = engine.Count(ctx, c, "SELECT count(*) FROM read_parquet($1)", s.dayFile(next.File)); err != nil {
 		return false, err
 	}
 	known := s.counters
-	known.replaced += d.rows + d.stored - next.rows
-	known.overwritten += overwritten
+	known.Replaced += d.Rows + d.Stored - next.Rows
+	known.Overwritten += overwritten
 	err = c.Transact(ctx, func() error {
-		if err := saveLatest(ctx, c, s.cat); err != nil {
+		if err := catalogue.SaveLatest(ctx, c, s.cat); err != nil {
 			return err
 		}
-		if err := saveCounters(ctx, c, known); err != nil {
+		if err := manifest.SaveCounters(ctx, c, known); err != nil {
 			return err
 		}
-		return saveDay(ctx, c, next)
+		return day.Save(ctx, c, next)
 	})
 	if err != nil {
 		return false, err
 	}
-	s.replace(d.key, next, []string{d.table}, []string{d.file})
+	s.replace(d.Key, next, []string{d.Table}, []string{d.File})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.counters = known
@@ -220,12 +175,12 @@ func (s *upkeep) swap(ctx context.Context, d, next *day, overwritten uint64) (ch
 
 // replace publishes a day, or its end if next is nil, and retires its places. The caller holds
 // write.
-func (s *upkeep) replace(key store.Day, next *day, tables, files []string) {
+func (s *upkeep) replace(key store.Day, next *day.Day, tables, files []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	days := maps.Clone(s.days)
 	delete(days, key)
-	if next != nil && !next.empty() {
+	if next != nil && !next.Empty() {
 		days[key] = next
 	}
 	s.days = days
@@ -235,15 +190,15 @@ func (s *upkeep) replace(key store.Day, next *day, tables, files []string) {
 
 // cleanUp removes what nobody reads any more.
 func (s *upkeep) cleanUp(ctx context.Context, op string) error {
-	s.write.Lock()
-	defer s.write.Unlock()
-	c, err := s.connection(ctx, op)
+	s.Write.Lock()
+	defer s.Write.Unlock()
+	c, err := s.Connection(ctx, op)
 	if err != nil {
 		return err
 	}
 	s.release(ctx, c)
-	if days := places(s.days); s.saved.Stale(days) {
-		s.saved.Save(ctx, c, &s.cat.last, days)
+	if days := day.Places(s.days); s.saved.Stale(days) {
+		s.saved.Save(ctx, c, &s.cat.Last, days)
 	}
 	return nil
 }
@@ -253,34 +208,34 @@ func (s *upkeep) expire(ctx context.Context, now time.Time) error {
 	days := s.allDays()
 	var bytes int64
 	for _, d := range days {
-		bytes += d.bytes
+		bytes += d.Bytes
 	}
 	limit := s.options.Retention.Bytes
 	for _, d := range days {
-		tooMuch := limit > 0 && bytes > limit && d.file != "" && now.After(d.key.End().Add(s.options.Grace))
-		if !tooMuch && !s.options.Retention.Expired(d.key, now) {
+		tooMuch := limit > 0 && bytes > limit && d.File != "" && now.After(d.Key.End().Add(s.options.Grace))
+		if !tooMuch && !s.options.Retention.Expired(d.Key, now) {
 			continue
 		}
-		if err := s.dropDay(ctx, d.key); err != nil {
+		if err := s.dropDay(ctx, d.Key); err != nil {
 			return err
 		}
-		bytes -= d.bytes
+		bytes -= d.Bytes
 	}
 	return s.expireDamaged(ctx, now)
 }
 
 // dropDay removes the day with all that it holds now.
 func (s *upkeep) dropDay(ctx context.Context, key store.Day) error {
-	s.write.Lock()
-	defer s.write.Unlock()
-	c, err := s.connection(ctx, "duckdb.Maintain")
+	s.Write.Lock()
+	defer s.Write.Unlock()
+	c, err := s.Connection(ctx, "duckdb.Maintain")
 	if err != nil {
 		return err
 	}
 	d := s.days[key]
 	known := s.counters
-	known.expired += d.rows + d.stored
-	known.overwritten += d.overwritten
+	known.Expired += d.Rows + d.Stored
+	known.Overwritten += d.Overwritten
 	err = c.Transact(ctx, func() error {
 		if err := c.Exec(ctx, "DELETE FROM latest WHERE time >= $1 AND time < $2", key.Start(), key.End()); err != nil {
 			return err
@@ -288,20 +243,20 @@ func (s *upkeep) dropDay(ctx context.Context, key store.Day) error {
 		if err := s.saved.Forget(ctx, c); err != nil {
 			return err
 		}
-		if err := saveCounters(ctx, c, known); err != nil {
+		if err := manifest.SaveCounters(ctx, c, known); err != nil {
 			return err
 		}
-		return saveDay(ctx, c, &day{key: key})
+		return day.Save(ctx, c, &day.Day{Key: key})
 	})
 	if err != nil {
 		return err
 	}
-	s.replace(key, nil, []string{d.table}, []string{d.file})
+	s.replace(key, nil, []string{d.Table}, []string{d.File})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.counters = known
-	s.cat.last.Forget(func(time int64) bool { return store.DayOf(time) == key })
-	s.options.Log.InfoContext(ctx, "day dropped", "day", key.String(), "samples", d.rows+d.stored)
+	s.cat.Last.Forget(func(time int64) bool { return store.DayOf(time) == key })
+	s.options.Log.InfoContext(ctx, "day dropped", "day", key.String(), "samples", d.Rows+d.Stored)
 	return nil
 }
 
@@ -310,9 +265,9 @@ func (s *upkeep) expireDamaged(ctx context.Context, now time.Time) error {
 	if s.options.Retention.Age == 0 {
 		return nil
 	}
-	s.write.Lock()
-	defer s.write.Unlock()
-	c, err := s.connection(ctx, "duckdb.Maintain")
+	s.Write.Lock()
+	defer s.Write.Unlock()
+	c, err := s.Connection(ctx, "duckdb.Maintain")
 	if err != nil {
 		return err
 	}

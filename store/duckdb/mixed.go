@@ -12,6 +12,7 @@ import (
 
 	"voltbus/point"
 	"voltbus/store"
+	"voltbus/store/duckdb/day"
 	"voltbus/store/duckdb/engine"
 	"voltbus/store/duckdb/sample"
 )
@@ -23,7 +24,7 @@ func (e *export) mix(ctx context.Context, samples map[point.Path][]point.Sample)
 		return nil
 	}
 	e.added, e.mixed = filepath.Join(e.open, "added"), map[store.Day]bool{}
-	return e.s.alone(func(c *engine.Conn) error {
+	return e.s.Alone(func(c *engine.Conn) error {
 		paths := slices.Sorted(maps.Keys(samples))
 		ids := e.numberAdded(paths)
 		if err := putPoints(ctx, c, ids, paths); err != nil {
@@ -33,8 +34,8 @@ func (e *export) mix(ctx context.Context, samples map[point.Path][]point.Sample)
 		if err != nil {
 			return err
 		}
-		return c.Exec(ctx, "COPY (SELECT p.path AS point, "+sample.FileColumns+" FROM ("+d.rowsSQL()+") JOIN points p USING (id) ORDER BY time) TO "+
-			quote(e.added)+" (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)")
+		return c.Exec(ctx, "COPY (SELECT p.path AS point, "+sample.FileColumns+" FROM ("+d.RowsSQL()+") JOIN points p USING (id) ORDER BY time) TO "+
+			engine.Quote(e.added)+" (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1)")
 	})
 }
 
@@ -87,12 +88,12 @@ func putPoints(ctx context.Context, c *engine.Conn, ids []uint32, paths []point.
 }
 
 // putAdded makes a table like that of a day.
-func (e *export) putAdded(ctx context.Context, c *engine.Conn, ids []uint32, paths []point.Path, samples map[point.Path][]point.Sample) (*day, error) {
-	d := &day{table: "added"}
-	if err := sample.CreateTable(ctx, c, d.table); err != nil {
+func (e *export) putAdded(ctx context.Context, c *engine.Conn, ids []uint32, paths []point.Path, samples map[point.Path][]point.Sample) (*day.Day, error) {
+	d := &day.Day{Table: "added"}
+	if err := sample.CreateTable(ctx, c, d.Table); err != nil {
 		return nil, err
 	}
-	w, err := sample.OpenTable(c, d.table, sample.Words{}, 0)
+	w, err := sample.OpenTable(c, d.Table, sample.Words{}, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -111,48 +112,48 @@ func (e *export) putAdded(ctx context.Context, c *engine.Conn, ids []uint32, pat
 				}
 				at = end
 			}
-			d.stored += uint64(b.Len())
+			d.Stored += uint64(b.Len())
 		}
 	}
-	d.texts = w.Texts()
+	d.Texts = w.Texts()
 	return d, w.Flush()
 }
 
 // withAdded returns the days, and those that only have what is added.
-func (e *export) withAdded(days []*day) []*day {
+func (e *export) withAdded(days []*day.Day) []*day.Day {
 	if len(e.mixed) == 0 {
 		return days
 	}
 	out, known := slices.Clone(days), map[store.Day]bool{}
 	for _, d := range days {
-		known[d.key] = true
+		known[d.Key] = true
 	}
 	for key := range e.mixed {
 		if !known[key] {
-			out = append(out, &day{key: key})
+			out = append(out, &day.Day{Key: key})
 		}
 	}
-	slices.SortFunc(out, func(a, b *day) int { return cmp.Compare(a.key, b.key) })
+	slices.SortFunc(out, func(a, b *day.Day) int { return cmp.Compare(a.Key, b.Key) })
 	return out
 }
 
 // daySorted returns a query for the day's samples of the range and of some numbers of points, and what is added to it in place of
 // those with its times, by number and then time.
-func (e *export) daySorted(d *day, from, to uint32) string {
+func (e *export) daySorted(d *day.Day, from, to uint32) string {
 	all := *e.r
 	all.GoodOnly = false // a bad one that is added takes the place of a good one
 	var own, more string
 	where := []string{fmt.Sprintf("id >= %d AND id < %d", from, to)}
-	if !d.empty() {
-		own = "SELECT p.path AS point, d.* FROM (SELECT * FROM (" + e.s.daySQL(d) + ")" + sample.Where(exactly([]*day{d}, e.ids, &all)) +
+	if !d.Empty() {
+		own = "SELECT p.path AS point, d.* FROM (SELECT * FROM (" + e.s.SQL(d) + ")" + sample.Where(exactly([]*day.Day{d}, e.ids, &all)) +
 			") d JOIN main.points p USING (id)"
 	}
-	if e.mixed[d.key] {
+	if e.mixed[d.Key] {
 		more = fmt.Sprintf("SELECT point, %s FROM read_parquet(%s) WHERE time >= make_timestamp(%d) AND time < make_timestamp(%d)",
-			sample.FileColumns, quote(e.added), d.key.Start().UnixMicro(), d.key.End().UnixMicro())
+			sample.FileColumns, engine.Quote(e.added), d.Key.Start().UnixMicro(), d.Key.End().UnixMicro())
 	}
 	if e.r.GoodOnly {
-		where = append(where, usable)
+		where = append(where, day.NotBad)
 	}
 	both := own + more
 	if own != "" && more != "" {

@@ -10,37 +10,35 @@ import (
 
 	"voltbus/fault"
 	"voltbus/store/duckdb/engine"
+	"voltbus/store/duckdb/handle"
+	"voltbus/store/duckdb/manifest"
 )
-
-func (s *database) databaseFile() string { return filepath.Join(s.options.Dir, "history.duckdb") }
-
-func (s *database) dayFile(name string) string { return filepath.Join(s.options.Dir, "days", name) }
 
 // openDamaged opens the database; one that is damaged is set aside and a new one is started,
 // which then finds the days' files. The caller holds write.
 func (s *database) openDamaged(ctx context.Context) error {
-	err := s.start(ctx)
+	err := s.Start(ctx)
 	if err == nil {
 		return nil
 	}
-	if errors.Is(err, errVersion) {
-		return fault.E("duckdb.Open", fault.Conflict, s.databaseFile(), err)
+	if errors.Is(err, manifest.ErrVersion) {
+		return fault.E("duckdb.Open", fault.Conflict, s.File(), err)
 	}
 	e := engine.AsError(err)
 	if e == nil || !unreadable(e) {
-		return s.fail("duckdb.Open", s.databaseFile(), err)
+		return s.Fail("duckdb.Open", s.File(), err)
 	}
-	aside := s.databaseFile() + ".damaged-" + time.Now().UTC().Format("20060102T150405")
+	aside := s.File() + ".damaged-" + time.Now().UTC().Format("20060102T150405")
 	s.options.Log.ErrorContext(ctx, "database damaged, a new one is started", "aside", aside, "err", err)
-	if err := setAside(s.databaseFile(), aside); err != nil {
-		return fault.E("duckdb.Open", fault.Corrupt, s.databaseFile(), err)
+	if err := setAside(s.File(), aside); err != nil {
+		return fault.E("duckdb.Open", fault.Corrupt, s.File(), err)
 	}
-	if err := s.start(ctx); err != nil {
-		return s.fail("duckdb.Open", s.databaseFile(), err)
+	if err := s.Start(ctx); err != nil {
+		return s.Fail("duckdb.Open", s.File(), err)
 	}
 	reason := "the database could not be read, a new one was started: " + e.Text
-	if err := noteDamage(ctx, s.writer, damage{file: filepath.Base(aside), reason: reason, noticed: now()}); err != nil {
-		return s.fail("duckdb.Open", s.databaseFile(), err)
+	if err := manifest.NoteDamage(ctx, s.Writer(), manifest.Damage{File: filepath.Base(aside), Reason: reason}); err != nil {
+		return s.Fail("duckdb.Open", s.File(), err)
 	}
 	return nil
 }
@@ -48,7 +46,7 @@ func (s *database) openDamaged(ctx context.Context) error {
 // unreadable reports whether an error at opening means that the file's bytes are wrong, and not
 // that this process cannot get at them now.
 func unreadable(e *engine.Error) bool {
-	return !noSpace(e.Text) && (damaged(e.Text) || e.Fatal())
+	return !handle.NoSpace(e.Text) && (handle.Damaged(e.Text) || e.Fatal())
 }
 
 // setAside renames a database with its write-ahead log.

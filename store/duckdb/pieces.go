@@ -81,7 +81,7 @@ func (s *statements) writePiece(ctx context.Context, c *engine.Conn, r rows, fro
 	s.pieces.n++
 	file := filepath.Join(s.options.Dir, "tmp", strings.Replace(pieceName, "*", strconv.Itoa(s.pieces.n), 1))
 	err := c.Exec(ctx, fmt.Sprintf("COPY (SELECT %s, rowid AS place FROM %s WHERE rowid >= %d AND rowid < %d) TO %s (FORMAT parquet, COMPRESSION snappy)",
-		r.columns, r.table, from, r.n, quote(file)))
+		r.columns, r.table, from, r.n, engine.Quote(file)))
 	if err != nil {
 		return nil, errors.Join(err, removed(file))
 	}

@@ -8,7 +8,9 @@ import (
 	"voltbus/fault"
 	"voltbus/point"
 	"voltbus/store"
+	"voltbus/store/duckdb/day"
 	"voltbus/store/duckdb/engine"
+	"voltbus/store/duckdb/handle"
 	"voltbus/store/duckdb/sample"
 )
 
@@ -16,23 +18,23 @@ import (
 type queries struct {
 	*database
 	*index
-	*dayFiles
+	*day.Files
 	upkeep *upkeep // sets files aside that turn out to be damaged
 }
 
 // Points implements store.Store.
 func (s *queries) Points(ctx context.Context) ([]point.Path, error) {
-	if err := s.usable(ctx, "duckdb.Points"); err != nil {
+	if err := s.Usable(ctx, "duckdb.Points"); err != nil {
 		return nil, err
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.cat.paths(), nil
+	return s.cat.Paths(), nil
 }
 
 // Latest implements store.Store.
 func (s *queries) Latest(ctx context.Context, paths []point.Path) ([]point.Sample, error) {
-	if err := s.usable(ctx, "duckdb.Latest"); err != nil {
+	if err := s.Usable(ctx, "duckdb.Latest"); err != nil {
 		return nil, err
 	}
 	out := make([]point.Sample, len(paths))
@@ -40,12 +42,12 @@ func (s *queries) Latest(ctx context.Context, paths []point.Path) ([]point.Sampl
 	defer s.mu.RUnlock()
 	guess := uint32(0)
 	for i, p := range paths {
-		id, ok := s.cat.id(p, guess)
+		id, ok := s.cat.ID(p, guess)
 		if !ok {
 			continue
 		}
 		guess = id + 1
-		if r, known := s.cat.latest(id); known {
+		if r, known := s.cat.Latest(id); known {
 			out[i] = r.Sample(p)
 		}
 	}
@@ -78,20 +80,20 @@ func (s *queries) retry(ctx context.Context, op string, run func() (began bool, 
 	if e == nil {
 		return err
 	}
-	if e.Interrupted() || e.Fatal() || noSpace(e.Text) {
-		return s.fail(op, "", err)
+	if e.Interrupted() || e.Fatal() || handle.NoSpace(e.Text) {
+		return s.Fail(op, "", err)
 	}
 	aside, checkErr := s.upkeep.setDamagedAside(ctx, op)
 	switch {
 	case checkErr != nil:
 		return checkErr
 	case aside == 0:
-		return s.fail(op, "", err)
+		return s.Fail(op, "", err)
 	case began:
 		return fault.E(op, fault.Corrupt, "", fmt.Errorf("a damaged file was set aside; ask again for the rest: %w", err))
 	}
 	if _, err = run(); engine.AsError(err) != nil {
-		return s.fail(op, "", err)
+		return s.Fail(op, "", err)
 	}
 	return err
 }
@@ -116,7 +118,7 @@ type reader struct {
 }
 
 func (s *queries) newReader(ctx context.Context, op string, r *store.Range, emit func([]point.Sample) error) (*reader, error) {
-	c, err := s.borrow(ctx, op)
+	c, err := s.Borrow(ctx, op)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +127,7 @@ func (s *queries) newReader(ctx context.Context, op string, r *store.Range, emit
 
 func (rd *reader) close() {
 	rd.view.done()
-	rd.s.giveBack(rd.conn)
+	rd.s.GiveBack(rd.conn)
 }
 
 // run reads the points in groups.
@@ -150,11 +152,11 @@ func (rd *reader) run(ctx context.Context) error {
 const groupSamples = 400_000
 
 // groupSize returns how many points are read together.
-func (s *index) groupSize(days []*day) int {
+func (s *index) groupSize(days []*day.Day) int {
 	s.mu.RLock()
-	points := uint64(s.cat.names.Len())
+	points := uint64(s.cat.Names.Len())
 	s.mu.RUnlock()
-	perPoint := samplesIn(days)/max(1, points) + 1
+	perPoint := day.SamplesIn(days)/max(1, points) + 1
 	return int(max(1, groupSamples/perPoint))
 }
 
@@ -166,7 +168,7 @@ func (s *index) number(points []point.Path) []int64 {
 	guess := uint32(0)
 	for i, p := range points {
 		out[i] = -1
-		if id, ok := s.cat.id(p, guess); ok {
+		if id, ok := s.cat.ID(p, guess); ok {
 			out[i], guess = int64(id), id+1
 		}
 	}
@@ -183,9 +185,9 @@ func (rd *reader) readGroup(ctx context.Context, g *sample.Group) error {
 		days = slices.Clone(days)
 		slices.Reverse(days)
 	}
-	for _, p := range parts(days, size) {
+	for _, p := range day.Parts(days, size) {
 		if newest {
-			slices.Reverse(p.days)
+			slices.Reverse(p.Days)
 		}
 		if err := rd.readPart(ctx, g, &p); err != nil {
 			return err
@@ -203,13 +205,13 @@ func (rd *reader) readGroup(ctx context.Context, g *sample.Group) error {
 }
 
 // readPart adds the part's samples to the group.
-func (rd *reader) readPart(ctx context.Context, g *sample.Group, p *part) error {
+func (rd *reader) readPart(ctx context.Context, g *sample.Group, p *day.Part) error {
 	g.Begin()
-	sel := &selection{ids: g.IDs, from: rd.r.From.UnixMicro(), to: rd.r.To.UnixMicro()}
-	streamed := len(g.Points) == 1 && rd.r.Limit == 0 && !p.messy
-	err := rd.s.scan(ctx, rd.conn, p, sel, func(cols *sample.Columns) error {
+	sel := &day.Selection{IDs: g.IDs, From: rd.r.From.UnixMicro(), To: rd.r.To.UnixMicro()}
+	streamed := len(g.Points) == 1 && rd.r.Limit == 0 && !p.Messy
+	err := rd.s.Scan(ctx, rd.conn, p, sel, func(cols *sample.Columns) error {
 		for i, id := range cols.ID {
-			if !p.messy && rd.r.GoodOnly && cols.QualityAt(i).IsBad() {
+			if !p.Messy && rd.r.GoodOnly && cols.QualityAt(i).IsBad() {
 				continue
 			}
 			g.Add(id, cols, i)
@@ -222,7 +224,7 @@ func (rd *reader) readPart(ctx context.Context, g *sample.Group, p *part) error 
 	if err != nil {
 		return err
 	}
-	if p.messy {
+	if p.Messy {
 		g.Tidy(rd.r.GoodOnly)
 	}
 	if rd.r.Limit > 0 && rd.r.Newest {

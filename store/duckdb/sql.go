@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"voltbus/store/duckdb/day"
 	"voltbus/store/duckdb/engine"
 	"voltbus/store/duckdb/sample"
 	"voltbus/store/duckdb/statement"
@@ -28,7 +29,7 @@ const (
 type statements struct {
 	*database
 	*index
-	*dayFiles
+	*day.Files
 	pieces pieces
 }
 
@@ -37,21 +38,21 @@ type statements struct {
 // store and nothing else; see the package statement. It does not see what Append did after it began.
 func (s *statements) SQL(ctx context.Context, text string, columns func([]string) error, row func([]any) error) error {
 	const op = "duckdb.SQL"
-	c, err := s.borrow(ctx, op)
+	c, err := s.Borrow(ctx, op)
 	if err != nil {
 		return err
 	}
 	v := s.look(math.MinInt64, math.MaxInt64)
 	defer v.done()
 	p, err := s.picture(ctx, c, &v)
-	s.giveBack(c)
+	s.GiveBack(c)
 	defer func() { s.pieces.done(p.used) }()
 	if err != nil {
-		return s.fail(op, "", err)
+		return s.Fail(op, "", err)
 	}
 	t, err := s.task(ctx, text, p)
 	if err != nil {
-		return s.fail(op, s.options.Dir, err)
+		return s.Fail(op, s.options.Dir, err)
 	}
 	defer func() { _ = os.RemoveAll(t.Temp) }() // what stays is removed when the store is opened
 	return statement.Run(ctx, s.command(t), t, columns, row)
@@ -99,24 +100,24 @@ func (s *statements) picture(ctx context.Context, c *engine.Conn, v *view) (*pic
 	p := &picture{}
 	there := map[string]bool{"points": true}
 	var parts []string
-	clean := part{}
+	clean := day.Part{}
 	for _, d := range v.days {
-		if d.table == "" {
-			clean.days = append(clean.days, d)
+		if d.Table == "" {
+			clean.Days = append(clean.Days, d)
 			continue
 		}
-		there[d.table], there[sample.WordTable(d.table)] = true, true
+		there[d.Table], there[sample.WordTable(d.Table)] = true, true
 		samples, words, err := p.day(ctx, s, c, d)
 		if err != nil {
 			return p, err
 		}
-		parts = append(parts, s.daySQL(d.from(samples, words)))
+		parts = append(parts, s.Files.SQL(d.ReadFrom(samples, words)))
 	}
 	s.pieces.keep(func(table string) bool { return there[table] || s.knows(table) })
-	if files := s.filesOf(&clean); files != "" {
+	if files := s.List(&clean); files != "" {
 		parts = append(parts, "SELECT "+sample.FileColumns+" FROM read_parquet("+files+")")
 	}
-	n, err := count(ctx, c, "SELECT count(*) FROM points")
+	n, err := engine.Count(ctx, c, "SELECT count(*) FROM points")
 	if err != nil {
 		return p, err
 	}
@@ -137,11 +138,11 @@ func (s *statements) picture(ctx context.Context, c *engine.Conn, v *view) (*pic
 }
 
 // day returns the rows of a day's table and its texts, as something to select from.
-func (p *picture) day(ctx context.Context, s *statements, c *engine.Conn, d *day) (samples, words string, err error) {
-	if samples, err = p.table(ctx, s, c, rows{d.table, sample.TableColumns, d.stored}); err != nil || d.texts == 0 {
+func (p *picture) day(ctx context.Context, s *statements, c *engine.Conn, d *day.Day) (samples, words string, err error) {
+	if samples, err = p.table(ctx, s, c, rows{d.Table, sample.TableColumns, d.Stored}); err != nil || d.Texts == 0 {
 		return samples, "", err
 	}
-	words, err = p.table(ctx, s, c, rows{sample.WordTable(d.table), "number, text", d.texts})
+	words, err = p.table(ctx, s, c, rows{sample.WordTable(d.Table), "number, text", d.Texts})
 	return samples, words, err
 }
 
@@ -157,7 +158,7 @@ func (p *picture) table(ctx context.Context, s *statements, c *engine.Conn, r ro
 	p.used = append(p.used, used...)
 	files := make([]string, len(used))
 	for i, u := range used {
-		files[i] = quote(u.file)
+		files[i] = engine.Quote(u.file)
 	}
 	return "read_parquet([" + strings.Join(files, ",") + "])", nil
 }
@@ -166,8 +167,8 @@ func (p *picture) table(ctx context.Context, s *statements, c *engine.Conn, r ro
 func (s *index) knows(table string) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return slices.ContainsFunc(slices.Collect(maps.Values(s.days)), func(d *day) bool {
-		return d.table != "" && (d.table == table || sample.WordTable(d.table) == table)
+	return slices.ContainsFunc(slices.Collect(maps.Values(s.days)), func(d *day.Day) bool {
+		return d.Table != "" && (d.Table == table || sample.WordTable(d.Table) == table)
 	})
 }
 

@@ -6,25 +6,26 @@ import (
 
 	"voltbus/store"
 	"voltbus/store/duckdb/engine"
+	"voltbus/store/duckdb/manifest"
 )
 
 // Stats implements store.Store. Samples counts those in tables as often as they were stored; what
 // is superseded is counted in Replaced when the day is closed.
 func (s *queries) Stats(ctx context.Context) (store.Stats, error) {
 	const op = "duckdb.Stats"
-	c, err := s.borrow(ctx, op)
+	c, err := s.Borrow(ctx, op)
 	if err != nil {
 		return store.Stats{}, err
 	}
-	defer s.giveBack(c)
+	defer s.GiveBack(c)
 	out := s.counts()
-	for _, name := range []string{s.databaseFile(), s.databaseFile() + ".wal"} {
+	for _, name := range []string{s.File(), s.File() + ".wal"} {
 		if info, err := os.Stat(name); err == nil {
 			out.Bytes += info.Size()
 		}
 	}
-	if out.Damaged, err = damages(ctx, c); err != nil {
-		return store.Stats{}, s.fail(op, "", err)
+	if out.Damaged, err = manifest.ListDamage(ctx, c); err != nil {
+		return store.Stats{}, s.Fail(op, "", err)
 	}
 	return out, nil
 }
@@ -34,22 +35,22 @@ func (s *index) counts() store.Stats {
 	days := s.allDays()
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	out := store.Stats{Points: s.cat.names.Len(), Replaced: s.counters.replaced, Expired: s.counters.expired, Overwritten: s.counters.overwritten}
+	out := store.Stats{Points: s.cat.Names.Len(), Replaced: s.counters.Replaced, Expired: s.counters.Expired, Overwritten: s.counters.Overwritten}
 	for _, d := range days {
-		out.Samples += d.rows + d.stored
-		out.Bytes += d.bytes
-		out.Overwritten += d.overwritten
-		if d.file != "" {
+		out.Samples += d.Rows + d.Stored
+		out.Bytes += d.Bytes
+		out.Overwritten += d.Overwritten
+		if d.File != "" {
 			out.Closed++
 		}
-		if d.table != "" {
+		if d.Table != "" {
 			out.Open++
 		}
 	}
 	if len(days) > 0 {
-		out.Oldest = days[0].key.Start()
+		out.Oldest = days[0].Key.Start()
 	}
-	if newest, known := s.cat.last.Newest(); known {
+	if newest, known := s.cat.Last.Newest(); known {
 		out.Newest = engine.Time(newest)
 	}
 	return out

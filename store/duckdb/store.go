@@ -6,21 +6,19 @@ package duckdb
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"sync"
 	"time"
 
 	"voltbus/store"
+	"voltbus/store/duckdb/catalogue"
+	"voltbus/store/duckdb/day"
 	"voltbus/store/duckdb/engine"
+	"voltbus/store/duckdb/handle"
+	"voltbus/store/duckdb/manifest"
+	"voltbus/store/duckdb/recovery"
 	"voltbus/store/duckdb/sample"
 	"voltbus/store/duckdb/snapshot"
-)
-
-var (
-	errClosed  = errors.New("the store is closed")
-	errBroken  = errors.New("the store met an error that it recovers from by itself; try again")
-	errVersion = errors.New("the history has a layout that this program does not know")
 )
 
 // Store implements store.Store, store.SQL and store.Exporter. It is safe for concurrent use.
@@ -28,8 +26,9 @@ var (
 // Its parts share a database and an index. Locks are taken in this order: running of upkeep, write of database, mu of
 // index.
 type Store struct {
-	*database
-	*index
+	db    *database
+	known *index
+
 	*appends
 	*queries
 	*exporter
@@ -41,15 +40,12 @@ type Store struct {
 type index struct {
 	mu       sync.RWMutex // guards what follows; never held during a statement. Who changes it holds write, too
 	ledger   *store.Ledger
-	cat      *catalogue
-	days     map[store.Day]*day
+	cat      *catalogue.Catalogue
+	days     map[store.Day]*day.Day
 	epoch    *epoch
 	retired  []*epoch
-	counters counters
+	counters manifest.Counters
 }
-
-// counters are what cannot be counted from the data.
-type counters struct{ replaced, expired, overwritten uint64 }
 
 var (
 	_ store.Store    = (*Store)(nil)
@@ -68,77 +64,73 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if dir, err := filepath.Abs(o.Dir); err == nil {
 		o.Dir = dir // the process of a statement has a directory of its own
 	}
-	unlock, err := lockDirectory(o.Dir)
+	s := &Store{}
+	opened, err := handle.Lock(handle.Config{Dir: o.Dir, Settings: o.settings(), Load: s.load, Log: o.Log})
 	if err != nil {
 		return nil, err
 	}
-	s := assemble(o, unlock)
-	s.write.Lock()
-	defer s.write.Unlock()
-	if err := s.openDamaged(ctx); err != nil {
-		unlock()
+	s.assemble(&database{Handle: opened, options: o})
+	s.db.Write.Lock()
+	defer s.db.Write.Unlock()
+	if err := s.db.openDamaged(ctx); err != nil {
+		s.db.Unlock()
 		return nil, err
 	}
 	return s, nil
 }
 
 // assemble makes the parts of a store, which is not open yet.
-func assemble(o Options, unlock func()) *Store {
-	db, known := &database{options: o, unlock: unlock}, &index{}
-	db.handle.idled.L = &db.handle.mu
-	files := &dayFiles{database: db, index: known}
-	memory, saved := &scratch{words: make(map[store.Day]sample.Words)}, snapshot.New(o.Dir, o.Log)
-	care := &upkeep{database: db, index: known, dayFiles: files, seen: make(map[store.Day]quiet), scratch: memory, saved: saved}
-	s := &Store{
-		database: db, index: known, upkeep: care,
-		appends:    &appends{database: db, index: known, scratch: memory, saved: saved},
-		queries:    &queries{database: db, index: known, dayFiles: files, upkeep: care},
-		exporter:   &exporter{database: db, index: known, dayFiles: files},
-		statements: &statements{database: db, index: known, dayFiles: files},
-	}
-	db.load = s.load
-	return s
+func (s *Store) assemble(db *database) {
+	known := &index{}
+	files := day.NewFiles(filepath.Join(db.options.Dir, "days"), known.hasText)
+	memory, saved := &scratch{words: make(map[store.Day]sample.Words)}, snapshot.New(db.options.Dir, db.options.Log)
+	care := &upkeep{database: db, index: known, Files: files, seen: make(map[store.Day]quiet), scratch: memory, saved: saved}
+	s.db, s.known, s.upkeep = db, known, care
+	s.appends = &appends{database: db, index: known, scratch: memory, saved: saved}
+	s.queries = &queries{database: db, index: known, Files: files, upkeep: care}
+	s.exporter = &exporter{database: db, index: known, Files: files}
+	s.statements = &statements{database: db, index: known, Files: files}
 }
 
 // load reads the state of the database, heals it, and makes it the store's.
 func (s *Store) load(ctx context.Context, c *engine.Conn) error {
-	if err := lockDown(ctx, c, s.options.Dir); err != nil {
+	if err := manifest.Confine(ctx, c, s.db.options.Dir); err != nil {
 		return err
 	}
-	if err := prepareSchema(ctx, c); err != nil {
+	if err := manifest.Prepare(ctx, c); err != nil {
 		return err
 	}
-	if err := (&healer{s.database, s.upkeep.saved}).heal(ctx, c); err != nil {
+	if err := recovery.Heal(ctx, c, s.db.dayFile(""), s.upkeep.saved); err != nil {
 		return err
 	}
 	if err := s.clearPieces(); err != nil {
 		return err
 	}
-	days, err := loadDays(ctx, c)
+	days, err := day.Load(ctx, c)
 	if err != nil {
 		return err
 	}
-	cat, err := loadCatalogue(ctx, c, days, s.upkeep.saved)
+	cat, err := catalogue.Load(ctx, c, days, s.upkeep.saved)
 	if err != nil {
 		return err
 	}
-	positions, err := loadPositions(ctx, c)
+	positions, err := manifest.LoadPositions(ctx, c)
 	if err != nil {
 		return err
 	}
-	cursor, err := loadCursor(ctx, c)
+	cursor, err := manifest.LoadCursor(ctx, c)
 	if err != nil {
 		return err
 	}
-	known, err := loadCounters(ctx, c)
+	known, err := manifest.LoadCounters(ctx, c)
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ledger, s.cat, s.days = store.NewLedger(positions, cursor), cat, days
-	s.counters = known
-	s.epoch, s.retired = &epoch{}, nil
+	s.known.mu.Lock()
+	defer s.known.mu.Unlock()
+	s.known.ledger, s.known.cat, s.known.days = store.NewLedger(positions, cursor), cat, days
+	s.known.counters = known
+	s.known.epoch, s.known.retired = &epoch{}, nil
 	clear(s.upkeep.scratch.words)
 	return nil
 }
@@ -147,36 +139,19 @@ func (s *Store) load(ctx context.Context, c *engine.Conn) error {
 func (s *Store) Close() error {
 	s.running.Lock()
 	defer s.running.Unlock()
-	s.write.Lock()
-	defer s.write.Unlock()
-	if !s.handle.close() {
+	s.db.Write.Lock()
+	defer s.db.Write.Unlock()
+	if !s.db.StopLending() {
 		return nil
 	}
-	if s.writer != nil {
-		if days := places(s.days); s.upkeep.saved.Unsaved() || s.upkeep.saved.Stale(days) {
-			s.upkeep.saved.Save(context.Background(), s.writer, &s.cat.last, days)
+	if c := s.db.Writer(); c != nil {
+		if days := day.Places(s.known.days); s.upkeep.saved.Unsaved() || s.upkeep.saved.Stale(days) {
+			s.upkeep.saved.Save(context.Background(), c, &s.known.cat.Last, days)
 		}
-		s.release(context.Background(), s.writer)
-		s.writer.Close()
-		s.writer = nil
+		s.release(context.Background(), c)
 	}
-	s.handle.drop()
-	s.unlock()
+	s.db.Close()
 	return nil
-}
-
-// loadCounters reads the counters.
-func loadCounters(ctx context.Context, c *engine.Conn) (n counters, err error) {
-	err = c.Query(ctx, "SELECT replaced, expired, coalesce(overwritten, 0) FROM counters", func(ch *engine.Chunk) error {
-		n = counters{engine.Numbers[uint64](ch, 0)[0], engine.Numbers[uint64](ch, 1)[0], engine.Numbers[uint64](ch, 2)[0]}
-		return nil
-	})
-	return n, err
-}
-
-// saveCounters writes them, within the connection's transaction.
-func saveCounters(ctx context.Context, c *engine.Conn, n counters) error {
-	return c.Exec(ctx, "UPDATE counters SET replaced = $1, expired = $2, overwritten = $3", n.replaced, n.expired, n.overwritten)
 }
 
 // now is when something was noticed.

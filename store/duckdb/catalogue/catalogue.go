@@ -1,4 +1,5 @@
-package duckdb
+// Package catalogue numbers the points of a store, and knows the newest sample of each.
+package catalogue
 
 import (
 	"context"
@@ -10,36 +11,37 @@ import (
 	"voltbus/internal/interner"
 	"voltbus/point"
 	"voltbus/store"
+	"voltbus/store/duckdb/day"
 	"voltbus/store/duckdb/engine"
 	"voltbus/store/duckdb/newest"
 	"voltbus/store/duckdb/sample"
 	"voltbus/store/duckdb/snapshot"
 )
 
-// catalogue numbers the points and knows the newest sample of each. Numbers start at 0 and are
+// Catalogue numbers the points and knows the newest sample of each. Numbers start at 0 and are
 // never used again.
-type catalogue struct {
-	names *interner.Index
-	last  newest.Table
+type Catalogue struct {
+	Names *interner.Index
+	Last  newest.Table
 }
 
-func newCatalogue() *catalogue {
-	return &catalogue{names: interner.New()}
+func New() *Catalogue {
+	return &Catalogue{Names: interner.New()}
 }
 
-// put gives a point the number that it had. Numbers in between, whose points were lost with a
+// Put gives a point the number that it had. Numbers in between, whose points were lost with a
 // damaged database, stay unused.
-func (c *catalogue) put(id uint32, p point.Path) {
-	c.names.Put(id, string(p))
-	c.last.Grow(int(c.names.Next()))
+func (c *Catalogue) Put(id uint32, p point.Path) {
+	c.Names.Put(id, string(p))
+	c.Last.Grow(int(c.Names.Next()))
 }
 
-// see takes the row as the point's newest sample unless a newer one is known.
-func (c *catalogue) see(id uint32, r sample.Row) { c.last.See(id, newestOf(r)) }
+// See takes the row as the point's newest sample unless a newer one is known.
+func (c *Catalogue) See(id uint32, r sample.Row) { c.Last.See(id, newestOf(r)) }
 
-// latest returns the newest sample of a point; false if there is none.
-func (c *catalogue) latest(id uint32) (sample.Row, bool) {
-	s, known := c.last.Sample(id)
+// Latest returns the newest sample of a point; false if there is none.
+func (c *Catalogue) Latest(id uint32) (sample.Row, bool) {
+	s, known := c.Last.Sample(id)
 	return sample.Row{Time: s.Time, Value: s.Value, Quality: s.Quality}, known
 }
 
@@ -47,24 +49,24 @@ func newestOf(r sample.Row) newest.Sample {
 	return newest.Sample{Time: r.Time, Value: r.Value, Quality: r.Quality}
 }
 
-// add numbers a point.
-func (c *catalogue) add(p point.Path) { c.put(c.names.Next(), p) }
+// Add numbers a point.
+func (c *Catalogue) Add(p point.Path) { c.Put(c.Names.Next(), p) }
 
-// id returns the number of a point; false if it has none. Guess is tried first: points come again in the
+// ID returns the number of a point; false if it has none. Guess is tried first: points come again in the
 // order in which they came first.
-func (c *catalogue) id(p point.Path, guess uint32) (uint32, bool) {
-	if c.names.Is(guess, string(p)) {
+func (c *Catalogue) ID(p point.Path, guess uint32) (uint32, bool) {
+	if c.Names.Is(guess, string(p)) {
 		return guess, true
 	}
-	return c.names.Find(string(p))
+	return c.Names.Find(string(p))
 }
 
 // pathsAtOnce is how many paths stand in one piece of memory, which stays as long as one of them is used.
 const pathsAtOnce = 256
 
-// paths lists the points in path order.
-func (c *catalogue) paths() []point.Path {
-	out := make([]point.Path, 0, c.names.Len())
+// Paths lists the points in path order.
+func (c *Catalogue) Paths() []point.Path {
+	out := make([]point.Path, 0, c.Names.Len())
 	var text []byte
 	var ends []int
 	flush := func() {
@@ -75,11 +77,11 @@ func (c *catalogue) paths() []point.Path {
 		}
 		text, ends = text[:0], ends[:0]
 	}
-	for id := range c.names.Next() {
-		if !c.names.Has(id) {
+	for id := range c.Names.Next() {
+		if !c.Names.Has(id) {
 			continue
 		}
-		text = c.names.Append(text, id)
+		text = c.Names.Append(text, id)
 		if ends = append(ends, len(text)); len(ends) == pathsAtOnce {
 			flush()
 		}
@@ -89,17 +91,17 @@ func (c *catalogue) paths() []point.Path {
 	return out
 }
 
-// loadCatalogue reads points and latest samples: those of the file in which they were saved, else those saved when a
+// Load reads points and latest samples: those of the file in which they were saved, else those saved when a
 // day was closed, and then those that came since in the tables.
-func loadCatalogue(ctx context.Context, c *engine.Conn, days map[store.Day]*day, saved *snapshot.Keeper) (*catalogue, error) {
-	cat := newCatalogue()
+func Load(ctx context.Context, c *engine.Conn, days map[store.Day]*day.Day, saved *snapshot.Keeper) (*Catalogue, error) {
+	cat := New()
 	if err := cat.loadNames(ctx, c); err != nil {
 		return nil, err
 	}
-	last, covers, err := saved.Load(ctx, c, places(days), int(cat.names.Next()))
+	last, covers, err := saved.Load(ctx, c, day.Places(days), int(cat.Names.Next()))
 	if last != nil {
-		last.Grow(int(cat.names.Next()))
-		cat.last = *last
+		last.Grow(int(cat.Names.Next()))
+		cat.Last = *last
 	} else if err == nil {
 		err = cat.loadLatest(ctx, c)
 	}
@@ -107,41 +109,41 @@ func loadCatalogue(ctx context.Context, c *engine.Conn, days map[store.Day]*day,
 		return nil, err
 	}
 	for _, d := range days {
-		if d.table == "" {
+		if d.Table == "" {
 			continue
 		}
-		from := covers[d.table]
-		if d.overwritten, err = cat.loadTable(ctx, c, d, from); err != nil {
+		from := covers[d.Table]
+		if d.Overwritten, err = cat.loadTable(ctx, c, d, from); err != nil {
 			return nil, err
 		}
-		saved.Note(d.stored - from.Rows)
+		saved.Note(d.Stored - from.Rows)
 	}
 	return cat, nil
 }
 
-func (c *catalogue) loadNames(ctx context.Context, conn *engine.Conn) error {
-	points, err := count(ctx, conn, "SELECT count(*) FROM points")
+func (c *Catalogue) loadNames(ctx context.Context, conn *engine.Conn) error {
+	points, err := engine.Count(ctx, conn, "SELECT count(*) FROM points")
 	if err != nil {
 		return err
 	}
-	c.names.Reserve(int(points))
+	c.Names.Reserve(int(points))
 	err = conn.Query(ctx, "SELECT id, path FROM points", func(ch *engine.Chunk) error {
 		ids, paths := engine.Numbers[uint32](ch, 0), ch.Texts(1)
 		for i := range ch.Rows {
-			c.names.Put(ids[i], paths.View(i))
+			c.Names.Put(ids[i], paths.View(i))
 		}
 		return nil
 	})
-	c.last.Grow(int(c.names.Next()))
+	c.Last.Grow(int(c.Names.Next()))
 	return err
 }
 
 // loadLatest takes over the latest samples that were saved when a day was closed.
-func (c *catalogue) loadLatest(ctx context.Context, conn *engine.Conn) error {
+func (c *Catalogue) loadLatest(ctx context.Context, conn *engine.Conn) error {
 	return conn.Query(ctx, "SELECT "+sample.FileColumns+" FROM latest", func(ch *engine.Chunk) error {
 		cols := sample.ColumnsOf(ch)
 		for i, id := range cols.ID {
-			c.see(id, cols.At(i))
+			c.See(id, cols.At(i))
 		}
 		return nil
 	})
@@ -149,19 +151,19 @@ func (c *catalogue) loadLatest(ctx context.Context, conn *engine.Conn) error {
 
 // loadTable takes over the latest samples of a day's table, but for the rows that are covered. It counts those that
 // took the place of another one which said something else, with those that were counted before.
-func (c *catalogue) loadTable(ctx context.Context, conn *engine.Conn, d *day, from snapshot.Covered) (overwritten uint64, err error) {
+func (c *Catalogue) loadTable(ctx context.Context, conn *engine.Conn, d *day.Day, from snapshot.Covered) (overwritten uint64, err error) {
 	overwritten = from.Overwritten
-	if d.stored == from.Rows {
+	if d.Stored == from.Rows {
 		return overwritten, nil
 	}
-	l := tableLoad{cat: c, numbers: make([]float64, c.last.Len())}
+	l := tableLoad{cat: c, numbers: make([]float64, c.Last.Len())}
 	where := ""
 	if from.Rows > 0 {
 		where = " WHERE rowid >= " + strconv.FormatUint(from.Rows, 10)
 	} else {
-		l.taken = make([]bool, c.last.Len())
+		l.taken = make([]bool, c.Last.Len())
 	}
-	err = conn.Query(ctx, "SELECT "+sample.TableColumns+" FROM "+d.table+where, func(ch *engine.Chunk) error {
+	err = conn.Query(ctx, "SELECT "+sample.TableColumns+" FROM "+d.Table+where, func(ch *engine.Chunk) error {
 		cols := sample.TableColumnsOf(ch, nil)
 		for i, id := range cols.ID {
 			l.see(id, &cols, i)
@@ -171,7 +173,7 @@ func (c *catalogue) loadTable(ctx context.Context, conn *engine.Conn, d *day, fr
 	if err != nil {
 		return 0, err
 	}
-	if err := l.words(ctx, conn, d.table); err != nil {
+	if err := l.words(ctx, conn, d.Table); err != nil {
 		return 0, err
 	}
 	return overwritten + l.overwritten, nil
@@ -179,7 +181,7 @@ func (c *catalogue) loadTable(ctx context.Context, conn *engine.Conn, d *day, fr
 
 // tableLoad takes over the latest samples of rows of a day's table.
 type tableLoad struct {
-	cat         *catalogue
+	cat         *Catalogue
 	taken       []bool    // by id: the latest sample is of this table; nil if that is known of all with a time of the day
 	numbers     []float64 // by id: where the text of the latest sample stands, from 1; 0 if it is no text, or of before
 	doubts      []doubt
@@ -194,7 +196,7 @@ type doubt struct {
 
 // see takes over the sample in a row, whose text is not known yet.
 func (l *tableLoad) see(id uint32, cols *sample.Columns, i int) {
-	last, number := &l.cat.last, 0.0
+	last, number := &l.cat.Last, 0.0
 	if cols.KindAt(i) == point.Text {
 		last.Word(id)
 		number = cols.Value[i] + 1
@@ -216,7 +218,7 @@ func (l *tableLoad) see(id uint32, cols *sample.Columns, i int) {
 
 // compare counts the sample if it says something else than the latest of its point, which has its time.
 func (l *tableLoad) compare(id uint32, s newest.Sample, number float64) {
-	last := &l.cat.last
+	last := &l.cat.Last
 	if old := l.numbers[id]; number > 0 && old == 0 && !last.Differs(id, s, true) {
 		before, _ := last.Sample(id)
 		l.doubts = append(l.doubts, doubt{number, before.Value.Text()})
@@ -241,7 +243,7 @@ func (l *tableLoad) words(ctx context.Context, conn *engine.Conn, table string) 
 	}
 	for id, number := range l.numbers {
 		if number > 0 {
-			l.cat.last.Say(uint32(id), texts[number-1])
+			l.cat.Last.Say(uint32(id), texts[number-1])
 		}
 	}
 	for _, d := range l.doubts {
@@ -252,8 +254,8 @@ func (l *tableLoad) words(ctx context.Context, conn *engine.Conn, table string) 
 	return nil
 }
 
-// savePoints writes points whose numbers start at first.
-func savePoints(c *engine.Conn, paths []point.Path, first int) error {
+// SavePoints writes points whose numbers start at first.
+func SavePoints(c *engine.Conn, paths []point.Path, first int) error {
 	if len(paths) == 0 {
 		return nil
 	}
@@ -277,8 +279,8 @@ func savePoints(c *engine.Conn, paths []point.Path, first int) error {
 	return a.Flush()
 }
 
-// saveLatest replaces the saved latest samples, within the connection's transaction.
-func saveLatest(ctx context.Context, c *engine.Conn, cat *catalogue) error {
+// SaveLatest replaces the saved latest samples, within the connection's transaction.
+func SaveLatest(ctx context.Context, c *engine.Conn, cat *Catalogue) error {
 	if err := c.Exec(ctx, "DELETE FROM latest"); err != nil {
 		return err
 	}
@@ -287,8 +289,8 @@ func saveLatest(ctx context.Context, c *engine.Conn, cat *catalogue) error {
 		return err
 	}
 	defer w.Close()
-	for id := range cat.names.Next() {
-		if r, known := cat.latest(id); known {
+	for id := range cat.Names.Next() {
+		if r, known := cat.Latest(id); known {
 			if err := w.Add(id, &r); err != nil {
 				return err
 			}

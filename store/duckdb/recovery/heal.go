@@ -1,4 +1,5 @@
-package duckdb
+// Package recovery makes database and directory of a store agree when it is opened.
+package recovery
 
 import (
 	"context"
@@ -12,22 +13,33 @@ import (
 
 	"voltbus/point"
 	"voltbus/store"
+	"voltbus/store/duckdb/catalogue"
+	"voltbus/store/duckdb/day"
 	"voltbus/store/duckdb/engine"
+	"voltbus/store/duckdb/handle"
+	"voltbus/store/duckdb/manifest"
 	"voltbus/store/duckdb/sample"
 	"voltbus/store/duckdb/snapshot"
 )
 
 // healer makes database and directory agree when the store is opened.
 type healer struct {
-	*database
+	days  string // the directory of the days' files
 	saved *snapshot.Keeper
 }
 
-// heal makes database and directory agree after a crash: tables and files that nothing refers to
+// Heal makes database and directory agree after a crash: tables and files that nothing refers to
 // are removed, days whose file is gone are set aside, and files of days that the database has
-// never heard of (because it is new, or they were restored) are taken over.
+// never heard of (because it is new, or they were restored) are taken over. days is the directory of the days' files.
+func Heal(ctx context.Context, c *engine.Conn, days string, saved *snapshot.Keeper) error {
+	return (&healer{days: days, saved: saved}).heal(ctx, c)
+}
+
+// file returns the path of a file of a day.
+func (s *healer) file(name string) string { return filepath.Join(s.days, name) }
+
 func (s *healer) heal(ctx context.Context, c *engine.Conn) error {
-	days, err := loadDays(ctx, c)
+	days, err := day.Load(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -45,7 +57,7 @@ func (s *healer) heal(ctx context.Context, c *engine.Conn) error {
 }
 
 // dropTables removes tables that a day had before it was closed.
-func dropTables(ctx context.Context, c *engine.Conn, days map[store.Day]*day) error {
+func dropTables(ctx context.Context, c *engine.Conn, days map[store.Day]*day.Day) error {
 	var tables []string
 	err := c.Query(ctx, "SELECT table_name FROM duckdb_tables() WHERE table_name LIKE 'day\\_%' ESCAPE '\\'", func(ch *engine.Chunk) error {
 		names := ch.Texts(0)
@@ -59,7 +71,7 @@ func dropTables(ctx context.Context, c *engine.Conn, days map[store.Day]*day) er
 	}
 	used := make(map[string]bool)
 	for _, d := range days {
-		used[d.table], used[sample.WordTable(d.table)] = true, true
+		used[d.Table], used[sample.WordTable(d.Table)] = true, true
 	}
 	for _, t := range tables {
 		if !used[t] {
@@ -72,44 +84,44 @@ func dropTables(ctx context.Context, c *engine.Conn, days map[store.Day]*day) er
 }
 
 // missing sets days aside whose file is not there or has another size.
-func (s *healer) missing(ctx context.Context, c *engine.Conn, days map[store.Day]*day) error {
+func (s *healer) missing(ctx context.Context, c *engine.Conn, days map[store.Day]*day.Day) error {
 	for _, d := range days {
-		if d.file == "" {
+		if d.File == "" {
 			continue
 		}
 		reason := ""
-		info, err := os.Stat(s.dayFile(d.file))
+		info, err := os.Stat(s.file(d.File))
 		switch {
 		case errors.Is(err, os.ErrNotExist):
 			reason = "the file is missing"
 		case err != nil:
 			return fmt.Errorf("look at the file of a day: %w", err)
-		case info.Size() != d.bytes:
-			reason = fmt.Sprintf("the file has %d bytes instead of %d", info.Size(), d.bytes)
+		case info.Size() != d.Bytes:
+			reason = fmt.Sprintf("the file has %d bytes instead of %d", info.Size(), d.Bytes)
 		default:
 			continue
 		}
-		file := d.file
-		d.file, d.rows, d.bytes, d.checksum = "", 0, 0, 0
-		d.generation++
+		file := d.File
+		d.File, d.Rows, d.Bytes, d.Checksum = "", 0, 0, 0
+		d.Generation++
 		err = c.Transact(ctx, func() error {
-			if err := saveDay(ctx, c, d); err != nil {
+			if err := day.Save(ctx, c, d); err != nil {
 				return err
 			}
-			return noteDamage(ctx, c, damage{file: "days/" + file + ".damaged", day: d.key, days: 1, reason: reason, noticed: now()})
+			return manifest.NoteDamage(ctx, c, manifest.Damage{File: "days/" + file + ".damaged", Day: d.Key, Days: 1, Reason: reason})
 		})
 		if err != nil {
 			return err
 		}
-		_ = os.Rename(s.dayFile(file), s.dayFile(file)+".damaged") // may be missing
+		_ = os.Rename(s.file(file), s.file(file)+".damaged") // may be missing
 	}
 	return nil
 }
 
 // strangers returns the files of days that the database does not know, oldest first, and removes
 // what an interrupted close left: unfinished files, and files of days that have a place already.
-func (s *healer) strangers(days map[store.Day]*day) ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(s.options.Dir, "days"))
+func (s *healer) strangers(days map[store.Day]*day.Day) ([]string, error) {
+	entries, err := os.ReadDir(s.days)
 	if err != nil {
 		return nil, fmt.Errorf("list the closed days: %w", err)
 	}
@@ -118,8 +130,8 @@ func (s *healer) strangers(days map[store.Day]*day) ([]string, error) {
 		name := e.Name()
 		key, ok := dayOfFile(name)
 		switch d := days[key]; {
-		case strings.HasSuffix(name, ".tmp"), ok && d != nil && d.file != name:
-			if err := os.Remove(s.dayFile(name)); err != nil {
+		case strings.HasSuffix(name, ".tmp"), ok && d != nil && d.File != name:
+			if err := os.Remove(s.file(name)); err != nil {
 				return nil, fmt.Errorf("remove the rest of an interrupted close: %w", err)
 			}
 		case ok && d == nil && len(name) >= len(found[key]):
@@ -153,7 +165,7 @@ func (s *healer) adopt(ctx context.Context, c *engine.Conn, files []string) erro
 	if len(files) == 0 {
 		return nil
 	}
-	cat, err := loadCatalogue(ctx, c, nil, s.saved)
+	cat, err := catalogue.Load(ctx, c, nil, s.saved)
 	if err != nil {
 		return err
 	}
@@ -162,31 +174,31 @@ func (s *healer) adopt(ctx context.Context, c *engine.Conn, files []string) erro
 		if err == nil {
 			continue
 		}
-		if e := engine.AsError(err); !errors.Is(err, errNumbering) && (e == nil || e.Fatal() || noSpace(e.Text)) {
+		if e := engine.AsError(err); !errors.Is(err, errNumbering) && (e == nil || e.Fatal() || handle.NoSpace(e.Text)) {
 			return err
 		}
 		key, _ := dayOfFile(name)
-		if err := os.Rename(s.dayFile(name), s.dayFile(name)+".damaged"); err != nil {
+		if err := os.Rename(s.file(name), s.file(name)+".damaged"); err != nil {
 			return fmt.Errorf("set a damaged day aside: %w", err)
 		}
-		if err := noteDamage(ctx, c, damage{file: "days/" + name + ".damaged", day: key, days: 1, reason: err.Error(), noticed: now()}); err != nil {
+		if err := manifest.NoteDamage(ctx, c, manifest.Damage{File: "days/" + name + ".damaged", Day: key, Days: 1, Reason: err.Error()}); err != nil {
 			return err
 		}
 	}
-	return c.Transact(ctx, func() error { return saveLatest(ctx, c, cat) })
+	return c.Transact(ctx, func() error { return catalogue.SaveLatest(ctx, c, cat) })
 }
 
 var errNumbering = errors.New("the file numbers its points differently: it belongs to another history")
 
-func (s *healer) adoptFile(ctx context.Context, c *engine.Conn, cat *catalogue, name string) error {
+func (s *healer) adoptFile(ctx context.Context, c *engine.Conn, cat *catalogue.Catalogue, name string) error {
 	points, err := s.pointsOf(ctx, c, name)
 	if err != nil {
 		return err
 	}
 	fresh := make(map[uint32]point.Path)
 	for id, p := range points {
-		known, ok := cat.id(p, id)
-		if (ok && known != id) || (!ok && cat.names.Has(id)) {
+		known, ok := cat.ID(p, id)
+		if (ok && known != id) || (!ok && cat.Names.Has(id)) {
 			return errNumbering
 		}
 		if !ok {
@@ -202,7 +214,7 @@ func (s *healer) adoptFile(ctx context.Context, c *engine.Conn, cat *catalogue, 
 		}
 		rows += uint64(cols.Rows)
 		return nil
-	}, s.dayFile(name))
+	}, s.file(name))
 	if err != nil {
 		return err
 	}
@@ -210,10 +222,10 @@ func (s *healer) adoptFile(ctx context.Context, c *engine.Conn, cat *catalogue, 
 		return err
 	}
 	for id, p := range fresh {
-		cat.put(id, p)
+		cat.Put(id, p)
 	}
 	for id, r := range newest {
-		cat.see(id, r)
+		cat.See(id, r)
 	}
 	return nil
 }
@@ -221,18 +233,18 @@ func (s *healer) adoptFile(ctx context.Context, c *engine.Conn, cat *catalogue, 
 // adoptDay writes the file and its new points into the database.
 func (s *healer) adoptDay(ctx context.Context, c *engine.Conn, name string, rows uint64, fresh map[uint32]point.Path) error {
 	key, _ := dayOfFile(name)
-	sum, size, err := checksum(s.dayFile(name))
+	sum, size, err := day.Checksum(s.file(name))
 	if err != nil {
 		return err
 	}
-	d := &day{key: key, file: name, rows: rows, bytes: size, checksum: sum, generation: adoptedGeneration}
+	d := &day.Day{Key: key, File: name, Rows: rows, Bytes: size, Checksum: sum, Generation: adoptedGeneration}
 	return c.Transact(ctx, func() error {
 		for id, p := range fresh {
 			if err := c.Exec(ctx, "INSERT INTO points VALUES ($1, $2)", id, string(p)); err != nil {
 				return err
 			}
 		}
-		return saveDay(ctx, c, d)
+		return day.Save(ctx, c, d)
 	})
 }
 
@@ -251,6 +263,6 @@ func (s *healer) pointsOf(ctx context.Context, c *engine.Conn, name string) (map
 			points[ids[i]] = point.Path(paths.At(i))
 		}
 		return nil
-	}, s.dayFile(name))
+	}, s.file(name))
 	return points, err
 }

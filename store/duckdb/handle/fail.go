@@ -1,4 +1,4 @@
-package duckdb
+package handle
 
 import (
 	"errors"
@@ -9,9 +9,9 @@ import (
 	"voltbus/store/duckdb/engine"
 )
 
-// fail gives an error of the engine its kind and, where a person must act, words for that. An
+// Fail gives an error of the engine its kind and, where a person must act, words for that. An
 // error that makes the database unusable has it opened again before the next call.
-func (s *database) fail(op, subject string, err error) error {
+func (s *Handle) Fail(op, subject string, err error) error {
 	if _, ok := errors.AsType[*fault.Error](err); ok {
 		return err
 	}
@@ -20,14 +20,14 @@ func (s *database) fail(op, subject string, err error) error {
 		return fault.E(op, fault.KindOf(err), subject, err)
 	}
 	if e.Fatal() {
-		s.handle.spoil()
+		s.lender.spoil()
 	}
 	switch {
-	case noSpace(e.Text):
+	case NoSpace(e.Text):
 		return fault.E(op, fault.Unavailable, subject, fmt.Errorf("the disk is full: make room or shorten the retention: %w", err))
 	case strings.Contains(e.Text, "Out of Memory"):
 		return fault.E(op, fault.Unavailable, subject, fmt.Errorf("the store's memory limit is too small for this: %w", err))
-	case damaged(e.Text):
+	case Damaged(e.Text):
 		return fault.E(op, fault.Corrupt, subject, fmt.Errorf("stored data is damaged: %w", err))
 	case e.Fatal():
 		return fault.E(op, fault.Unavailable, subject, fmt.Errorf("the store recovers by itself, try again: %w", err))
@@ -35,13 +35,13 @@ func (s *database) fail(op, subject string, err error) error {
 	return fault.E(op, fault.Internal, subject, err)
 }
 
-func noSpace(text string) bool {
+func NoSpace(text string) bool {
 	return strings.Contains(text, "No space left on device") || strings.Contains(text, "disk quota") ||
 		strings.Contains(text, "Could not write file") || strings.Contains(text, "Could not write all bytes")
 }
 
-// damaged recognises what DuckDB says about a database whose bytes are wrong.
-func damaged(text string) bool {
+// Damaged recognises what DuckDB says about a database whose bytes are wrong.
+func Damaged(text string) bool {
 	for _, words := range []string{
 		"not a valid DuckDB database file", "Corrupt", "checksum", "Serialization Error", "Failure while replaying WAL",
 		"Could not read enough bytes",

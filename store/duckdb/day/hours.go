@@ -1,4 +1,4 @@
-package duckdb
+package day
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// usable is the condition for samples that are not bad.
-	usable = "quality < 128"
+	// NotBad is the condition for samples that are not bad.
+	NotBad = "quality < 128"
 
 	hourMicros  = int64(3_600_000_000)
 	hoursOfADay = 24
@@ -22,18 +22,18 @@ const (
 	hourBytes = 24 << 20
 )
 
-// hours are the counts of samples that are not bad in the file of a closed day.
-type hours struct {
+// Hours are the counts of samples that are not bad in the file of a closed day.
+type Hours struct {
 	start  int64                 // of the day, in microseconds
 	ids    []uint32              // sorted
 	counts [][hoursOfADay]uint16 // by the place in ids
-	full   bool                  // an hour holds more samples than can be counted: ask the samples
+	Full   bool                  // an hour holds more samples than can be counted: ask the samples
 }
 
-func (h *hours) bytes() int { return len(h.ids) * (4 + 2*hoursOfADay) }
+func (h *Hours) bytes() int { return len(h.ids) * (4 + 2*hoursOfADay) }
 
 // add counts a sample; they come in the order of ids.
-func (h *hours) add(id uint32, micros int64) {
+func (h *Hours) add(id uint32, micros int64) {
 	n := len(h.ids)
 	if n == 0 || h.ids[n-1] != id {
 		h.ids = append(h.ids, id)
@@ -41,12 +41,12 @@ func (h *hours) add(id uint32, micros int64) {
 		n++
 	}
 	count := &h.counts[n-1][(micros-h.start)/hourMicros]
-	h.full = h.full || *count == math.MaxUint16
+	h.Full = h.Full || *count == math.MaxUint16
 	*count++
 }
 
-// give adds the counts of the group's points to the tallies of their slots.
-func (h *hours) give(g *sample.Group, tallies []*store.Tally) {
+// Give adds the counts of the group's points to the tallies of their slots.
+func (h *Hours) Give(g *sample.Group, tallies []*store.Tally) {
 	at := 0
 	for slot, id := range g.IDs {
 		next, found := slices.BinarySearch(h.ids[at:], id)
@@ -65,12 +65,12 @@ func (h *hours) give(g *sample.Group, tallies []*store.Tally) {
 // was used least recently. It is safe for concurrent use.
 type hourCache struct {
 	mu    sync.Mutex
-	files map[string]*hours
+	files map[string]*Hours
 	order []string // of use, oldest first
 	bytes int
 }
 
-func (c *hourCache) get(file string) *hours {
+func (c *hourCache) get(file string) *Hours {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	h := c.files[file]
@@ -81,14 +81,14 @@ func (c *hourCache) get(file string) *hours {
 	return h
 }
 
-func (c *hourCache) put(file string, h *hours) {
+func (c *hourCache) put(file string, h *Hours) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.files[file] != nil {
 		return
 	}
 	if c.files == nil {
-		c.files = make(map[string]*hours)
+		c.files = make(map[string]*Hours)
 	}
 	c.files[file] = h
 	c.order = append(c.order, file)
@@ -99,13 +99,13 @@ func (c *hourCache) put(file string, h *hours) {
 	}
 }
 
-// hoursOf returns the counts of the day's file, from memory or from the file.
-func (s *dayFiles) hoursOf(ctx context.Context, c *engine.Conn, d *day) (*hours, error) {
-	if h := s.hours.get(d.file); h != nil {
+// Hours returns the counts of the day's file, from memory or from the file.
+func (s *Files) Hours(ctx context.Context, c *engine.Conn, d *Day) (*Hours, error) {
+	if h := s.hours.get(d.File); h != nil {
 		return h, nil
 	}
-	h := &hours{start: d.key.Start().UnixMicro()}
-	err := c.Query(ctx, "SELECT id, time FROM read_parquet("+quote(s.dayFile(d.file))+") WHERE "+usable, func(ch *engine.Chunk) error {
+	h := &Hours{start: d.Key.Start().UnixMicro()}
+	err := c.Query(ctx, "SELECT id, time FROM read_parquet("+engine.Quote(s.path(d.File))+") WHERE "+NotBad, func(ch *engine.Chunk) error {
 		ids, times := engine.Numbers[uint32](ch, 0), engine.Numbers[int64](ch, 1)
 		for i, id := range ids {
 			h.add(id, times[i])
@@ -116,6 +116,6 @@ func (s *dayFiles) hoursOf(ctx context.Context, c *engine.Conn, d *day) (*hours,
 		return nil, err
 	}
 	h.ids, h.counts = slices.Clip(h.ids), slices.Clip(h.counts)
-	s.hours.put(d.file, h)
+	s.hours.put(d.File, h)
 	return h, nil
 }

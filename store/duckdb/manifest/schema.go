@@ -1,7 +1,10 @@
-package duckdb
+// Package manifest makes, reads and writes the tables of a database that say what its store holds: how far each origin is stored, what
+// was set aside, and what cannot be counted from the samples.
+package manifest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -31,12 +34,12 @@ CREATE TABLE IF NOT EXISTS counters(replaced UBIGINT, expired UBIGINT);
 ALTER TABLE counters ADD COLUMN IF NOT EXISTS overwritten UBIGINT DEFAULT 0;
 ` + snapshot.Schema
 
-// quote makes a string literal.
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+// ErrVersion says that the database is of a program that this one cannot follow.
+var ErrVersion = errors.New("the history has a layout that this program does not know")
 
-// prepareSchema makes the tables of an empty database, all or none, and refuses a database of
+// Prepare makes the tables of an empty database, all or none, and refuses a database of
 // another version.
-func prepareSchema(ctx context.Context, c *engine.Conn) error {
+func Prepare(ctx context.Context, c *engine.Conn) error {
 	return c.Transact(ctx, func() error { return makeTables(ctx, c) })
 }
 
@@ -70,7 +73,7 @@ func makeTables(ctx context.Context, c *engine.Conn) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("%w: it has version %d, this program knows version %d; use the program that wrote it", errVersion, found, version)
+	return fmt.Errorf("%w: it has version %d, this program knows version %d; use the program that wrote it", ErrVersion, found, version)
 }
 
 // takeStep brings the database from the version before to this one.
@@ -81,11 +84,11 @@ func takeStep(ctx context.Context, c *engine.Conn) error {
 	return c.Exec(ctx, fmt.Sprintf("UPDATE schema_version SET version = %d", version))
 }
 
-// lockDown keeps every later statement of the database within the store's own directories.
-func lockDown(ctx context.Context, c *engine.Conn, dir string) error {
+// Confine keeps every later statement of the database within the store's own directories.
+func Confine(ctx context.Context, c *engine.Conn, dir string) error {
 	for _, statement := range []string{
 		"SET GLOBAL parquet_metadata_cache=true", // a day's file never changes under its name
-		"SET allowed_directories=[" + quote(dir+"/days/") + "," + quote(dir+"/tmp/") + "]",
+		"SET allowed_directories=[" + engine.Quote(dir+"/days/") + "," + engine.Quote(dir+"/tmp/") + "]",
 		"SET enable_external_access=false",
 		"SET lock_configuration=true",
 	} {
