@@ -26,5 +26,6 @@ func newMeter(f *shell.Flags) *cobra.Command {
 		},
 		Open:     func(name string) (io.ReadCloser, error) { return data.OpenFile(name) },
 		Complete: func(cmd *cobra.Command) { f.Where.Register(cmd); shell.StrictArgs(cmd) },
+		Strict:   shell.StrictArgs,
 	})
 }

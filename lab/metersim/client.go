@@ -27,13 +27,24 @@ type target struct {
 	kept    bool   // connections stay open
 }
 
-func newTarget(f *Fleet, form form) (*target, error) {
+func newTargets(f *Fleet, form form) (out []*target, err error) {
+	for _, token := range f.Tokens {
+		t, err := newTarget(f, form, token)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+func newTarget(f *Fleet, form form, token string) (*target, error) {
 	u, err := url.Parse(f.URL)
 	if err != nil || u.Host == "" {
 		return nil, fault.E("metersim", fault.Invalid, f.URL, errors.New("is no address of a node"))
 	}
 	t := &target{address: u.Host, kept: f.Kept}
-	head := "POST " + form.path + " HTTP/1.1\r\nHost: " + u.Host + "\r\nAuthorization: Bearer " + f.Token + "\r\nContent-Type: " + form.media + "\r\n"
+	head := "POST " + form.path + " HTTP/1.1\r\nHost: " + u.Host + "\r\nAuthorization: Bearer " + token + "\r\nContent-Type: " + form.media + "\r\n"
 	if f.Gzip {
 		head += "Content-Encoding: gzip\r\n"
 	}

@@ -20,12 +20,13 @@ import (
 // Fleet is simulated meters or concentrators in a process of its own. A member sends one request after another; members
 // begin a period, divided by their number, after one another.
 type Fleet struct {
-	URL   string `json:"url"`   // of the node
-	Token string `json:"token"` // that records
-	CA    string `json:"ca"`    // file with what signed the node's certificate; "" without TLS
-	Form  string `json:"form"`
-	Gzip  bool   `json:"gzip"`
-	Kept  bool   `json:"kept"` // connections stay open; else each request has a new one
+	URL string `json:"url"` // of the node
+	// Tokens record; members have them in turn, as a node bounds the requests of each.
+	Tokens []string `json:"tokens"`
+	CA     string   `json:"ca"` // file with what signed the node's certificate; "" without TLS
+	Form   string   `json:"form"`
+	Gzip   bool     `json:"gzip"`
+	Kept   bool     `json:"kept"` // connections stay open; else each request has a new one
 
 	Members int       `json:"members"`
 	Batch   int       `json:"batch"`  // readings of a request
@@ -146,6 +147,8 @@ func (f *Fleet) check() error {
 	switch {
 	case f.Members < 1 || f.Batch < 1 || f.Meters < 1 || f.Slots < 1:
 		problem = "members, batch, meters and slots must be 1 or more"
+	case len(f.Tokens) == 0:
+		problem = "it needs a token"
 	case f.Interval != Minute && f.Interval != Quarter:
 		problem = "intervals must be a minute or a quarter of an hour long"
 	case f.For <= 0 || f.WarmUp < 0 || f.WarmUp >= f.For:
@@ -172,12 +175,12 @@ func (f *Fleet) play(ctx context.Context, tell func(said)) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	to, err := newTarget(f, form)
+	targets, err := newTargets(f, form)
 	if err != nil {
 		return nil, err
 	}
 	used := machine.NewMeter(os.Getpid())
-	s := &sender{fleet: f, form: form, to: to, start: time.Now()}
+	s := &sender{fleet: f, form: form, targets: targets, start: time.Now()}
 	stop := make(chan struct{})
 	var watching sync.WaitGroup
 	watching.Go(func() { s.watch(stop, tell) })

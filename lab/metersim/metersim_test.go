@@ -64,7 +64,7 @@ func system(t *testing.T, secure bool, meters int) (*rig.Running, metersim.Fleet
 		t.Fatal(err)
 	}
 	return n, metersim.Fleet{
-		URL: n.URL, Token: issued.Token, CA: n.CA(), From: from, Slots: metersim.Days * metersim.PerDay(metersim.Minute), Interval: metersim.Minute,
+		URL: n.URL, Tokens: []string{issued.Token}, CA: n.CA(), From: from, Slots: metersim.Days * metersim.PerDay(metersim.Minute), Interval: metersim.Minute,
 		Form: metersim.SOAP, Rhythm: metersim.Closed, Members: 2, Batch: 3, Meters: 4, Requests: 5, For: time.Minute,
 	}
 }
@@ -121,17 +121,18 @@ func TestWhatANodeRefusesIsCountedAndToldWithItsReason(t *testing.T) {
 	if err != nil || o.Accepted != 15 || o.Refused != 15 || o.Failed != 5 || o.First == "" {
 		t.Errorf("%+v, %v", o, err)
 	}
-	f.Token = "none"
+	f.Tokens = []string{"none"}
 	if o, err := f.Run(t.Context(), []string{os.Args[0]}, nil, nil); err != nil || o.Accepted != 0 || o.Failed != 10 {
 		t.Errorf("without a token: %+v, %v", o, err)
 	}
 }
 
 func TestAFleetThatCannotBeIsRefused(t *testing.T) {
-	ok := metersim.Fleet{URL: "http://127.0.0.1:1", Form: metersim.JSON, Rhythm: metersim.Closed, Members: 1, Batch: 1, Meters: 1, Slots: 1, Interval: metersim.Quarter, For: time.Second}
+	ok := metersim.Fleet{Tokens: []string{"x"}, URL: "http://127.0.0.1:1", Form: metersim.JSON, Rhythm: metersim.Closed, Members: 1, Batch: 1, Meters: 1, Slots: 1, Interval: metersim.Quarter, For: time.Second}
 	for name, change := range map[string]func(*metersim.Fleet){
 		"form":    func(f *metersim.Fleet) { f.Form = "fax" },
 		"gzip":    func(f *metersim.Fleet) { f.Gzip = true },
+		"token":   func(f *metersim.Fleet) { f.Tokens = nil },
 		"length":  func(f *metersim.Fleet) { f.Interval = time.Hour },
 		"rhythm":  func(f *metersim.Fleet) { f.Rhythm = "waltz" },
 		"members": func(f *metersim.Fleet) { f.Members = 0 },

@@ -13,11 +13,11 @@ import (
 
 // sender is a fleet that runs.
 type sender struct {
-	fleet *Fleet
-	form  form
-	to    *target
-	start time.Time
-	next  []atomic.Int64 // of an open rhythm: the next reading of each member
+	fleet   *Fleet
+	form    form
+	targets []*target // one a token
+	start   time.Time
+	next    []atomic.Int64 // of an open rhythm: the next reading of each member
 
 	mu      sync.Mutex
 	out     Outcome
@@ -42,8 +42,8 @@ type member struct {
 	head     load.HeadRoom
 }
 
-func (s *sender) newMember() *member {
-	return &member{s: s, line: line{to: s.to}, readings: make([]reading, s.fleet.Batch), latency: load.NewHistogram()}
+func (s *sender) newMember(number int) *member {
+	return &member{s: s, line: line{to: s.targets[number%len(s.targets)]}, readings: make([]reading, s.fleet.Batch), latency: load.NewHistogram()}
 }
 
 var errUsedUp = errors.New("the simulated meters have no intervals left: give it more meters")
@@ -81,7 +81,7 @@ func (m *member) send(ctx context.Context, number int, n int64, due time.Time) e
 			err = fmt.Errorf("%d of %d readings were refused: %.300s", f.Batch-taken, f.Batch, answer)
 		}
 	}
-	head := len(m.s.to.head) + len("\r\n\r\n") + 4
+	head := len(m.line.to.head) + len("\r\n\r\n") + 4
 	m.s.note(&request{taken: taken, payload: payload, octets: head + len(body), plain: head + len(m.body), reached: n + int64(f.Batch), building: built.Sub(begun), end: end, err: err, answered: status != 0})
 	if end.Sub(m.s.start) >= f.WarmUp {
 		m.latency.Add(end.Sub(due))
@@ -143,7 +143,7 @@ func (s *sender) members(ctx context.Context) {
 	var wg sync.WaitGroup
 	for i := range s.fleet.Members {
 		wg.Go(func() {
-			m := s.newMember()
+			m := s.newMember(i)
 			defer m.line.close()
 			m.cycle(ctx, i)
 			s.mu.Lock()
@@ -243,7 +243,7 @@ func (s *sender) open(ctx context.Context) error {
 	s.next = make([]atomic.Int64, f.Members)
 	workers := make([]*member, mostInFlight)
 	for i := range workers {
-		workers[i] = s.newMember()
+		workers[i] = s.newMember(i)
 		defer workers[i].line.close()
 	}
 	rate := float64(f.Members) / f.Period.Seconds()

@@ -157,6 +157,10 @@ func servant(dir string) (*account, error) {
 
 // reach lets the account pass through the directories above a trial's, which are this process's own.
 func (a *account) reach(dir string) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return fmt.Errorf("find the store's directory: %w", err)
+	}
 	for d := filepath.Dir(dir); d != "/" && strings.HasPrefix(d, os.TempDir()+"/"); d = filepath.Dir(d) {
 		if err := os.Chmod(d, 0o711); err != nil {
 			return fmt.Errorf("let the store reach its directory: %w", err)

@@ -52,6 +52,7 @@ func tiny() map[string]map[string]string {
 		"ami-2":                {"bulks": "3", "first-rate": "20", "most-rate": "80", "halvings": "0", "period": "100ms", "age": "50ms", "warm-up": "50ms", "window": "400ms"},
 		"ami-dehems":           {"scale": "0.0003", "concentrators": "1"},
 		"ami-itron":            {"scale": "0.0005", "concentrators": "1"},
+		"ami-tables":           {"bulk": "5", "concentrators": "2", "day-meters": "1000", "first-rate": "20", "most-rate": "40", "halvings": "0", "period": "100ms", "age": "50ms", "meters": "50", "warm-up": "50ms", "window": "300ms"},
 		"ami-3b":               {"periods": "20", "first-bulk": "2", "most-bulk": "8", "bulks": "3,4", "warm-up": "50ms", "window": "300ms"},
 		"ami-4":                {"concentrators": "2,4", "bulk": "5", "period": "50ms", "warm-up": "50ms", "window": "300ms"},
 		"ami-payload":          {"bulk": "5", "concentrators": "2", "meters": "50", "warm-up": "50ms", "window": "200ms"},

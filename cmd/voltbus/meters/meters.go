@@ -28,6 +28,8 @@ type Program struct {
 	Open func(name string) (io.ReadCloser, error)
 	// Complete gives a command the flags that all have.
 	Complete func(cmd *cobra.Command)
+	// Strict has a command refuse arguments that it does not take, with what it takes.
+	Strict func(cmd *cobra.Command)
 }
 
 // Rows is a table that is being written.
@@ -47,6 +49,9 @@ days 2026-03-01.`,
 		f.Complete(sub)
 		cmd.AddCommand(sub)
 	}
+	plan := newMeterPlan() // which asks no node
+	f.Strict(plan)
+	cmd.AddCommand(plan)
 	return cmd
 }
 

@@ -16,7 +16,8 @@ func capacityOverBulk() experiment.Experiment {
 		Question: "How many readings a second does a metering data system take and make durable, if concentrators send bulks of b readings?",
 		Source:   source + " Experiment III: the capacity converges to about 3,900 readings/s at b = 100.",
 		Method: append(common(),
-			"The concentrators send without pause: the next request follows the answer. The figure is what was accepted after the warm-up; the time until all of it was in the store stands beside it."),
+			"The concentrators send without pause: the next request follows the answer. The figure is what was accepted after the warm-up; the time until all of it was in the store stands beside it.",
+			"With peers: as many clients insert the same rows into a table of PostgreSQL whose key is meter, channel and end, one INSERT a reading, or one a bulk, over connections that stay open, without a web service before it."),
 		Limits: []string{together, "The published system answered when its database had the rows; this one answers when its log is flushed, and the store follows."},
 		Metric: experiment.Metric{Name: "capacity", Unit: "readings/s", Axis: "readings in a bulk", Higher: true},
 		Published: []experiment.Published{
@@ -38,6 +39,7 @@ func capacityOverBulk() experiment.Experiment {
 			}
 			return nil
 		},
+		Peers: conventional(),
 	}
 }
 

@@ -21,7 +21,7 @@ func concentratorLimit() experiment.Experiment {
 		Source:   source + " Experiment II: 454 … 2,000 readings/s over sizes of bulks; a concentrator is stable up to 500–550 readings/s, with 12 % of its processor in use.",
 		Method: []string{
 			"Concentrator and metering data system are whole nodes, each in a process of its own; simulated meters are in a third. A meter sends a reading in a request with a new connection, waits for the answer, sleeps a period, and sends the next; meters begin a period, divided by their number, after one another.",
-			"This loop is closed: an overloaded concentrator stretches the cycles of its meters, and is offered less. The stability is the actual run time of the cycles, divided by the expected one: 1 is stable. The rate of the meters is multiplied by four until it is above 1.1, or less than 91 % of the readings are accepted in the time; then the program halves what is between, by ratio. The figure is the highest stable rate.",
+			"This loop is closed: an overloaded concentrator stretches the cycles of its meters, and is offered less. The stability is the actual run time of the cycles, divided by the expected one: 1 is stable. The rate of the meters is multiplied by four until it is above 1.1, or a reading is refused; then the program halves what is between, by ratio. The figure is the highest stable rate.",
 			"At the end the metering data system is asked which intervals it has: what the concentrator acknowledged must be found there.",
 			"Valves at both nodes take the time of each message: request seen, handler entered, handler left, reply sent.",
 		},
@@ -43,8 +43,7 @@ func concentratorLimit() experiment.Experiment {
 	}
 }
 
-// stable is the share of the offered readings, and of the actual run time that is expected, from which on a concentrator
-// counts as stable. An answer of a tenth of the period stretches a cycle so far that it does not.
+// stable is the share of the actual run time that is expected, from which on a concentrator counts as stable. An answer of a tenth of the period stretches a cycle so far that it does not.
 const stable = 1 / 1.1
 
 // collector is a concentrator before an MDS.
@@ -63,7 +62,7 @@ func collect(ctx context.Context, b *experiment.Bench, t *experiment.Trial, size
 	c := &collector{mds: mds, stabilities: map[int]float64{}}
 	dir := filepath.Join(t.Dir, "concentrator")
 	if err = os.MkdirAll(dir, 0o700); err == nil {
-		err = os.WriteFile(filepath.Join(dir, "mds.token"), []byte(mds.token+"\n"), 0o600)
+		err = os.WriteFile(filepath.Join(dir, "mds.token"), []byte(mds.tokens[0]+"\n"), 0o600)
 	}
 	if err == nil {
 		site := metersim.Site{Name: "concentrator", Role: "concentrator", Extra: fmt.Sprintf(
@@ -80,8 +79,7 @@ func collect(ctx context.Context, b *experiment.Bench, t *experiment.Trial, size
 
 func (c *collector) close() error { return errors.Join(c.plant.Close(), c.mds.Close()) }
 
-// at offers a rate of single readings and returns the share that counts as kept: the less of what was accepted of what
-// was offered, and of the expected run time of the actual one.
+// at offers a rate of single readings and returns the expected run time by the actual one; 0 if a reading was refused.
 func (c *collector) at(ctx context.Context, rate int) (float64, *step, error) {
 	f := fleet(c.bench)
 	f.Members, f.Batch, f.Meters, f.Rhythm, f.Period = max(1, int(float64(rate)*c.bench.Duration("period").Seconds())), 1, 1, metersim.Closed, c.bench.Duration("period")
@@ -91,7 +89,10 @@ func (c *collector) at(ctx context.Context, rate int) (float64, *step, error) {
 		return 0, nil, err
 	}
 	c.stabilities[rate] = s.Stretch
-	return min(s.Rate/(float64(f.Members)/f.Period.Seconds()), 1/max(s.Stretch, 1)), s, nil
+	if s.Accepted < s.Sent {
+		return 0, s, nil // what is refused is not kept
+	}
+	return 1 / max(s.Stretch, 1), s, nil
 }
 
 // limit finds the highest rate at which the concentrator is stable, and records it.

@@ -104,14 +104,20 @@ func manyConcentrators() experiment.Experiment {
 		Run: runManyConcentrators,
 	}
 	for _, n := range []int{1, 10, 50, 100} {
-		e.Published = append(e.Published, experiment.Published{Case: concentrators(n), Figures: []experiment.Figure{{Label: "AMI-2011: expected rate", Value: 3840}}})
+		e.Published = append(e.Published, experiment.Published{Case: concentrators(n, 3840, allTogether), Figures: []experiment.Figure{{Label: "AMI-2011: expected rate", Value: 3840}}})
 	}
 	return e
 }
 
-// concentrators is the case of so many concentrators.
-func concentrators(n int) experiment.Case {
-	return experiment.Case{Name: fmt.Sprintf("%d concentrators", n), X: float64(n)}
+// How the rates of concentrators are meant.
+const (
+	allTogether = "together"
+	ofEach      = "each"
+)
+
+// concentrators is the case of so many concentrators that send a rate of readings, all together or each.
+func concentrators(n int, rate float64, each string) experiment.Case {
+	return experiment.Case{Name: fmt.Sprintf("%d concentrators, %.0f readings/s %s", n, rate, each), X: float64(n)}
 }
 
 func runManyConcentrators(ctx context.Context, b *experiment.Bench) error {
@@ -121,7 +127,7 @@ func runManyConcentrators(ctx context.Context, b *experiment.Bench) error {
 	}
 	rate, size := float64(max(1, b.Int("rate"))), max(1, b.Int("bulk"))
 	for _, n := range list {
-		err := b.Measure(ctx, concentrators(n), func(ctx context.Context, t *experiment.Trial) error {
+		err := b.Measure(ctx, concentrators(n, rate*float64(size), allTogether), func(ctx context.Context, t *experiment.Trial) error {
 			return withPlant(ctx, b, t, func(p *plant) error {
 				f := counting(b)
 				f.Members, f.Batch, f.Rhythm, f.Requests = n, size, metersim.Serial, max(1, b.Int("requests"))

@@ -28,7 +28,7 @@ type plant struct {
 	trial *experiment.Trial
 	*rig.Running
 
-	token      string
+	tokens     []string
 	from       time.Time // beginning of the first interval of all readings
 	interval   time.Duration
 	registered int   // meters
@@ -46,6 +46,9 @@ func (p *plant) home() *plant {
 	return p
 }
 
+// senders is how many tokens simulators have: a node bounds the requests that one may have under way.
+const senders = 16
+
 // open starts an MDS for a trial. secure encrypts its connections.
 func open(ctx context.Context, b *experiment.Bench, t *experiment.Trial, site metersim.Site, secure bool) (*plant, error) {
 	dir := filepath.Join(t.Dir, cmp.Or(site.Name, "mds"))
@@ -61,11 +64,13 @@ func open(ctx context.Context, b *experiment.Bench, t *experiment.Trial, site me
 		return nil, err
 	}
 	p := &plant{bench: b, trial: t, Running: n, from: metersim.FirstDay(time.Now()), interval: metersim.Minute}
-	issued, err := client.Do(ctx, n.Client, tokens.Issue, tokens.Recorder{Name: "simulator", Under: "meters"})
-	if err != nil {
-		return nil, errors.Join(err, n.Close())
+	for i := range senders {
+		issued, err := client.Do(ctx, n.Client, tokens.Issue, tokens.Recorder{Name: fmt.Sprint("simulator-", i+1), Under: "meters"})
+		if err != nil {
+			return nil, errors.Join(err, n.Close())
+		}
+		p.tokens = append(p.tokens, issued.Token)
 	}
-	p.token = issued.Token
 	return p, nil
 }
 
@@ -105,7 +110,7 @@ type step struct {
 
 // play has a fleet send to the node. Where it sends, its token and the readings that were sent before are filled in.
 func (p *plant) play(ctx context.Context, f metersim.Fleet) (*step, error) {
-	f.URL, f.Token, f.CA, f.From = p.URL, p.token, p.CA(), p.from
+	f.URL, f.Tokens, f.CA, f.From = p.URL, p.tokens, p.CA(), p.from
 	f.Slots, f.Skip, f.Interval = metersim.Days*metersim.PerDay(p.interval), p.used, p.interval
 	if err := p.home().register(ctx, f.First+f.Members*f.Meters); err != nil {
 		return nil, err

@@ -17,21 +17,24 @@ func wholeSystem() experiment.Experiment {
 		Source:   source + " Experiment IV: 20 … 75 concentrators, a bulk of 120 each 2 s: linear with 60 readings/s a concentrator up to the limit of 4,000 readings/s, which 66 concentrators send.",
 		Method: append(common(),
 			"Each concentrator has a request due each period, and sends it when the one before was answered; they begin a period, divided by their number, after one another. The figure is what was accepted after the warm-up. More concentrators follow until less than 95 % of what they offer is accepted."),
-		Limits: []string{together, "The concentrators are simulated: they have their readings already, and do not collect them from meters. ami-2 measures concentrators."},
+		Limits: []string{together, "As long as the system keeps up, the figure is the offered rate.", "The concentrators are simulated: they have their readings already, and do not collect them from meters. ami-2 measures concentrators."},
 		Metric: experiment.Metric{Name: "accepted", Unit: "readings/s", Axis: "concentrators", Higher: true},
 		Settings: append([]experiment.Setting{
 			{Name: "concentrators", Default: "20,66,660,2000", Quick: "20,66", Doc: "one case each, rising; the document's: 20..75..1"},
 			{Name: "bulk", Default: "120", Doc: "readings of a request"},
-			{Name: "period", Default: "2s", Quick: "500ms", Doc: "between two requests of a concentrator"},
+			{Name: "period", Default: "2s", Doc: "between two requests of a concentrator"},
 		}, shared("2s", "6s")...),
 		Run: runWhole,
 	}
 	for n, rate := range map[int]float64{20: 1200, 66: 4000} {
-		e.Published = append(e.Published, experiment.Published{Case: concentrators(n), Figures: []experiment.Figure{{Label: published, Value: rate}}})
+		e.Published = append(e.Published, experiment.Published{Case: concentrators(n, 60, ofEach), Figures: []experiment.Figure{{Label: published, Value: rate}}})
 	}
 	for i := range e.Settings {
-		if e.Settings[i].Name == "meters" {
+		switch e.Settings[i].Name {
+		case "meters":
 			e.Settings[i].Default = "120"
+		case "window":
+			e.Settings[i].Quick = "5s"
 		}
 	}
 	return e
@@ -43,11 +46,12 @@ func runWhole(ctx context.Context, b *experiment.Bench) error {
 		return err
 	}
 	size, period := max(1, b.Int("bulk")), b.Duration("period")
+	c := func(n int) experiment.Case { return concentrators(n, float64(size)/period.Seconds(), ofEach) }
 	most := 0.0
 	for _, n := range list {
 		offered := float64(n*size) / period.Seconds()
 		share := 1.0
-		err := b.Measure(ctx, concentrators(n), func(ctx context.Context, t *experiment.Trial) error {
+		err := b.Measure(ctx, c(n), func(ctx context.Context, t *experiment.Trial) error {
 			return withPlant(ctx, b, t, func(p *plant) error {
 				f := fleet(b)
 				f.Members, f.Batch, f.Rhythm, f.Period = n, size, metersim.Serial, period
@@ -61,7 +65,7 @@ func runWhole(ctx context.Context, b *experiment.Bench) error {
 				t.Also("actual by expected run time", "", math.Max(1, s.Stretch))
 				s.record(t)
 				if t.Repeat == 0 && s.Rate < kept*offered {
-					b.Note("%s: %s.", concentrators(n).Name, s.bound())
+					b.Note("%s: %s.", c(n).Name, s.bound())
 				}
 				return nil
 			})
@@ -69,7 +73,7 @@ func runWhole(ctx context.Context, b *experiment.Bench) error {
 		if err != nil {
 			return err
 		}
-		most = max(most, b.Median(concentrators(n).Name))
+		most = max(most, b.Median(c(n).Name))
 		if share < kept {
 			b.Found(experiment.Finding{Key: "system-rate", Name: "Limit of the whole system", Value: most, Unit: "readings/s", Published: 4000, Note: "the highest rate that was accepted; more concentrators did not raise it as they should"})
 			return nil
