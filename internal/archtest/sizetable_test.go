@@ -6,7 +6,6 @@ var (
 	manyLines   = map[string]int{}
 	manyImports = map[string]int{
 		"cmd/voltbus": 30,
-		"lab/rig":     21,
 		"node":        82,
 	}
 )

@@ -9,13 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"time"
 
 	"voltbus/fault"
 	"voltbus/store/duckdb"
-	"voltbus/store/duckdb/statement"
 )
 
 // Child is a part of an experiment in a process of its own. It ends when its input is closed, so
@@ -131,7 +129,7 @@ func (c *Child) Kill() error {
 // Serve plays the part of a child process: kind is the last argument, in and out are its standard
 // streams. It returns when in is closed or ctx ends.
 func Serve(ctx context.Context, kind string, in io.Reader, out io.Writer) error {
-	if os.Getenv(statement.Env) != "" {
+	if duckdb.IsStatement() {
 		return duckdb.ServeStatement(ctx)
 	}
 	switch kind { // these have their own words

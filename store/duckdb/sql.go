@@ -183,9 +183,12 @@ func samplesSQL(parts []string) string {
 
 var errServe = errors.New("this process was not started for a statement")
 
+// IsStatement reports whether this process was started for a statement: all that it is to do is ServeStatement.
+func IsStatement() bool { return os.Getenv(statement.Env) != "" }
+
 // ServeStatement is all that a process does that Options.Statement starts: it answers the statement that it reads.
 func ServeStatement(ctx context.Context) error {
-	if os.Getenv(statement.Env) == "" {
+	if !IsStatement() {
 		return errServe
 	}
 	return statement.Serve(ctx, os.Stdin, os.Stdout)
