@@ -36,6 +36,7 @@ func concentratorLimit() experiment.Experiment {
 			{Name: "most-rate", Default: "8000", Quick: "400", Doc: "readings a second of the last step"},
 			{Name: "halvings", Default: "2", Quick: "0", Doc: "how often the last interval is halved"},
 			{Name: "period", Default: "1s", Quick: "500ms", Doc: "that a meter sleeps between two readings"},
+			{Name: "rhythm", Default: "closed", Doc: "closed, or open: a reading is sent when it is due, whatever became of those before; the stability is then the offered rate by the accepted one"},
 			{Name: "age", Default: "1s", Doc: "how long a reading waits at most for its bulk to fill"},
 			{Name: "kept-bulks", Default: "false", Doc: "whether the concentrator's connection to the MDS stays open"},
 		}, shared("500ms", "3s")...),
@@ -82,11 +83,17 @@ func (c *collector) close() error { return errors.Join(c.plant.Close(), c.mds.Cl
 // at offers a rate of single readings and returns the expected run time by the actual one; 0 if a reading was refused.
 func (c *collector) at(ctx context.Context, rate int) (float64, *step, error) {
 	f := fleet(c.bench)
-	f.Members, f.Batch, f.Meters, f.Rhythm, f.Period = max(1, int(float64(rate)*c.bench.Duration("period").Seconds())), 1, 1, metersim.Closed, c.bench.Duration("period")
+	f.Members, f.Batch, f.Meters, f.Period = max(1, int(float64(rate)*c.bench.Duration("period").Seconds())), 1, 1, c.bench.Duration("period")
 	f.Form = metersim.SOAP
+	if f.Rhythm = metersim.Rhythm(c.bench.Text("rhythm")); f.Rhythm != metersim.Open && f.Rhythm != metersim.Closed {
+		return 0, nil, fmt.Errorf("setting rhythm: %q: write closed or open", f.Rhythm)
+	}
 	s, err := c.play(ctx, f)
 	if err != nil {
 		return 0, nil, err
+	}
+	if f.Rhythm == metersim.Open { // whose cycles nothing stretches
+		s.Stretch = float64(f.Members) / f.Period.Seconds() / max(s.Rate, 1)
 	}
 	c.stabilities[rate] = s.Stretch
 	if s.Accepted < s.Sent {

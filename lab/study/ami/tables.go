@@ -43,6 +43,7 @@ func tables() experiment.Experiment {
 			{Name: "most-rate", Default: "8000", Quick: "200", Doc: "readings a second of the last step"},
 			{Name: "halvings", Default: "2", Quick: "0", Doc: "how often the last interval is halved"},
 			{Name: "period", Default: "1s", Quick: "500ms", Doc: "that a meter sleeps between two readings"},
+			{Name: "rhythm", Default: "closed", Doc: "of the meters: closed or open, see ami-2"},
 			{Name: "age", Default: "1s", Doc: "how long a reading waits at most for its bulk to fill"},
 			{Name: "kept-bulks", Default: "false", Doc: "whether the concentrator's connection to the MDS stays open"},
 		}, shared("500ms", "3s")...),
