@@ -36,7 +36,7 @@ type (
 	}
 	// Relayed is a request to another node.
 	Relayed struct {
-		Node    string                     `json:"node" api:"required" doc:"The name of a node below or above"`
+		Node    string                     `json:"node" api:"required" doc:"The name of another node of the tree"`
 		Agent   string                     `json:"agent" api:"default=node" doc:"An agent there; node for the node itself"`
 		Method  string                     `json:"method" api:"required"`
 		Args    []json.RawMessage          `json:"args"`

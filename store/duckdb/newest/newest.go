@@ -1,4 +1,4 @@
-// Package newest holds the newest sample of each point of a history in memory, in 20 octets and without
+// Package newest holds the newest sample of each point of a history in memory, in 20 bytes and without
 // pointers: a centre keeps one of each of its points, by the number that the history gave it.
 package newest
 

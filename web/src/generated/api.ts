@@ -25,7 +25,7 @@ export type Role = "viewer" | "operator" | "engineer" | "administrator";
 
 export type FaultKind = "internal" | "invalid" | "not-found" | "unreachable" | "timeout" | "refused" | "conflict" | "unavailable" | "corrupt" | "rejected" | "canceled";
 
-/** Nodes below whose points were asked for; absent if there are none. This node is among them if much of its log is not in its store yet */
+/** Descendants whose points were requested; absent if there are none. This node is among them if much of its log is not in its store yet */
 export type Sources = Source[];
 
 /** Of those present, the ones that the interval does not ask for: present less extra, of expected, is how complete it is */
