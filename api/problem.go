@@ -31,7 +31,7 @@ func (s *server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if p.Status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", "Bearer")
 	}
-	exchange.TellWait(w, err)
+	exchange.SetRetryAfter(w, err)
 	h.Del("Content-Encoding")
 	h.Del("Content-Disposition")
 	h.Set("Content-Type", media)

@@ -63,7 +63,7 @@ func (c remoteCalls) call(w http.ResponseWriter, r *exchange.Request) error {
 	if err := exchange.ReadJSON(w, r, &body); err != nil {
 		return err
 	}
-	r.Did(exchange.Clip(node+"/"+body.Agent+":"+body.Method), operation.ToldOfCall(body.Args, body.Kwargs))
+	r.Did(exchange.Clip(node+"/"+body.Agent+":"+body.Method), operation.AuditedArguments(body.Args, body.Kwargs))
 	if body.Method == "" {
 		return fault.E("api.call", fault.Invalid, "method", exchange.ErrMissing)
 	}

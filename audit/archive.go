@@ -36,7 +36,7 @@ type Archive struct {
 	Segment uint64    `json:"segment"` // of the last entry
 	Hash    Hash      `json:"hash"`    // of the last entry
 	Sum     Hash      `json:"sha256"`  // of the file
-	Octets  int64     `json:"octets"`  // of the file
+	Bytes   int64     `json:"octets"`  // of the file
 	Removed bool      `json:"-"`       // it was kept for long enough
 	Here    bool      `json:"-"`       // the file is in the folder
 }
@@ -107,7 +107,7 @@ func (w *archiveWriter) finish() (Archive, error) {
 	a := &w.archive
 	a.File = fmt.Sprintf("%012d-%012d.jsonl.gz", a.First, a.Last)
 	sum, size, err := w.file.Finish(a.File)
-	a.Sum, a.Octets = sum, size
+	a.Sum, a.Bytes = sum, size
 	return *a, err
 }
 
@@ -166,7 +166,7 @@ func archivesOf(ctx context.Context, db queries, dir string) ([]Archive, error) 
 		var a Archive
 		var from, to int64
 		var last, sum []byte
-		if err := rows.Scan(&a.File, &a.First, &a.Last, &from, &to, &a.Segment, &last, &sum, &a.Octets, &a.Removed); err != nil {
+		if err := rows.Scan(&a.File, &a.First, &a.Last, &from, &to, &a.Segment, &last, &sum, &a.Bytes, &a.Removed); err != nil {
 			return nil, err
 		}
 		copy(a.Hash[:], last)
@@ -188,7 +188,7 @@ func keepArchive(ctx context.Context, tx *sql.Tx, a *Archive) error {
 		}
 	}
 	_, err := tx.ExecContext(ctx, `INSERT INTO archive (file, first, last, began, ended, segment, hash, sum, octets, removed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`,
-		a.File, int64(a.First), int64(a.Last), a.From.UnixMicro(), a.To.UnixMicro(), int64(a.Segment), a.Hash[:], a.Sum[:], a.Octets)
+		a.File, int64(a.First), int64(a.Last), a.From.UnixMicro(), a.To.UnixMicro(), int64(a.Segment), a.Hash[:], a.Sum[:], a.Bytes)
 	return err
 }
 

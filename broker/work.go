@@ -19,7 +19,7 @@ import (
 // The bounds of what waits to be recorded. Beyond them clients are not read, and QoS 0 is not recorded.
 const (
 	mostWaiting = 200_000  // messages
-	mostOctets  = 64 << 20 // of payloads
+	mostBytes   = 64 << 20 // of payloads
 	mostBound   = 1_000_000
 )
 
@@ -59,7 +59,7 @@ func (w *work) add(p pending) {
 	}
 }
 
-func (w *work) full() bool { return len(w.list) >= mostWaiting || w.octets >= mostOctets }
+func (w *work) full() bool { return len(w.list) >= mostWaiting || w.octets >= mostBytes }
 
 // close has record end once nothing waits. It is called once.
 func (w *work) close() { close(w.end) }

@@ -59,8 +59,8 @@ type Task struct {
 	Active      []Window
 }
 
-// Amiss is a point that does not have what it should have, as far as is known.
-type Amiss struct {
+// MismatchedPoint is a point that does not have what it should have, as far as is known.
+type MismatchedPoint struct {
 	Point  point.Path
 	Output Output // Mismatch, Differs or Failed; Unknown if the device was asked in vain
 	Why    string // of Failed and Unknown: why the last write or read gave no result, as the device or the driver says; hostile

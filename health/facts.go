@@ -154,7 +154,7 @@ func (h *Health) controlFacts(f *verdict.Facts) {
 		return
 	}
 	f.Control = text(h.parts.Control.Trouble())
-	for _, a := range h.parts.Control.Amiss() {
+	for _, a := range h.parts.Control.MismatchedPoints() {
 		f.Points = append(f.Points, verdict.Point{Path: string(a.Point), Output: string(a.Output), Why: a.Why, Since: h.parts.Mismatch.Since(a.Point)})
 	}
 	for _, p := range h.parts.Control.Proposed() {

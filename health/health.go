@@ -39,7 +39,7 @@ type Parts struct {
 	Control    *dispatch.Dispatcher // nil for an idle node
 	Mismatch   *mismatch.Alert
 	Fleet      *device.Fleet
-	Presence   *presence.Room
+	Presence   *presence.AgentHealth
 	Agents     *registry.Agents
 	Supervisor *agent.Supervisor // nil for a node that runs no agents
 	Parent     *enrol.Parent

@@ -44,7 +44,7 @@ func ParseCapability(verb, object string) (Grants, error) {
 		agent, method, _ := strings.Cut(object, ":")
 		return Grants{Call: []CallGrant{{Agent: agent, Method: method}}}, nil
 	case "hold":
-		return Grants{Hold: []HoldGrant{{Name: object}}}, nil
+		return Grants{Hold: []CapabilityGrant{{Name: object}}}, nil
 	case "command":
 		return parseCommand(object)
 	}
@@ -98,7 +98,7 @@ func (g *Grants) words(restricted bool) []string {
 }
 
 // text returns the conditions in words, with a space before; "" without any, or if not wanted.
-func (w Where) text(wanted bool) string {
+func (w Constraints) text(wanted bool) string {
 	var b strings.Builder
 	if !wanted {
 		return ""
@@ -150,7 +150,7 @@ func (g Grants) Without(less Grants) (Grants, error) {
 
 func sameCommand(a, b CommandGrant) bool { return a.Path == b.Path && a.Level == b.Level }
 func sameCall(a, b CallGrant) bool       { return a.Agent == b.Agent && a.Method == b.Method }
-func sameHold(a, b HoldGrant) bool       { return a.Name == b.Name }
+func sameHold(a, b CapabilityGrant) bool { return a.Name == b.Name }
 
 func union(a, b []point.Pattern) []point.Pattern {
 	out := slices.Clone(a)

@@ -10,13 +10,13 @@ import (
 // path and all below it. Grants are values: nobody changes their slices and maps after they were
 // handed over.
 type Grants struct {
-	Publish   []point.Pattern `json:"publish,omitempty" yaml:"publish,omitempty"`     // live scans, samples and messages
-	Record    []point.Pattern `json:"record,omitempty" yaml:"record,omitempty"`       // durable samples
-	Subscribe []point.Pattern `json:"subscribe,omitempty" yaml:"subscribe,omitempty"` // live scans, samples and messages
-	Read      []point.Pattern `json:"read,omitempty" yaml:"read,omitempty"`           // history, newest values, the list of points
-	Command   []CommandGrant  `json:"command,omitempty" yaml:"command,omitempty"`
-	Call      []CallGrant     `json:"call,omitempty" yaml:"call,omitempty"`
-	Hold      []HoldGrant     `json:"hold,omitempty" yaml:"hold,omitempty"`
+	Publish   []point.Pattern   `json:"publish,omitempty" yaml:"publish,omitempty"`     // live scans, samples and messages
+	Record    []point.Pattern   `json:"record,omitempty" yaml:"record,omitempty"`       // durable samples
+	Subscribe []point.Pattern   `json:"subscribe,omitempty" yaml:"subscribe,omitempty"` // live scans, samples and messages
+	Read      []point.Pattern   `json:"read,omitempty" yaml:"read,omitempty"`           // history, newest values, the list of points
+	Command   []CommandGrant    `json:"command,omitempty" yaml:"command,omitempty"`
+	Call      []CallGrant       `json:"call,omitempty" yaml:"call,omitempty"`
+	Hold      []CapabilityGrant `json:"hold,omitempty" yaml:"hold,omitempty"`
 	// Administer allows everything, grants and documents of other agents included.
 	Administer bool `json:"administer,omitempty" yaml:"administer,omitempty"`
 }
@@ -33,9 +33,9 @@ type CommandGrant struct {
 type CallGrant struct {
 	// Agent is one of this node, or node/agent for one of another node, where * stands for any node
 	// or agent.
-	Agent  string `json:"agent" yaml:"agent"`
-	Method string `json:"method,omitempty" yaml:"method,omitempty"` // "" for all
-	Where  Where  `json:"where,omitempty" yaml:"where,omitempty"`
+	Agent  string      `json:"agent" yaml:"agent"`
+	Method string      `json:"method,omitempty" yaml:"method,omitempty"` // "" for all
+	Where  Constraints `json:"where,omitempty" yaml:"where,omitempty"`
 }
 
 // Remote reports whether the grant is about agents of other nodes, which is nothing that the bus of
@@ -52,10 +52,10 @@ func (c *CallGrant) names(agent string) bool {
 	return remote && far && (node == "*" || strings.EqualFold(node, atNode)) && (name == "*" || name == atName)
 }
 
-// HoldGrant is a capability with a name, which methods of agents can demand.
-type HoldGrant struct {
-	Name  string `json:"name" yaml:"name"`
-	Where Where  `json:"where,omitempty" yaml:"where,omitempty"`
+// CapabilityGrant is a capability with a name, which methods of agents can demand.
+type CapabilityGrant struct {
+	Name  string      `json:"name" yaml:"name"`
+	Where Constraints `json:"where,omitempty" yaml:"where,omitempty"`
 }
 
 // MayPublish reports whether live samples of the path, or messages on that topic, may be sent.

@@ -19,12 +19,12 @@ func TestARefusalNamesTheMissingCapability(t *testing.T) {
 		Publish: list("analysis/**"), Record: list("r"), Subscribe: list("campus/b1/**"), Read: list("campus/*/temp"),
 		Command: []identity.CommandGrant{{Path: "campus/b1", Level: 8, Min: new(10.0), Max: new(30.0)}},
 		Call: []identity.CallGrant{
-			{Agent: "boiler", Method: "set", Where: identity.Where{
+			{Agent: "boiler", Method: "set", Where: identity.Constraints{
 				"device": {Pattern: "campus/b1/**"}, "limit": {Min: new(10.0), Max: new(20.0)}, "mode": {Values: []any{"auto", 1.0, true}},
 			}},
 			{Agent: "pump"},
 		},
-		Hold: []identity.HoldGrant{{Name: "tune"}},
+		Hold: []identity.CapabilityGrant{{Name: "tune"}},
 	}
 	good := map[string]any{"device": "campus/b1/ahu1", "limit": 15, "mode": "auto", "more": nil}
 	with := func(name string, value any) map[string]any {
@@ -103,10 +103,10 @@ func TestWrongGrantsAreToldAllAtOnce(t *testing.T) {
 		Call: []identity.CallGrant{
 			{Agent: "a b"},
 			{Agent: "x", Method: "\n"},
-			{Agent: "x", Where: identity.Where{"d": {}}},
-			{Agent: "x", Where: identity.Where{"d": {Values: []any{[]any{}}}}},
+			{Agent: "x", Where: identity.Constraints{"d": {}}},
+			{Agent: "x", Where: identity.Constraints{"d": {Values: []any{[]any{}}}}},
 		},
-		Hold: []identity.HoldGrant{{}},
+		Hold: []identity.CapabilityGrant{{}},
 	}
 	var places []string
 	for _, err := range g.Validate() {
@@ -147,7 +147,7 @@ func TestCapabilitiesReadBack(t *testing.T) {
 }
 
 func TestGrantsAreAddedAndTakenAwayByName(t *testing.T) {
-	g := identity.Grants{Publish: list("a", "b"), Call: []identity.CallGrant{{Agent: "x", Method: "m", Where: identity.Where{"l": {Min: new(1.0)}}}, {Agent: "x"}}}
+	g := identity.Grants{Publish: list("a", "b"), Call: []identity.CallGrant{{Agent: "x", Method: "m", Where: identity.Constraints{"l": {Min: new(1.0)}}}, {Agent: "x"}}}
 	more := g.With(identity.Grants{Publish: list("b", "c"), Call: []identity.CallGrant{{Agent: "x", Method: "m"}}})
 	if d := cmp.Diff([]string{"publish a", "publish b", "publish c", "call x", "call x:m"}, more.Capabilities()); d != "" {
 		t.Error(d)

@@ -200,7 +200,7 @@ func (v *validation) key(at, text string) {
 	}
 }
 
-func (v *validation) where(at string, w Where) {
+func (v *validation) where(at string, w Constraints) {
 	if len(w) > maxWhere {
 		v.add(at, fmt.Errorf("restricts more than %d arguments", maxWhere))
 	}

@@ -117,10 +117,10 @@ func TestAgentsCallEachOther(t *testing.T) {
 	cfg := load(t, t.TempDir(), listenAnywhere)
 	r := run(t, cfg)
 	offerAll(t, join(t, r, cfg, "platform.boiler", identity.Grants{}))
-	bounds := identity.Where{"device": {Pattern: "campus/b1/**"}, "limit": {Min: new(10.0), Max: new(20.0)}}
+	bounds := identity.Constraints{"device": {Pattern: "campus/b1/**"}, "limit": {Min: new(10.0), Max: new(20.0)}}
 	bound := join(t, r, cfg, "bound", identity.Grants{Call: []identity.CallGrant{{Agent: "platform.boiler", Method: "limit", Where: bounds}}})
 	all := calls("platform.boiler", "")
-	all.Hold = []identity.HoldGrant{{Name: "tune"}}
+	all.Hold = []identity.CapabilityGrant{{Name: "tune"}}
 	free := join(t, r, cfg, "free", all)
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()

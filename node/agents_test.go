@@ -111,7 +111,7 @@ func TestAgentsOutliveARestart(t *testing.T) {
 	cfg := load(t, dir, listenAnywhere)
 	r := run(t, cfg)
 	r.register("platform.actuator", identity.Grants{
-		Publish: []point.Pattern{"a/**"}, Call: []identity.CallGrant{{Agent: "x", Where: identity.Where{"d": {Pattern: "a/*"}}}},
+		Publish: []point.Pattern{"a/**"}, Call: []identity.CallGrant{{Agent: "x", Where: identity.Constraints{"d": {Pattern: "a/*"}}}},
 	})
 	before, err := client.Do(t.Context(), r.Client, agents.List, struct{}{})
 	if err != nil {

@@ -28,20 +28,20 @@ func openControl(ctx context.Context, n *Node) error {
 	}
 	n.journal = journal.Open(n.opts.Config.Node.Data, now)
 	var err error
-	n.desk, err = dispatch.Open(ctx, dispatch.Config{
+	n.dispatcher, err = dispatch.Open(ctx, dispatch.Config{
 		Points: controlled(n.opts.Config), Devices: n.fleet, Journal: n.journal, Audit: n.audit, Log: n.log,
 		Online: requesters.Present, Absence: cfg.Absence, Record: func(ctx context.Context, fresh []point.Info, samples []point.Sample) error {
 			return recordCommands(ctx, n, fresh, samples)
 		},
-		Amiss:  n.mismatch.Update,
-		Limits: control.Limits{Patience: cfg.Approval, Grace: cfg.Handover},
+		Mismatches: n.mismatch.Update,
+		Limits:     control.Limits{Patience: cfg.Approval, Grace: cfg.Handover},
 	})
 	if err != nil {
 		return err
 	}
-	n.reviewer = &requester.Reviewer{Directory: requesters, Dispatcher: n.desk}
-	n.outlet.hear, n.plant.commands = n.desk.Hear, n.desk
-	n.control = access.New(access.Config{Dispatcher: n.desk, Refused: n.report.Control, Freeze: n.fleet.Freeze, Below: func() []access.Branch { return branches(n.nodes.Nodes()) }})
+	n.reviewer = &requester.Reviewer{Directory: requesters, Dispatcher: n.dispatcher}
+	n.outlet.hear, n.plant.commands = n.dispatcher.Hear, n.dispatcher
+	n.control = access.New(access.Config{Dispatcher: n.dispatcher, Refused: n.report.Control, Freeze: n.fleet.Freeze, Below: func() []access.Branch { return branches(n.nodes.Nodes()) }})
 	n.agents.Notify(n.reviewer.Agent)
 	return nil
 }
@@ -56,7 +56,7 @@ func branches(below []replica.Node) []access.Branch {
 }
 
 // Control returns the dispatcher that decides about commands; nil for an idle node.
-func (n *Node) Control() *dispatch.Dispatcher { return n.desk }
+func (n *Node) Control() *dispatch.Dispatcher { return n.dispatcher }
 
 // controlled describes the points of the configured devices for those who command them.
 func controlled(cfg *config.Config) []dispatch.Point {

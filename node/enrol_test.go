@@ -41,7 +41,7 @@ func newFamily(t testing.TB) *family {
 }
 
 // invite makes a code.
-func (f *family) invite(w client.Wish) string {
+func (f *family) invite(w client.NewInvitation) string {
 	f.t.Helper()
 	made, err := client.Do(context.Background(), f.parent.Client, children.Invite, w.Arguments())
 	if err != nil {
@@ -61,7 +61,7 @@ func (f *family) stands(state string) {
 
 func TestAChildThatIsApprovedBeforehandJoinsAtOnce(t *testing.T) {
 	f := newFamily(t)
-	p, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.Wish{Approved: true, Prefix: "campus/{name}"}), Name: ""})
+	p, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.NewInvitation{Approved: true, Prefix: "campus/{name}"}), Name: ""})
 	if err != nil || p.State != "approved" || p.Parent != "campus" || p.Name != "plant" || p.Prefix != "campus/plant" {
 		t.Fatalf("the parent is %+v, %v", p, err)
 	}
@@ -80,7 +80,7 @@ func TestAChildThatIsApprovedBeforehandJoinsAtOnce(t *testing.T) {
 
 func TestNothingListensOnTheChild(t *testing.T) {
 	f := newFamily(t)
-	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.Wish{Approved: true}), Name: ""}); err != nil {
+	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.NewInvitation{Approved: true}), Name: ""}); err != nil {
 		t.Fatal(err)
 	}
 	if f.child.BusAddr() != "" {
@@ -90,7 +90,7 @@ func TestNothingListensOnTheChild(t *testing.T) {
 
 func TestAChildWaitsUntilItIsApproved(t *testing.T) {
 	f := newFamily(t)
-	p, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.Wish{}), Name: "north"})
+	p, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.NewInvitation{}), Name: "north"})
 	if err != nil || p.State != "pending" || p.Name != "north" {
 		t.Fatalf("the parent is %+v, %v", p, err)
 	}
@@ -109,7 +109,7 @@ func TestAChildWaitsUntilItIsApproved(t *testing.T) {
 
 func TestAChildThatIsDeniedHearsIt(t *testing.T) {
 	f := newFamily(t)
-	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.Wish{}), Name: ""}); err != nil {
+	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.NewInvitation{}), Name: ""}); err != nil {
 		t.Fatal(err)
 	}
 	c, err := f.parent.DecideChild(t.Context(), "plant", "deny")
@@ -127,7 +127,7 @@ func TestAChildThatIsDeniedHearsIt(t *testing.T) {
 
 func TestACodeWorksOnce(t *testing.T) {
 	f := newFamily(t)
-	code := f.invite(client.Wish{Approved: true})
+	code := f.invite(client.NewInvitation{Approved: true})
 	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: code, Name: ""}); err != nil {
 		t.Fatal(err)
 	}
@@ -136,14 +136,14 @@ func TestACodeWorksOnce(t *testing.T) {
 	if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "used already") {
 		t.Errorf("a used code: %v", err)
 	}
-	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.Wish{}), Name: ""}); !fault.Is(err, fault.Conflict) {
+	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.NewInvitation{}), Name: ""}); !fault.Is(err, fault.Conflict) {
 		t.Errorf("a child joins twice: %v", err)
 	}
 }
 
 func TestACodeThatIsCancelledOrUnknownIsRefused(t *testing.T) {
 	f := newFamily(t)
-	made, err := client.Do(t.Context(), f.parent.Client, children.Invite, client.Wish{}.Arguments())
+	made, err := client.Do(t.Context(), f.parent.Client, children.Invite, client.NewInvitation{}.Arguments())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,12 +154,12 @@ func TestACodeThatIsCancelledOrUnknownIsRefused(t *testing.T) {
 	if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "was cancelled") {
 		t.Errorf("a cancelled code: %v", err)
 	}
-	typo := []byte(f.invite(client.Wish{}))
+	typo := []byte(f.invite(client.NewInvitation{}))
 	typo[20] ^= 1
 	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: string(typo), Name: ""}); !fault.Is(err, fault.Invalid) {
 		t.Errorf("a code with a typing error: %v", err)
 	}
-	if _, err := client.Do(t.Context(), f.parent.Client, parent.Join, parent.Code{Code: f.invite(client.Wish{}), Name: ""}); !fault.Is(err, fault.Invalid) {
+	if _, err := client.Do(t.Context(), f.parent.Client, parent.Join, parent.Code{Code: f.invite(client.NewInvitation{}), Name: ""}); !fault.Is(err, fault.Invalid) {
 		t.Errorf("a node joins itself: %v", err)
 	}
 	if told := f.child.told(client.AuditFilter{}); strings.Contains(strings.Join(told, "\n"), "vb1") {
@@ -169,11 +169,11 @@ func TestACodeThatIsCancelledOrUnknownIsRefused(t *testing.T) {
 
 func TestANameThatIsTakenLeavesTheCodeOpen(t *testing.T) {
 	f := newFamily(t)
-	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.Wish{Approved: true}), Name: ""}); err != nil {
+	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.NewInvitation{Approved: true}), Name: ""}); err != nil {
 		t.Fatal(err)
 	}
 	other, _ := named(t, "Plant", listenNowhere)
-	code := f.invite(client.Wish{Approved: true})
+	code := f.invite(client.NewInvitation{Approved: true})
 	if _, err := client.Do(t.Context(), other.Client, parent.Join, parent.Code{Code: code, Name: ""}); !fault.Is(err, fault.Conflict) {
 		t.Fatalf("a name that is taken: %v", err)
 	}
@@ -184,7 +184,7 @@ func TestANameThatIsTakenLeavesTheCodeOpen(t *testing.T) {
 
 func TestARevokedChildHearsItWhenItReturns(t *testing.T) {
 	f := newFamily(t)
-	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.Wish{}), Name: ""}); err != nil {
+	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.NewInvitation{}), Name: ""}); err != nil {
 		t.Fatal(err)
 	}
 	cfg := f.child.Config()
@@ -198,7 +198,7 @@ func TestARevokedChildHearsItWhenItReturns(t *testing.T) {
 
 func TestAChildTakesANewKeyAndTheOldOneIsRefused(t *testing.T) {
 	f := newFamily(t)
-	before, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.Wish{Approved: true}), Name: ""})
+	before, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.NewInvitation{Approved: true}), Name: ""})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func TestAChildLeaves(t *testing.T) {
 	if err := client.Tell(t.Context(), f.child.Client, parent.Leave, struct{}{}); !fault.Is(err, fault.NotFound) {
 		t.Errorf("without a parent: %v", err)
 	}
-	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.Wish{}), Name: ""}); err != nil {
+	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.NewInvitation{}), Name: ""}); err != nil {
 		t.Fatal(err)
 	}
 	if err := client.Tell(t.Context(), f.child.Client, parent.Leave, struct{}{}); err != nil {
@@ -250,14 +250,14 @@ func TestAChildLeaves(t *testing.T) {
 	if err := client.Tell(t.Context(), f.parent.Client, children.Remove, children.Node{Name: "plant"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.Wish{Approved: true}), Name: ""}); err != nil {
+	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.NewInvitation{Approved: true}), Name: ""}); err != nil {
 		t.Errorf("joined again: %v", err)
 	}
 }
 
 func TestOnlyAnAdministratorLetsNodesIn(t *testing.T) {
 	f := newFamily(t)
-	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.Wish{}), Name: ""}); err != nil {
+	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.NewInvitation{}), Name: ""}); err != nil {
 		t.Fatal(err)
 	}
 	token, err := f.parent.Issue(t.Context(), identity.User{Name: "eve", Role: identity.Engineer})
@@ -268,7 +268,7 @@ func TestOnlyAnAdministratorLetsNodesIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, inviteErr := client.Do(t.Context(), eve, children.Invite, client.Wish{}.Arguments())
+	_, inviteErr := client.Do(t.Context(), eve, children.Invite, client.NewInvitation{}.Arguments())
 	_, approveErr := eve.DecideChild(t.Context(), "plant", "approve")
 	_, joinErr := client.Do(t.Context(), eve, parent.Join, parent.Code{Code: "vb1", Name: ""})
 	for _, err := range []error{inviteErr, approveErr, joinErr, client.Tell(t.Context(), eve, children.Remove, children.Node{Name: "plant"}), client.Tell(t.Context(), eve, parent.Leave, struct{}{})} {

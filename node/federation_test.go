@@ -411,7 +411,7 @@ func sameFigures(a, b answer.Bucket) bool {
 func TestAChildWithoutAPrefixIsAskedForWhatItMayRecord(t *testing.T) {
 	const count = 100
 	top, house := newMember(t, "top", ""), newMember(t, "house", "uplink: {select: [\"site/sent/**\"], allow: [\"read **\"]}\n")
-	invited, err := client.Do(wait(t), top.Client, children.Invite, client.Wish{Approved: true, Grants: identity.Grants{Record: []point.Pattern{"site/**"}}, Addresses: []string{top.BusAddr()}}.Arguments())
+	invited, err := client.Do(wait(t), top.Client, children.Invite, client.NewInvitation{Approved: true, Grants: identity.Grants{Record: []point.Pattern{"site/**"}}, Addresses: []string{top.BusAddr()}}.Arguments())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -98,7 +98,7 @@ func TestAChildThatIsShutOutIsToldWithTheReason(t *testing.T) {
 
 func TestAConnectionThatOnlyAsksHowANodeStandsIsToldAsNoLink(t *testing.T) {
 	f := newFamily(t)
-	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.Wish{}), Name: ""}); err != nil {
+	if _, err := client.Do(t.Context(), f.child.Client, parent.Join, parent.Code{Code: f.invite(client.NewInvitation{}), Name: ""}); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the child heard that it waits", func() bool {

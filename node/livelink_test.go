@@ -42,7 +42,7 @@ func newTwoNodes(t *testing.T, above, below string, grants identity.Grants) *two
 	}
 	n.parent, n.child = grow("campus", above), grow("plant", below)
 	n.way.Lead(n.parent.BusAddr())
-	invited, err := client.Do(wait(t), n.parent.Client, children.Invite, client.Wish{Approved: true, Prefix: "plant", Grants: grants, Addresses: []string{n.way.Addr()}}.Arguments())
+	invited, err := client.Do(wait(t), n.parent.Client, children.Invite, client.NewInvitation{Approved: true, Prefix: "plant", Grants: grants, Addresses: []string{n.way.Addr()}}.Arguments())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestABacklogOfBlocksDoesNotDelayLiveMessages(t *testing.T) {
 	}
 	shown, err := client.Do(wait(t), n.parent.Client, nodes.Get, nodes.Name{Name: "plant"})
 	up := p.Uplink.Live
-	if err != nil || up == nil || shown.Live == nil || !up.Connected || up.Up.Wanted == 0 || up.Up.Messages < 100 || up.Up.Octets == 0 || shown.Live.Up.Messages < 100 || shown.Live.Up.Wanted != up.Up.Wanted {
+	if err != nil || up == nil || shown.Live == nil || !up.Connected || up.Up.Wanted == 0 || up.Up.Messages < 100 || up.Up.Bytes == 0 || shown.Live.Up.Messages < 100 || shown.Live.Up.Wanted != up.Up.Wanted {
 		t.Errorf("the child shows %+v, its parent %+v, %v", up, shown.Live, err)
 	}
 }

@@ -202,7 +202,7 @@ func TestAChildWithANewDiskJoinsAgainAndIsNotMixedUp(t *testing.T) {
 	}
 	p.child = run(t, cfg)
 	p.child.record(numbers("p", 100, 30))
-	made, err := client.Do(wait(t), p.parent.Client, children.Invite, client.Wish{Approved: true, Prefix: "campus/plant", Addresses: []string{p.way.Addr()}}.Arguments())
+	made, err := client.Do(wait(t), p.parent.Client, children.Invite, client.NewInvitation{Approved: true, Prefix: "campus/plant", Addresses: []string{p.way.Addr()}}.Arguments())
 	if err != nil {
 		t.Fatal(err)
 	}

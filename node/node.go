@@ -110,7 +110,7 @@ type Options struct {
 type Node struct {
 	opts    Options
 	log     *slog.Logger
-	logbook *logbook.Book // nil for an idle node
+	logbook *logbook.Handler // nil for an idle node
 	started time.Time
 
 	claim       *datadir.Claim
@@ -120,7 +120,7 @@ type Node struct {
 	heads       *head.Heads
 	docs        *document.Store
 	asked       *operation.Table // what this node can be asked for
-	room        *datadir.Room
+	room        *datadir.FreeSpace
 	files       descriptor.Shares
 	catalog     *catalog.Catalog
 	identity    *identity.Identity
@@ -157,7 +157,7 @@ type Node struct {
 	below       *federation.Federation // answers the parent
 	wide        *federation.Federation // the same; nil without a store
 	admission   *admission.Admission
-	presence    *presence.Room
+	presence    *presence.AgentHealth
 	service     *service.Service
 	sink        *sink.Sink     // nil without a store
 	meters      *system.System // nil for a node that is no metering data system
@@ -165,7 +165,7 @@ type Node struct {
 	fleet       *device.Fleet
 	plant       *plant
 	journal     *journal.Journal
-	desk        *dispatch.Dispatcher // nil for an idle node
+	dispatcher  *dispatch.Dispatcher // nil for an idle node
 	control     *access.Access       // nil for an idle node
 	server      *listener.Listener
 	settings    *configuration.Part // nil for a node without a file
@@ -185,7 +185,7 @@ type Node struct {
 func Open(ctx context.Context, o Options) (*Node, error) {
 	n := &Node{opts: o, log: o.Log, started: time.Now()}
 	if !o.Idle {
-		n.logbook = logbook.New(o.Log.Handler(), slog.LevelInfo, logOctets, operation.SecretName)
+		n.logbook = logbook.New(o.Log.Handler(), slog.LevelInfo, logBytes, operation.SecretName)
 		n.log = slog.New(n.logbook)
 	}
 	for _, open := range []func(context.Context, *Node) error{
@@ -199,8 +199,8 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	return n, nil
 }
 
-// logOctets is how much of its own log a node keeps in memory.
-const logOctets = 1 << 20
+// logBytes is how much of its own log a node keeps in memory.
+const logBytes = 1 << 20
 
 // Log is the log of the node: that of the options, which the node keeps the newest records of.
 func (n *Node) Log() *slog.Logger { return n.log }
@@ -282,9 +282,9 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	start("presence", n.presence.Run)
 	start("devices", n.fleet.Run)
-	if n.desk != nil {
-		start("announcements", func(ctx context.Context) error { return announceControl(ctx, n.desk, n.bus) })
-		start("control", n.desk.Run)
+	if n.dispatcher != nil {
+		start("announcements", func(ctx context.Context) error { return announceControl(ctx, n.dispatcher, n.bus) })
+		start("control", n.dispatcher.Run)
 	}
 	if n.supervisor != nil {
 		start("agents", n.supervisor.Run)

@@ -41,7 +41,7 @@ func (a nodes) Node(ctx context.Context, name string) (answer.Node, error) {
 // self shows this node. The way to its parent is shown as it is now.
 func (a nodes) self(ctx context.Context) answer.Node {
 	seen := a.node.nodes.Self()
-	seen.Link, seen.LinkNote, seen.Waiting, seen.WaitingOctets, seen.WaitingSince = "", "", 0, 0, 0
+	seen.Link, seen.LinkNote, seen.Waiting, seen.WaitingBytes, seen.WaitingSince = "", "", 0, 0, 0
 	a.node.link.Add(ctx, &seen.Status)
 	out := descendants.Shape(&seen)
 	out.Name, out.State, out.Path, out.Origins = a.node.opts.Config.Node.Name, answer.NodeHere, []string{}, ownstatus.Origins(a.node.recorder)

@@ -52,7 +52,7 @@ func openDirectory(_ context.Context, n *Node) error {
 			"%w: change its owner or permissions, or give this node another directory in node.data", err))
 	}
 	n.claim = claim
-	n.room = datadir.NewRoom(dir, uint64(n.opts.Config.Log.MinFree))
+	n.room = datadir.NewFreeSpace(dir, uint64(n.opts.Config.Log.MinFree))
 	return nil
 }
 
@@ -133,7 +133,7 @@ func openRecorder(ctx context.Context, n *Node) error {
 }
 
 // checkSpace reports a disk that is too full to record.
-func checkSpace(free *datadir.Room, dir string) error {
+func checkSpace(free *datadir.FreeSpace, dir string) error {
 	if err := free.Check(); err != nil {
 		return fault.E("node.checkSpace", fault.Unavailable, dir, fmt.Errorf("recording is paused: %w", err))
 	}

@@ -44,4 +44,4 @@ func (o *outlet) Live(scan *point.Scan, forms device.Forms) {
 func (o *outlet) Record(samples []point.Sample) bool { return o.recorder.Offer(samples) }
 
 // Settle implements device.Outlet.
-func (o *outlet) Settle(kept func()) { o.recorder.WhenKept(kept) }
+func (o *outlet) Settle(kept func()) { o.recorder.WhenOnDisk(kept) }

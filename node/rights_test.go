@@ -46,7 +46,7 @@ func couple(t *testing.T, allow string) (campus, plant member, way *link.Link) {
 	}
 	campus, plant = grow("campus", ""), grow("plant", allow)
 	way.Lead(campus.BusAddr())
-	invited, err := client.Do(wait(t), campus.Client, children.Invite, client.Wish{Approved: true, Prefix: "plant", Grants: everything, Addresses: []string{way.Addr()}}.Arguments())
+	invited, err := client.Do(wait(t), campus.Client, children.Invite, client.NewInvitation{Approved: true, Prefix: "plant", Grants: everything, Addresses: []string{way.Addr()}}.Arguments())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func counterpart(t *testing.T, method string, all []api.Operation) api.Operation
 func remoteOperations(t *testing.T) (list []api.Operation) {
 	all := api.Operations()
 	list = slices.Clone(all)
-	for _, method := range service.Visitable(declared.All()) {
+	for _, method := range service.RemoteMethods(declared.All()) {
 		if !slices.ContainsFunc(all, func(op api.Operation) bool { return op.Remote == method }) {
 			list = append(list, counterpart(t, method, all))
 		}
@@ -152,7 +152,7 @@ func remoteOperations(t *testing.T) (list []api.Operation) {
 }
 
 func isErrand(op api.Operation) bool {
-	return !slices.Contains(service.Visitable(declared.All()), op.Remote)
+	return !slices.Contains(service.RemoteMethods(declared.All()), op.Remote)
 }
 
 func TestAttackEveryOperationOfAnotherNodeIsJudgedByTheRoleOfWhoAsks(t *testing.T) {
@@ -441,7 +441,7 @@ func TestAttackAMethodThatDemandsACapabilityIsNotCalledFromAfarByWhoMayNotAtHome
 	}
 	may := remoteCalls("plant/boiler")
 	without := join(t, campus.running, campus.cfg, "without", may)
-	may.Hold = []identity.HoldGrant{{Name: "tune"}}
+	may.Hold = []identity.CapabilityGrant{{Name: "tune"}}
 	with := join(t, campus.running, campus.cfg, "with", may)
 	for holder, c := range map[string]*agent.Client{"": without, "tune": with} {
 		if err := c.Call(wait(t), "plant/boiler", "tune", nil); fault.Is(err, fault.Refused) != (holder == "") {

@@ -130,7 +130,7 @@ func newRow(t *testing.T, programs ...string) *row {
 
 func (r *row) join(parent, child *versioned) {
 	r.t.Helper()
-	made, err := client.Do(wait(r.t), parent.Client, children.Invite, client.Wish{Approved: true, Prefix: child.name, Addresses: []string{parent.below.Addr()}}.Arguments())
+	made, err := client.Do(wait(r.t), parent.Client, children.Invite, client.NewInvitation{Approved: true, Prefix: child.name, Addresses: []string{parent.below.Addr()}}.Arguments())
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -121,7 +121,7 @@ func (d *damage) facts(dir string, parent *enrol.Parent) []verdict.File {
 			list = append(list, verdict.File{Name: enrol.KeyFile, Sentence: err.Error()})
 		}
 	}
-	for _, f := range quarantine.Kept(dir, smallFiles()) {
+	for _, f := range quarantine.List(dir, smallFiles()) {
 		if i := slices.IndexFunc(d.found, func(known quarantine.Finding) bool { return known.Aside == f.Aside }); i >= 0 {
 			f = d.found[i]
 		}

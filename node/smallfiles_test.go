@@ -65,7 +65,7 @@ func everyPart(t *testing.T) string {
 	leaf, _ := named(t, "leaf", listenNowhere+zones)
 	ctx := context.Background()
 	for _, pair := range [][2]*running{{campus, plant}, {plant, leaf}} {
-		made, err := client.Do(ctx, pair[0].Client, children.Invite, client.Wish{Approved: true, Prefix: "{name}"}.Arguments())
+		made, err := client.Do(ctx, pair[0].Client, children.Invite, client.NewInvitation{Approved: true, Prefix: "{name}"}.Arguments())
 		if err != nil {
 			t.Fatal(err)
 		}

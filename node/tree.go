@@ -32,7 +32,7 @@ func openTree(_ context.Context, n *Node) error {
 	n.nodes.Load(n.kept)
 	n.tree = tree.New(tree.Config{
 		Name: n.opts.Config.Node.Name, Below: n.nodes, Lineage: n.lineage, Parent: n.neighbours.Parent,
-		Grants: n.neighbours.Grants, Up: n.neighbours.AskParent, Down: n.neighbours.AskChild, Here: func(ctx context.Context, v *tree.Visitor, r *tree.Request) (json.RawMessage, error) {
+		Grants: n.neighbours.Grants, Up: n.neighbours.AskParent, Down: n.neighbours.AskChild, Here: func(ctx context.Context, v *tree.RemoteCaller, r *tree.Request) (json.RawMessage, error) {
 			return n.answerer.Answer(ctx, v, r)
 		},
 		Reads: func(method string) bool { return slices.Contains(readers(), method) },

@@ -49,7 +49,7 @@ func plantChain(t *testing.T, extra map[string]string, grants map[string]identit
 	c.toCampus.Lead(c.campus.BusAddr())
 	c.plant = grow("plant")
 	hang := func(parent, child member, way *link.Link, prefix string) {
-		invited, err := client.Do(wait(t), parent.Client, children.Invite, client.Wish{Approved: true, Prefix: prefix, Grants: grants[child.cfg.Node.Name], Addresses: []string{way.Addr()}}.Arguments())
+		invited, err := client.Do(wait(t), parent.Client, children.Invite, client.NewInvitation{Approved: true, Prefix: prefix, Grants: grants[child.cfg.Node.Name], Addresses: []string{way.Addr()}}.Arguments())
 		if err != nil {
 			t.Fatal(err)
 		}

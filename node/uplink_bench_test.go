@@ -59,7 +59,7 @@ func BenchmarkCatchUp(b *testing.B) {
 				if got > 0 && first.IsZero() {
 					first = time.Now()
 				}
-				b.ReportMetric(float64(c.Octets)/float64(max(c.Samples, 1)), "octets/sample")
+				b.ReportMetric(float64(c.Bytes)/float64(max(c.Samples, 1)), "octets/sample")
 			}
 			if time.Since(began) > time.Minute {
 				b.Fatal("too slow")

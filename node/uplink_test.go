@@ -25,7 +25,7 @@ func nodeOf(t testing.TB, dir, name, text string) *config.Config {
 // below makes a node a child of another, which it reaches at an address, and waits until it is connected.
 func below(t testing.TB, parent, child *running, address, prefix string) {
 	t.Helper()
-	invited, err := client.Do(wait(t), parent.Client, children.Invite, client.Wish{Approved: true, Prefix: prefix, Addresses: []string{address}}.Arguments())
+	invited, err := client.Do(wait(t), parent.Client, children.Invite, client.NewInvitation{Approved: true, Prefix: prefix, Addresses: []string{address}}.Arguments())
 	if err != nil {
 		t.Fatal(err)
 	}

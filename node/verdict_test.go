@@ -157,7 +157,7 @@ func TestEveryPlaceThatSpeaksOfANodeSaysTheSame(t *testing.T) {
 
 	f.set("picky", 2)
 	f.says("approvals", "site/plant/picky", "waits for the approval of a second person")
-	invited, err := apiclient.Do(wait(t), f.Client, children.Invite, apiclient.Wish{}.Arguments())
+	invited, err := apiclient.Do(wait(t), f.Client, children.Invite, apiclient.NewInvitation{}.Arguments())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,11 +17,11 @@ import (
 // Caller is who asks, as the node knows them. Handlers get no other word of it, so nobody is taken for somebody else.
 type Caller struct {
 	// Name is to whom belongs what is done: person:ada, token:backup, agent:weather; of another node person:campus/ada.
-	Name    string
-	Role    identity.Role   // of a person; Nobody for an agent
-	Agent   string          // the name of an agent; "" for people
-	Grants  identity.Grants // of an agent; of the neighbour through which a remote caller asks
-	Visitor bool            // asks through another node
+	Name   string
+	Role   identity.Role   // of a person; Nobody for an agent
+	Agent  string          // the name of an agent; "" for people
+	Grants identity.Grants // of an agent; of the neighbour through which a remote caller asks
+	Remote bool            // asks through another node
 	// Recorder says that a token asks which can only record, and Under below which path; "" for anywhere.
 	Recorder bool
 	Under    string
@@ -142,8 +142,8 @@ type Call struct {
 // Did says what the request is about, for the audit log: a subject and, if not nil, what can be written as JSON.
 func (c *Call) Did(subject string, detail any) { c.subject, c.detail = subject, detail }
 
-// Told says that the audit log knows already what was done.
-func (c *Call) Told() { c.told = true }
+// MarkAudited says that the audit log knows already what was done.
+func (c *Call) MarkAudited() { c.told = true }
 
 // Handler does what is asked for.
 type Handler[In, Out any] func(ctx context.Context, c *Call, in *In) (Out, error)

@@ -139,15 +139,15 @@ func TestTheAuditLogIsToldHowItEnded(t *testing.T) {
 
 func TestArgumentsFromAnOlderNodeAreTheSame(t *testing.T) {
 	var told []operation.Entry
-	who := operation.Caller{Name: "person:campus/ada", Role: identity.Engineer, Visitor: true}
-	result, err := table(&told).Visit(t.Context(), &who, "device.rename", arguments(t, `{"device":"a","times":"3","body":{"name":"b","keep":true}}`))
+	who := operation.Caller{Name: "person:campus/ada", Role: identity.Engineer, Remote: true}
+	result, err := table(&told).AnswerRemote(t.Context(), &who, "device.rename", arguments(t, `{"device":"a","times":"3","body":{"name":"b","keep":true}}`))
 	if err != nil || string(result) != `{"device":"a","name":"b"}` {
 		t.Errorf("gives %s, %v", result, err)
 	}
-	if _, err := table(&told).Visit(t.Context(), &who, "device.rename", arguments(t, `{"device":"a","times":"many","body":{"name":"b"}}`)); !fault.Is(err, fault.Invalid) {
+	if _, err := table(&told).AnswerRemote(t.Context(), &who, "device.rename", arguments(t, `{"device":"a","times":"many","body":{"name":"b"}}`)); !fault.Is(err, fault.Invalid) {
 		t.Errorf("a number in words gives %v", err)
 	}
-	if result, err := table(&told).Visit(t.Context(), &who, "device.forget", nil); err != nil || string(result) != "null" {
+	if result, err := table(&told).AnswerRemote(t.Context(), &who, "device.forget", nil); err != nil || string(result) != "null" {
 		t.Errorf("without arguments it gives %s, %v", result, err)
 	}
 }

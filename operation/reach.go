@@ -8,7 +8,7 @@ import (
 
 // limits are the grants that bound what the caller may read; nil for a person of this node, who may read everything.
 func (c *Caller) limits() *identity.Grants {
-	if c.IsAgent() || c.Visitor {
+	if c.IsAgent() || c.Remote {
 		return &c.Grants
 	}
 	return nil

@@ -54,8 +54,8 @@ func hide(v any) {
 // mostArguments is how much of the arguments of a call the audit log keeps.
 const mostArguments = 4096
 
-// ToldOfCall returns the arguments of a call as the audit log keeps them: without what has the name of a secret.
-func ToldOfCall(args []json.RawMessage, kwargs map[string]json.RawMessage) any {
+// AuditedArguments returns the arguments of a call as the audit log keeps them: without what has the name of a secret.
+func AuditedArguments(args []json.RawMessage, kwargs map[string]json.RawMessage) any {
 	detail := struct {
 		Args   []json.RawMessage          `json:"args,omitempty"`
 		Kwargs map[string]json.RawMessage `json:"kwargs,omitempty"`

@@ -115,8 +115,8 @@ func TestAttackWhoReadsByGrantsReadsNoMore(t *testing.T) {
 		"an agent with two":               {operation.Caller{Agent: "a", Grants: two}, "**", "**", true, false},
 		"an agent with nothing":           {operation.Caller{Agent: "a"}, "**", "", false, true},
 		"an agent that administers":       {operation.Caller{Agent: "a", Grants: identity.Grants{Administer: true}}, "**", "**", false, false},
-		"an administrator over a link":    {operation.Caller{Role: identity.Administrator, Visitor: true, Grants: one}, "**", "site/**", true, false},
-		"a person over a link of nothing": {operation.Caller{Role: identity.Viewer, Visitor: true}, "calc/**", "", false, true},
+		"an administrator over a link":    {operation.Caller{Role: identity.Administrator, Remote: true, Grants: one}, "**", "site/**", true, false},
+		"a person over a link of nothing": {operation.Caller{Role: identity.Viewer, Remote: true}, "calc/**", "", false, true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

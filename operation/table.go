@@ -164,7 +164,7 @@ func (t *Table) tried(ctx context.Context, who *Caller, name string, do func(*Bo
 // admits judges people by their role, and agents by whether the operation is for them. What an agent holds is for the operation to judge.
 func (d *Declared) admits(who *Caller) error {
 	switch {
-	case who.IsAgent() && (d.Method == "" || d.People || (who.Visitor && !d.Granted)):
+	case who.IsAgent() && (d.Method == "" || d.People || (who.Remote && !d.Granted)):
 		return fault.E("operation.Run", fault.Refused, d.Name, errAgents)
 	case who.IsAgent(), d.Role == identity.Nobody, who.Role.Includes(d.Role), who.Recorder && d.Record:
 		return nil
@@ -172,8 +172,8 @@ func (d *Declared) admits(who *Caller) error {
 	return fault.E("operation.Run", fault.Refused, d.Name, fmt.Errorf("needs the role %v, and %s has the role %v", d.Role, who.Name, who.Role))
 }
 
-// Visit is Run for somebody who asks over another node, whose arguments may come in the form that they had in a request over HTTP.
-func (t *Table) Visit(ctx context.Context, who *Caller, name string, args Arguments) (json.RawMessage, error) {
+// AnswerRemote is Run for somebody who asks over another node, whose arguments may come in the form that they had in a request over HTTP.
+func (t *Table) AnswerRemote(ctx context.Context, who *Caller, name string, args Arguments) (json.RawMessage, error) {
 	d, remote := t.Remote(name)
 	if !remote {
 		return nil, fault.E("operation.Visit", fault.NotFound, clip(name), errUnknown)

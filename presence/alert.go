@@ -60,7 +60,7 @@ var (
 
 // Alert takes what an agent says about an alert: it opens it, repeats it or ends it. It fails with
 // fault.Invalid, and with fault.Unavailable if the agent has too many open ones.
-func (r *Room) Alert(agent, key string, message []byte) error {
+func (r *AgentHealth) Alert(agent, key string, message []byte) error {
 	m, err := readAlert(key, message)
 	if err == nil {
 		err = r.take(agent, key, m)
@@ -105,7 +105,7 @@ func readAlert(key string, message []byte) (m said, err error) {
 	return m, nil
 }
 
-func (r *Room) take(agent, key string, m said) error {
+func (r *AgentHealth) take(agent, key string, m said) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	id, now := alertID{agent, key}, r.now().UTC().Truncate(time.Microsecond)
@@ -137,13 +137,13 @@ func (r *Room) take(agent, key string, m said) error {
 }
 
 // open puts an alert among those that are open.
-func (r *Room) open(a *Alert) {
+func (r *AgentHealth) open(a *Alert) {
 	r.alerts[a.id()] = a
 	r.count[a.Agent]++
 }
 
 // unshelve forgets an alert that was cleared while its agent was away.
-func (r *Room) unshelve(id alertID) {
+func (r *AgentHealth) unshelve(id alertID) {
 	if r.shelf[id] != nil {
 		delete(r.shelf, id)
 		r.dirty[id] = struct{}{}
@@ -152,7 +152,7 @@ func (r *Room) unshelve(id alertID) {
 }
 
 // end closes an alert if it is open.
-func (r *Room) end(id alertID, now time.Time) {
+func (r *AgentHealth) end(id alertID, now time.Time) {
 	a := r.alerts[id]
 	if a == nil {
 		return
@@ -165,7 +165,7 @@ func (r *Room) end(id alertID, now time.Time) {
 	r.changed(*a)
 }
 
-func (r *Room) changed(a Alert) {
+func (r *AgentHealth) changed(a Alert) {
 	r.dirty[a.id()] = struct{}{}
 	r.wake()
 	for _, tell := range r.watch {
@@ -175,7 +175,7 @@ func (r *Room) changed(a Alert) {
 
 // Shelve ends an alert whose agent is not there to say whether it lasts, at the request of a person. It is open again when the
 // agent returns, or the node starts anew, until the agent says that it is over. fault.NotFound: it is not open.
-func (r *Room) Shelve(agent, key string) error {
+func (r *AgentHealth) Shelve(agent, key string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	id := alertID{agent, key}
@@ -197,7 +197,7 @@ var (
 // Doubt has an agent that is there say whether an alert lasts: ask asks it. It returns nil if the agent ends the alert,
 // fault.Conflict if it raises it again, fault.Timeout if it says nothing before ctx ends, fault.NotFound if it is not
 // open. Only the word of the agent ends the alert.
-func (r *Room) Doubt(ctx context.Context, agent, key string, ask func() error) error {
+func (r *AgentHealth) Doubt(ctx context.Context, agent, key string, ask func() error) error {
 	const op = "presence.Doubt"
 	id, said := alertID{agent, key}, make(chan bool, 1)
 	stop := r.Watch(func(a Alert) {
@@ -231,7 +231,7 @@ func (r *Room) Doubt(ctx context.Context, agent, key string, ask func() error) e
 
 // Watch calls tell with each alert that is raised, repeated or ended, until stop is called, and not
 // after it has returned. tell returns at once, and calls nothing of the room.
-func (r *Room) Watch(tell func(Alert)) (stop func()) {
+func (r *AgentHealth) Watch(tell func(Alert)) (stop func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	id := r.next

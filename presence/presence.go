@@ -58,8 +58,8 @@ type Keeper interface {
 	KeepAlerts(ctx context.Context, open []Alert, closed []Alert) error
 }
 
-// Room is where agents are known to be. It is safe for concurrent use.
-type Room struct {
+// AgentHealth is where agents are known to be. It is safe for concurrent use.
+type AgentHealth struct {
 	keeper Keeper
 	now    func() time.Time
 
@@ -76,8 +76,8 @@ type Room struct {
 }
 
 // Open returns the room with the alerts that were kept.
-func Open(ctx context.Context, keeper Keeper, now func() time.Time) (*Room, error) {
-	r := &Room{
+func Open(ctx context.Context, keeper Keeper, now func() time.Time) (*AgentHealth, error) {
+	r := &AgentHealth{
 		keeper: keeper, now: now, health: map[string]Health{}, alerts: map[alertID]*Alert{}, shelf: map[alertID]*Alert{}, count: map[string]int{},
 		dirty: map[alertID]struct{}{}, news: make(chan struct{}, 1), watch: map[int]func(Alert){},
 	}
@@ -100,7 +100,7 @@ var (
 )
 
 // Health takes what an agent says of itself. It fails with fault.Invalid.
-func (r *Room) Health(agent string, message []byte) error {
+func (r *AgentHealth) Health(agent string, message []byte) error {
 	const op = "presence.Health"
 	var m struct {
 		Status   Status          `json:"status"`
@@ -134,7 +134,7 @@ func (r *Room) Health(agent string, message []byte) error {
 
 // Forget forgets the health of an agent: it said hello anew. Its alerts that were cleared while it was away are open
 // again, until it says that they are over.
-func (r *Room) Forget(agent string) {
+func (r *AgentHealth) Forget(agent string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.health, agent)
@@ -148,7 +148,7 @@ func (r *Room) Forget(agent string) {
 }
 
 // Leave forgets an agent that is no more, and ends its alerts: nobody else would.
-func (r *Room) Leave(agent string) {
+func (r *AgentHealth) Leave(agent string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.health, agent)
@@ -166,7 +166,7 @@ func (r *Room) Leave(agent string) {
 }
 
 // Look returns how an agent is that is connected since a time; the zero time if it is not.
-func (r *Room) Look(agent string, since time.Time) Health {
+func (r *AgentHealth) Look(agent string, since time.Time) Health {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	h, said := r.health[agent]
@@ -182,14 +182,14 @@ func (r *Room) Look(agent string, since time.Time) Health {
 }
 
 // Refused returns how many messages about alerts were refused because they were wrong or too many.
-func (r *Room) Refused() uint64 {
+func (r *AgentHealth) Refused() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.refuse
 }
 
 // Run keeps alerts as they change until ctx ends, and then what is left.
-func (r *Room) Run(ctx context.Context) error {
+func (r *AgentHealth) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
@@ -216,7 +216,7 @@ const (
 )
 
 // keep writes what changed.
-func (r *Room) keep(ctx context.Context) error {
+func (r *AgentHealth) keep(ctx context.Context) error {
 	r.mu.Lock()
 	var open, closed []Alert
 	for id := range r.dirty {
@@ -242,7 +242,7 @@ func (r *Room) keep(ctx context.Context) error {
 	return err
 }
 
-func (r *Room) wake() {
+func (r *AgentHealth) wake() {
 	select {
 	case r.news <- struct{}{}:
 	default:
@@ -250,7 +250,7 @@ func (r *Room) wake() {
 }
 
 // List returns the open alerts: the most severe first, of these the newest.
-func (r *Room) List() []Alert {
+func (r *AgentHealth) List() []Alert {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	list := make([]Alert, 0, len(r.alerts))

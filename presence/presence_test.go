@@ -16,7 +16,7 @@ import (
 )
 
 // open returns a room that keeps its alerts in the directory.
-func open(t *testing.T, dir string) (*presence.Room, *catalog.Catalog) {
+func open(t *testing.T, dir string) (*presence.AgentHealth, *catalog.Catalog) {
 	t.Helper()
 	c, err := catalog.Open(t.Context(), dir, time.Now)
 	if err != nil {

@@ -162,7 +162,7 @@ func TestTheMethodsOfTheDocumentAreTheNodes(t *testing.T) {
 
 func TestTheAnswersOfTheNodeFitTheDocument(t *testing.T) {
 	d, desk := readAsyncAPI(t), open(t, grants())
-	desk.add("caller", identity.Grants{Call: []identity.CallGrant{{Agent: "boiler", Where: identity.Where{"x": {Min: new(1.0)}}}}, Hold: []identity.HoldGrant{{Name: "tune"}}})
+	desk.add("caller", identity.Grants{Call: []identity.CallGrant{{Agent: "boiler", Where: identity.Constraints{"x": {Min: new(1.0)}}}}, Hold: []identity.CapabilityGrant{{Name: "tune"}}})
 	for _, ask := range []struct{ method, kwargs string }{
 		{"hello", `{"sdk":"x","pid":1,"host":"h","version":"2"}`},
 		{"standing", ``},

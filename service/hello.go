@@ -62,7 +62,7 @@ func (s *Service) hello(_ context.Context, r *request) ([]byte, error) {
 	if len(in.SDK) > maxFact || len(in.Host) > maxFact || len(in.Version) > maxFact {
 		return nil, fault.E("service.hello", fault.Invalid, r.agent.Name, errFact)
 	}
-	standing, err := s.cfg.Registry.Standing(r.agent.Name)
+	standing, err := s.cfg.Registry.Permissions(r.agent.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (s *Service) standing(_ context.Context, r *request) ([]byte, error) {
 	if err := r.decode(&none{}); err != nil {
 		return nil, err
 	}
-	standing, err := s.cfg.Registry.Standing(r.agent.Name)
+	standing, err := s.cfg.Registry.Permissions(r.agent.Name)
 	if err != nil {
 		return nil, err
 	}

@@ -63,8 +63,8 @@ func quickArguments(kwargs []byte) (operation.Arguments, bool) {
 }
 
 // caller is who asks, as operations know them.
-func (v *Visitor) caller() operation.Caller {
-	c := operation.Caller{Name: v.Requester, Role: v.Role, Grants: v.Grants, Visitor: true}
+func (v *RemoteCaller) caller() operation.Caller {
+	c := operation.Caller{Name: v.Requester, Role: v.Role, Grants: v.Grants, Remote: true}
 	if v.Agent {
 		c.Agent, c.Administers = v.Requester, v.Administers
 	}

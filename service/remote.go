@@ -76,8 +76,8 @@ func (s *Service) remote(ctx context.Context, r *request) ([]byte, error) {
 // readers lists the methods of this package that other nodes may ask for, too. They change nothing.
 func readers() []string { return []string{"inspect", "listen", "ping"} }
 
-// Visitable lists the methods that a node answers to other nodes, with those of operations that are declared so.
-func Visitable(declared []operation.Declared) []string {
+// RemoteMethods lists the methods that a node answers to other nodes, with those of operations that are declared so.
+func RemoteMethods(declared []operation.Declared) []string {
 	return visitable(declared, func(*operation.Declared) bool { return true })
 }
 
@@ -122,8 +122,8 @@ func (s *Service) Role(method string) identity.Role {
 	return identity.Operator
 }
 
-// Visitor is a remote caller: who asks something of this node from another one.
-type Visitor struct {
+// RemoteCaller is a remote caller: who asks something of this node from another one.
+type RemoteCaller struct {
 	Neighbour   string          // by which it came, such as @campus
 	Requester   string          // to whom belongs what is done, such as agent:campus/weather
 	Grants      identity.Grants // of the neighbour
@@ -132,9 +132,9 @@ type Visitor struct {
 	Administers bool            // the agent administers at home, and the neighbour may carry that
 }
 
-// Visit answers what somebody asks of this node from another one: in the remote caller's name, with what the
+// AnswerRemote answers what somebody asks of this node from another one: in the remote caller's name, with what the
 // neighbour may do, and a person may by its role.
-func (s *Service) Visit(ctx context.Context, v *Visitor, name string, body []byte) (json.RawMessage, error) {
+func (s *Service) AnswerRemote(ctx context.Context, v *RemoteCaller, name string, body []byte) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
 	m, is := s.visited[name]

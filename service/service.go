@@ -26,8 +26,8 @@ import (
 type Registry interface {
 	Agent(name string) (registry.Agent, error)
 	List() []registry.Agent
-	// Standing is what an agent may do, and what those are bound to who may call it.
-	Standing(name string) (registry.Standing, error)
+	// Permissions is what an agent may do, and what those are bound to who may call it.
+	Permissions(name string) (registry.Permissions, error)
 }
 
 // Presence knows how agents are, as package presence does.
@@ -182,8 +182,8 @@ func active(list Registry, name string) (registry.Agent, error) {
 type request struct {
 	agent  registry.Agent
 	grants identity.Grants
-	kwargs []byte   // JSON of an object; nil for none
-	far    *Visitor // who asks, if it came from another node; the agent is the neighbour
+	kwargs []byte        // JSON of an object; nil for none
+	far    *RemoteCaller // who asks, if it came from another node; the agent is the neighbour
 	park   func()
 	later  func(work func())
 }

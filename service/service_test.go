@@ -381,7 +381,7 @@ func TestWhoListensFromAfarHearsWhatHeMayAndInOrder(t *testing.T) {
 		) {
 			t.Helper()
 			body := fmt.Appendf(nil, `{"kwargs":{"pattern":"site/**","cursor":%q}}`, cursor)
-			result, err := s.Visit(t.Context(), &service.Visitor{Neighbour: "@campus", Requester: who, Grants: g, Role: identity.Viewer}, "listen", body)
+			result, err := s.AnswerRemote(t.Context(), &service.RemoteCaller{Neighbour: "@campus", Requester: who, Grants: g, Role: identity.Viewer}, "listen", body)
 			if err == nil {
 				err = json.Unmarshal(result, &got)
 			}

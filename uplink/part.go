@@ -36,7 +36,7 @@ type Part struct {
 // Held answers a part: how many bytes of the block are there.
 type Held struct {
 	Sequence uint64 `json:"sequence"`
-	Octets   uint64 `json:"octets"`
+	Bytes    uint64 `json:"octets"`
 }
 
 // partVersion is the first byte of a part, where a frame has its version.

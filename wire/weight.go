@@ -10,9 +10,9 @@ import (
 // What reading JSON takes of memory, about: the places of a value and of an object in lists that grow, and what
 // stands in them before anybody has looked at it.
 const (
-	valueOctets  = 64
-	objectOctets = 256
-	lightText    = 1 << 10 // a text that is not worth a look
+	valueBytes  = 64
+	objectBytes = 256
+	lightText   = 1 << 10 // a text that is not worth a look
 )
 
 // Heaviest is the weight of a text of JSON that is not read: some 500,000 objects or 2.5 million numbers.
@@ -25,12 +25,12 @@ func Weight(text []byte) int {
 		return len(text)
 	}
 	values, objects := bytes.Count(text, []byte{','}), bytes.Count(text, []byte{'{'})
-	weight := len(text) + values*valueOctets + objects*objectOctets
+	weight := len(text) + values*valueBytes + objects*objectBytes
 	if weight <= Heaviest/16 {
 		return weight
 	}
 	values, objects = parts(text) // most may stand in texts, such as a table
-	return len(text) + values*valueOctets + objects*objectOctets
+	return len(text) + values*valueBytes + objects*objectBytes
 }
 
 // parts counts commas and openings of objects outside of quoted texts.

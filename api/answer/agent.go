@@ -17,10 +17,10 @@ type AgentClient struct {
 
 // Hello is what the node answers to an agent that came.
 type Hello struct {
-	Node     string            `json:"node"`
-	Name     string            `json:"name"`
-	Time     time.Time         `json:"time"`
-	Standing registry.Standing `json:"standing"`
+	Node     string               `json:"node"`
+	Name     string               `json:"name"`
+	Time     time.Time            `json:"time"`
+	Standing registry.Permissions `json:"standing"`
 }
 
 // Recorded says how many samples are on disk.

@@ -54,7 +54,7 @@ type AuditArchive struct {
 	From    time.Time `json:"from" doc:"The earliest time of an entry"`
 	To      time.Time `json:"to"`
 	SHA256  string    `json:"sha256" doc:"Of the file"`
-	Octets  int64     `json:"octets" api:"min=0"`
+	Bytes   int64     `json:"octets" api:"min=0"`
 	Here    bool      `json:"here" doc:"The file is in the folder"`
 	Removed bool      `json:"removed" doc:"By the node, because it was kept for long enough"`
 }

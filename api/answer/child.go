@@ -103,7 +103,7 @@ type Uplink struct {
 type UplinkLane struct {
 	Name   string     `json:"name" api:"one-of=normal|urgent"` // normal, urgent
 	Frames int        `json:"frames" doc:"Under way"`
-	Octets int64      `json:"octets" doc:"Under way"`
+	Bytes  int64      `json:"octets" doc:"Under way"`
 	Oldest *time.Time `json:"oldest,omitempty"` // when the oldest block that was read and is not acknowledged was closed
 	Sent   uint64     `json:"sent" doc:"Bytes since the start"`
 	Back   uint64     `json:"back" doc:"Times that it began anew, since the parent missed something"`
@@ -115,7 +115,7 @@ type UplinkOrigin struct {
 	Sequence     uint64 `json:"sequence" doc:"Of the last block that the parent has"`
 	Samples      uint64 `json:"samples" doc:"In all blocks up to it"`
 	Sent         uint64 `json:"sent" doc:"Samples since the start"`
-	Octets       uint64 `json:"octets" doc:"Since the start"`
+	Bytes        uint64 `json:"octets" doc:"Since the start"`
 	Acknowledged uint64 `json:"acknowledged" doc:"Samples since the start, with those left out"`
 	Left         uint64 `json:"left" doc:"Samples that the selection left out"`
 	Repeated     uint64 `json:"repeated" doc:"Samples that were sent once more"`

@@ -229,7 +229,7 @@ type ControlPoint struct {
 	Array      []Slot          `json:"array" doc:"The levels that are taken, the most urgent first"`
 	Overrides  []Holder        `json:"overrides"`
 	Window     *Holder         `json:"window" doc:"The reservation that holds it now"`
-	Wish       json.RawMessage `json:"wish" api:"schema=Value"` // the commanded value; null: there is none
+	Commanded  json.RawMessage `json:"wish" api:"schema=Value"` // the commanded value; null: there is none
 	Reverting  bool            `json:"reverting" doc:"The commanded value is what the point goes back to"`
 	Output     string          `json:"output" api:"one-of=idle|writing|waiting|held|differs|mismatch|failed|unknown"` // idle, writing, waiting, held, differs, mismatch, failed, unknown
 	Held       json.RawMessage `json:"held" api:"schema=Value"`                                                       // what it was last set to, as far as known
@@ -283,12 +283,12 @@ type Approval struct {
 type ControlEvent struct {
 	Event string `json:"event" doc:"command-started, command-ended, lease-renewed, approval-asked, approval-ended, window-started, window-announced, window-ended, task-made, task-ended, override-started, override-ended, write-confirmed, write-differs, write-failed, write-unknown, point-read, command-restored, mismatch or mismatch-ended"`
 	Holder
-	Time  time.Time       `json:"time"`
-	Cause string          `json:"cause,omitempty"`
-	Value json.RawMessage `json:"value,omitempty" api:"schema=Value"` // of a command or write; what the point reports, of a reading or mismatch
-	Wish  json.RawMessage `json:"wish,omitempty" api:"schema=Value"`  // what the point should report, of a mismatch
-	By    string          `json:"by,omitempty"`
-	Write uint64          `json:"write,omitempty"`
-	Fault string          `json:"fault,omitempty" api:"schema=FaultKind"`
-	Text  string          `json:"text,omitempty" doc:"The device's words"`
+	Time      time.Time       `json:"time"`
+	Cause     string          `json:"cause,omitempty"`
+	Value     json.RawMessage `json:"value,omitempty" api:"schema=Value"` // of a command or write; what the point reports, of a reading or mismatch
+	Commanded json.RawMessage `json:"wish,omitempty" api:"schema=Value"`  // what the point should report, of a mismatch
+	By        string          `json:"by,omitempty"`
+	Write     uint64          `json:"write,omitempty"`
+	Fault     string          `json:"fault,omitempty" api:"schema=FaultKind"`
+	Text      string          `json:"text,omitempty" doc:"The device's words"`
 }

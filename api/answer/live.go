@@ -28,7 +28,7 @@ type LiveFlow struct {
 	Subjects []string `json:"subjects" api:"max=20" doc:"What is wanted at the other end, with wildcards of the bus"`
 	Wanted   int      `json:"wanted" doc:"How many subjects that are; 0: nothing travels"`
 	Messages uint64   `json:"messages"`
-	Octets   uint64   `json:"octets" doc:"On the link"`
+	Bytes    uint64   `json:"octets" doc:"On the link"`
 	Dropped  uint64   `json:"dropped" doc:"Messages that the link did not carry in time"`
 	// Withheld is what is wanted at the parent and does not go up, at most 20; none also of a child that does not know how to say it.
 	Withheld []LiveWithheld `json:"withheld,omitempty" api:"max=20" doc:"What is wanted at the parent and does not go up; absent if there is nothing, or if the child does not know how to say it"`

@@ -35,9 +35,9 @@ type Node struct {
 	OffsetMS float64  `json:"offset_ms" doc:"Its clock less that of its parent, as it measured, in milliseconds"`
 	SkewMS   *float64 `json:"skew_ms,omitempty" doc:"The same, as its parent measured; only of children of the one that answers"`
 
-	Waiting       uint64     `json:"waiting" doc:"Samples that its parent does not have yet"`
-	WaitingOctets uint64     `json:"waiting_octets" doc:"Of them in its log, about"`
-	WaitingSince  *time.Time `json:"waiting_since,omitempty" doc:"When the oldest of them was recorded, by its clock"`
+	Waiting      uint64     `json:"waiting" doc:"Samples that its parent does not have yet"`
+	WaitingBytes uint64     `json:"waiting_octets" doc:"Of them in its log, about"`
+	WaitingSince *time.Time `json:"waiting_since,omitempty" doc:"When the oldest of them was recorded, by its clock"`
 
 	Disk     int64    `json:"disk" doc:"Bytes left for its data"`
 	DiskSize int64    `json:"disk_size"` // bytes
@@ -82,7 +82,7 @@ type Received struct {
 
 	Blocks   uint64 `json:"blocks"`
 	Samples  uint64 `json:"samples"`
-	Octets   uint64 `json:"octets"`
+	Bytes    uint64 `json:"octets"`
 	Repeated uint64 `json:"repeated" doc:"Samples that were here already"`
 	Missing  uint64 `json:"missing" doc:"Samples that it could not send any more"`
 	Left     uint64 `json:"left" doc:"Samples that were left out on the way"`

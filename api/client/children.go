@@ -47,8 +47,8 @@ func (c *Client) DecideChild(ctx context.Context, name, decision string) (answer
 	return answer.Child{}, fault.E("client.DecideChild", fault.Invalid, decision, errDecision)
 }
 
-// Wish is what an invitation is to be.
-type Wish struct {
+// NewInvitation is what an invitation is to be.
+type NewInvitation struct {
 	Name      string
 	Prefix    string
 	Grants    identity.Grants
@@ -58,7 +58,7 @@ type Wish struct {
 }
 
 // Arguments are those of children.Invite, which answers with the code; it is shown only then.
-func (w Wish) Arguments() children.Wish {
+func (w NewInvitation) Arguments() children.Wish {
 	return children.Wish{
 		Name: w.Name, Prefix: w.Prefix, Grants: w.Grants, Approved: w.Approved, Expires: textOfTime(w.Expires), Addresses: w.Addresses,
 	}

@@ -170,8 +170,8 @@ func (e *WaitError) Unwrap() error { return Fail(http.StatusTooManyRequests, e.e
 // Later refuses somebody until they have waited.
 func Later(wait time.Duration, err error) error { return &WaitError{wait, err} }
 
-// TellWait writes into the header how long an error says to wait.
-func TellWait(w http.ResponseWriter, err error) {
+// SetRetryAfter writes into the header how long an error says to wait.
+func SetRetryAfter(w http.ResponseWriter, err error) {
 	if early, ok := errors.AsType[*WaitError](err); ok {
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(early.wait.Seconds()))))
 	}

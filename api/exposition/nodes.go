@@ -69,7 +69,7 @@ func liveFigures() []liveFigure {
 			list,
 			liveFigure{"voltbus_live_" + way.name + "_subjects", "gauge", "Subjects that are wanted, " + way.to + ".", func(l *answer.LiveLink) float64 { return float64(way.of(l).Wanted) }},
 			liveFigure{"voltbus_live_" + way.name + "_messages_total", "counter", "Live messages " + way.to + ".", func(l *answer.LiveLink) float64 { return float64(way.of(l).Messages) }},
-			liveFigure{"voltbus_live_" + way.name + "_bytes_total", "counter", "Bytes on the link of live messages " + way.to + ".", func(l *answer.LiveLink) float64 { return float64(way.of(l).Octets) }},
+			liveFigure{"voltbus_live_" + way.name + "_bytes_total", "counter", "Bytes on the link of live messages " + way.to + ".", func(l *answer.LiveLink) float64 { return float64(way.of(l).Bytes) }},
 			liveFigure{"voltbus_live_" + way.name + "_dropped_total", "counter", "Live messages that the link did not carry in time, " + way.to + ".", func(l *answer.LiveLink) float64 { return float64(way.of(l).Dropped) }},
 		)
 	}
@@ -102,6 +102,6 @@ func nodeFigures() []nodeFigure {
 		{"voltbus_node_agents_failing", gauge, "Failing agents of a descendant.", func(n *answer.Node) float64 { return float64(n.AgentsFailing) }, nil},
 		{"voltbus_node_alerts", gauge, "Open alerts of a descendant.", func(n *answer.Node) float64 { return float64(n.Alerts) }, nil},
 		{"voltbus_child_received_samples_total", counter, "Samples that came from a child since the start.", nil, func(r *answer.Received) uint64 { return r.Samples }},
-		{"voltbus_child_received_bytes_total", counter, "Bytes of blocks that came from a child since the start.", nil, func(r *answer.Received) uint64 { return r.Octets }},
+		{"voltbus_child_received_bytes_total", counter, "Bytes of blocks that came from a child since the start.", nil, func(r *answer.Received) uint64 { return r.Bytes }},
 	}
 }

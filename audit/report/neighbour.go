@@ -60,7 +60,7 @@ func (r *Reporter) RefusedNode(child string, refused lineage.Refused) {
 }
 
 // Enrolment reports what a child did to become or stay one.
-func (r *Reporter) Enrolment(ctx context.Context, d enrol.Deed) {
+func (r *Reporter) Enrolment(ctx context.Context, d enrol.Entry) {
 	e := audit.Entry{Actor: onBus(d.Who), Action: d.Action, Subject: d.Child, Outcome: outcome(d.Err)}
 	e.Detail, _ = json.Marshal(struct { // texts
 		Fingerprint string `json:"fingerprint"`

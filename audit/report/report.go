@@ -83,7 +83,7 @@ func (r *Reporter) Operation(ctx context.Context, e operation.Entry) {
 		r.opts.Audit.Gather(entry)
 		return
 	}
-	if e.Caller.IsAgent() || (e.Caller.Visitor && e.Err != nil) {
+	if e.Caller.IsAgent() || (e.Caller.Remote && e.Err != nil) {
 		r.opts.Audit.Offer(entry)
 		return
 	}

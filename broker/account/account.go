@@ -90,14 +90,14 @@ var (
 	errTwice   = errors.New("stands in the list twice")
 )
 
-// Wish is a device to be added.
-type Wish struct {
+// NewDevice is a device to be added.
+type NewDevice struct {
 	Name   string `json:"name"`
 	Kind   string `json:"kind,omitempty"`   // default if empty
 	Secret string `json:"secret,omitempty"` // made if empty
 }
 
-func (w *Wish) device(now time.Time) (Device, error) {
+func (w *NewDevice) device(now time.Time) (Device, error) {
 	w.Kind = cmp.Or(w.Kind, setting.DefaultKind)
 	switch {
 	case !setting.IsDeviceName(w.Name):
@@ -113,7 +113,7 @@ func (w *Wish) device(now time.Time) (Device, error) {
 }
 
 // Add adds devices, all or none, and writes the secrets that were made into the list.
-func (r *Registry) Add(ctx context.Context, list []Wish) error {
+func (r *Registry) Add(ctx context.Context, list []NewDevice) error {
 	r.writing.Lock()
 	defer r.writing.Unlock()
 	now := r.now().UTC().Truncate(time.Microsecond)

@@ -17,7 +17,7 @@ const MostAtOnce = 200_000
 
 // ParseList reads devices to be added: JSON, a list of objects with name, kind and secret, or CSV with a line that names
 // the columns name, kind and secret, of which only name must be there.
-func ParseList(text []byte) ([]Wish, error) {
+func ParseList(text []byte) ([]NewDevice, error) {
 	list, err := parse(bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\uFEFF"))))
 	if err == nil && len(list) == 0 {
 		err = errors.New("there are no devices in it")
@@ -31,7 +31,7 @@ func ParseList(text []byte) ([]Wish, error) {
 	return list, nil
 }
 
-func parse(text []byte) (list []Wish, err error) {
+func parse(text []byte) (list []NewDevice, err error) {
 	if len(text) > 0 && (text[0] == '[' || text[0] == '{') {
 		d := json.NewDecoder(bytes.NewReader(text))
 		d.DisallowUnknownFields()
@@ -43,7 +43,7 @@ func parse(text []byte) (list []Wish, err error) {
 	return parseCSV(text)
 }
 
-func parseCSV(text []byte) (list []Wish, err error) {
+func parseCSV(text []byte) (list []NewDevice, err error) {
 	r := csv.NewReader(bytes.NewReader(text))
 	r.ReuseRecord, r.TrimLeadingSpace = true, true
 	head, err := r.Read()
@@ -75,6 +75,6 @@ func parseCSV(text []byte) (list []Wish, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("the list of devices: %w", err)
 		}
-		list = append(list, Wish{Name: cell(record, "name"), Kind: cell(record, "kind"), Secret: cell(record, "secret")})
+		list = append(list, NewDevice{Name: cell(record, "name"), Kind: cell(record, "kind"), Secret: cell(record, "secret")})
 	}
 }

@@ -19,7 +19,7 @@ const (
 	maxKeepAlive = 65_535 * time.Second
 	maxQueue     = 100_000
 	maxRetained  = 10_000_000
-	maxOctets    = 1 << 30
+	maxBytes     = 1 << 30
 	maxBound     = 100_000_000
 	maxLevels    = 64
 )
@@ -33,9 +33,9 @@ func (s *Section) Validate(r Report) {
 	within(r, "connects", s.Connects, span{1, maxConnects, "2000"})
 	within(r, "packet", s.Packet, span{minPacket, maxPacket, "262144"})
 	within(r, "queue", s.Queue, span{1, maxQueue, "1000"})
-	within(r, "queue_bytes", s.QueueBytes, span{1, maxOctets, "1048576"})
+	within(r, "queue_bytes", s.QueueBytes, span{1, maxBytes, "1048576"})
 	within(r, "retained", s.Retained, span{0, maxRetained, "100000"})
-	within(r, "retained_bytes", s.RetainedBytes, span{0, maxOctets, "67108864"})
+	within(r, "retained_bytes", s.RetainedBytes, span{0, maxBytes, "67108864"})
 	if s.KeepAlive < time.Second || s.KeepAlive > maxKeepAlive {
 		r("keep_alive", "%s is out of range; write 1s to 65535s, such as 1h", s.KeepAlive)
 	}

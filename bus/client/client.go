@@ -205,8 +205,8 @@ var errClosed = errors.New("the connection to the node was closed")
 // Name returns the agent's name.
 func (c *Client) Name() string { return c.link.opts.Name }
 
-// Standing returns what the agent may do, as the node said last. It must not be changed.
-func (c *Client) Standing() *registry.Standing { return c.presence.standing.Load() }
+// Permissions returns what the agent may do, as the node said last. It must not be changed.
+func (c *Client) Permissions() *registry.Permissions { return c.presence.standing.Load() }
 
 // Stopping is closed when the node asks the agent to end.
 func (c *Client) Stopping() <-chan struct{} { return c.stopping }

@@ -90,7 +90,7 @@ func TestGrantsThatBecomeFewerHoldForAnOpenClient(t *testing.T) {
 		t.Errorf("what was withdrawn gives %v", err)
 	}
 	must(t, c.Send("other/a", 1, nil))
-	if g := c.Standing().Grants; len(g.Subscribe) != 0 || len(g.Publish) != 1 {
+	if g := c.Permissions().Grants; len(g.Subscribe) != 0 || len(g.Publish) != 1 {
 		t.Errorf("the standing is %+v", g)
 	}
 	if len(heard) != 0 {

@@ -25,7 +25,7 @@ type presence struct {
 	link     *link
 	calls    *calls
 	greeted  func() // after hello on a new connection
-	standing atomic.Pointer[registry.Standing]
+	standing atomic.Pointer[registry.Permissions]
 	fresh    chan struct{} // a new connection, holds one
 	renew    chan struct{} // the standing changed, holds one
 }
@@ -33,7 +33,7 @@ type presence struct {
 func (p *presence) init(l *link, c *calls, greeted func()) {
 	p.link, p.calls, p.greeted = l, c, greeted
 	p.fresh, p.renew = make(chan struct{}, 1), make(chan struct{}, 1)
-	p.standing.Store(&registry.Standing{})
+	p.standing.Store(&registry.Permissions{})
 }
 
 // attend says hello on every new connection, and asks for the standing when it changed, until ctx
@@ -93,7 +93,7 @@ func (p *presence) greet(ctx context.Context) error {
 }
 
 func (p *presence) askStanding(ctx context.Context) error {
-	var s registry.Standing
+	var s registry.Permissions
 	if err := p.calls.node(ctx, "standing", nil, &s); err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func (c *Client) Publish(scan *point.Scan) error {
 		return fault.E("client.Publish", fault.Invalid, string(scan.Device), err)
 	}
 	subject := wire.Subject(wire.ScanPrefix, scan.Device)
-	return c.link.send("client.Publish", &nats.Msg{Subject: subject, Data: wire.AppendScan(nil, scan)}, c.Standing().Grants.MayPublish(scan.Device))
+	return c.link.send("client.Publish", &nats.Msg{Subject: subject, Data: wire.AppendScan(nil, scan)}, c.Permissions().Grants.MayPublish(scan.Device))
 }
 
 // Header are the headers of a message, which are the users' own.
@@ -40,7 +40,7 @@ func (c *Client) Send(topic point.Path, body any, header Header) error {
 		return fault.E(op, fault.Invalid, string(topic), fmt.Errorf("the message cannot be written as JSON: %w", err))
 	}
 	m := &nats.Msg{Subject: wire.MessageSubject(c.link.opts.Name, topic), Data: data, Header: header}
-	return c.link.send(op, m, mayPublish(&c.Standing().Grants, topic))
+	return c.link.send(op, m, mayPublish(&c.Permissions().Grants, topic))
 }
 
 // mayPublish knows the topics that are open to every agent.

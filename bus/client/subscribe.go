@@ -46,7 +46,7 @@ func (s *Subscription) Lost() int {
 // is too slow, messages are lost and counted. It fails with fault.Refused if a pattern is not
 // granted.
 func (c *Client) Subscribe(sel wire.Selection, deliver func([]point.Sample)) (*Subscription, error) {
-	return c.link.subscribe("client.Subscribe", wantsAll(&c.Standing().Grants, &sel), func(m *nats.Msg) {
+	return c.link.subscribe("client.Subscribe", wantsAll(&c.Permissions().Grants, &sel), func(m *nats.Msg) {
 		samples, err := samplesOf(m)
 		if err != nil {
 			c.link.opts.Report(fault.E("client.Subscribe", fault.Corrupt, m.Subject, err))
@@ -71,7 +71,7 @@ func PrefixSelection(text string) wire.Selection {
 // Scans is Subscribe with the messages as they are, without points that are not selected. deliver
 // must not change them. See docs/formats/live.md.
 func (c *Client) Scans(sel wire.Selection, deliver func(json.RawMessage)) (*Subscription, error) {
-	return c.link.subscribe("client.Subscribe", wantsAll(&c.Standing().Grants, &sel), func(m *nats.Msg) {
+	return c.link.subscribe("client.Subscribe", wantsAll(&c.Permissions().Grants, &sel), func(m *nats.Msg) {
 		if p, err := wire.ParseSubject(wire.PointPrefix, m.Subject); err == nil {
 			if sel.Selects(p) {
 				deliver(m.Data)
@@ -176,7 +176,7 @@ type Message struct {
 // Messages calls deliver with the free messages of all agents on the topics that the pattern
 // selects, from one goroutine, in their order; as Subscribe otherwise.
 func (c *Client) Messages(pattern point.Pattern, deliver func(Message)) (*Subscription, error) {
-	g := &c.Standing().Grants
+	g := &c.Permissions().Grants
 	doubt := g.MaySubscribe(point.Path(pattern)) != nil
 	var wanted []want
 	subject, exact := patternSubject(wire.MessagePrefix+"*.", pattern)

@@ -91,7 +91,7 @@ func TestGrantsBecomeSubjects(t *testing.T) {
 		},
 		{
 			"what the node judges opens nothing", "a", identity.Grants{
-				Record: patterns("x"), Read: patterns("x"), Hold: []identity.HoldGrant{{Name: "tune"}},
+				Record: patterns("x"), Read: patterns("x"), Hold: []identity.CapabilityGrant{{Name: "tune"}},
 				Command: []identity.CommandGrant{{Path: "x", Level: 8}},
 			}, nil, nil,
 		},

@@ -15,7 +15,7 @@ import (
 )
 
 func newLabCapacity() *cobra.Command {
-	var w shell.Where
+	var w shell.Target
 	asJSON := false
 	cmd := &cobra.Command{
 		Use: "capacity", Short: "Measure how many devices, points and clients this machine carries",
@@ -34,7 +34,7 @@ without a node it is only printed. The node may run meanwhile; then its load cou
 	return cmd
 }
 
-func measureCapacity(cmd *cobra.Command, w *shell.Where, asJSON bool) (err error) {
+func measureCapacity(cmd *cobra.Command, w *shell.Target, asJSON bool) (err error) {
 	data, err := w.Directory()
 	if err != nil && (w.Config != "" || !fault.Is(err, fault.NotFound)) {
 		return err

@@ -94,11 +94,11 @@ const (
 )
 
 // Agent is who asks by the bus.
-func Agent(a *registry.Agent) *Who { return Visitor("agent:"+a.Name, &a.Grants) }
+func Agent(a *registry.Agent) *Who { return RemoteCaller("agent:"+a.Name, &a.Grants) }
 
-// Visitor is a remote caller, by the name that is kept of it and with what the neighbour may
+// RemoteCaller is a remote caller, by the name that is kept of it and with what the neighbour may
 // do by which it asks.
-func Visitor(name string, g *identity.Grants) *Who {
+func RemoteCaller(name string, g *identity.Grants) *Who {
 	grants := *g
 	return &Who{
 		Name: name, Level: AgentLevel, Manages: grants.Administer,

@@ -124,7 +124,7 @@ func TestOnlyWhoManagesEndsWhatOthersHold(t *testing.T) {
 func TestWhatANeighbourMayNotCarryIsNamed(t *testing.T) {
 	a := New(Config{})
 	for role, missing := range map[identity.Role]string{identity.Operator: "", identity.Engineer: "administer"} {
-		who := Person("person:campus/eve", role).Within(Visitor("person:campus/eve", &identity.Grants{}))
+		who := Person("person:campus/eve", role).Within(RemoteCaller("person:campus/eve", &identity.Grants{}))
 		_, _, err := a.holder(who, "agent:tune", "control.release")
 		_, reverts := a.Revert(context.Background(), who, &answer.Revert{Path: "b"})
 		for _, err := range []error{err, reverts} {

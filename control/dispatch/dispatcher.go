@@ -62,9 +62,9 @@ type Config struct {
 	// Record keeps what points are commanded, as samples of points below Prefix, and lists those that it
 	// is told of for the first time. It may take its time. nil: nobody does.
 	Record func(ctx context.Context, fresh []point.Info, samples []point.Sample) error
-	// Amiss is told of the points that do not have what they should have, whenever they or their states change; nil: nobody
+	// MismatchedPoint is told of the points that do not have what they should have, whenever they or their states change; nil: nobody
 	// is. It returns at once, and does not change the list.
-	Amiss func([]control.Amiss)
+	Mismatches func([]control.MismatchedPoint)
 	// Clock is the time; nil for that of the machine.
 	Clock func() control.Instant
 	Log   *slog.Logger
@@ -140,9 +140,9 @@ func (d *Dispatcher) Trouble() error {
 	return d.damage
 }
 
-// Amiss returns the points that do not have what they should have, by path, as far as devices say. Nobody
+// MismatchedPoint returns the points that do not have what they should have, by path, as far as devices say. Nobody
 // changes the list. It does not wait.
-func (d *Dispatcher) Amiss() []control.Amiss {
+func (d *Dispatcher) MismatchedPoints() []control.MismatchedPoint {
 	if list := d.loop.amiss.Load(); list != nil {
 		return *list
 	}

@@ -27,7 +27,7 @@ func (p *plant) turn(path point.Path, value float64) {
 // amiss returns what the dispatcher says is not as it should be.
 func (s *site) amiss() string {
 	var list []string
-	for _, a := range s.Amiss() {
+	for _, a := range s.MismatchedPoints() {
 		list = append(list, string(a.Point)+" "+string(a.Output))
 	}
 	return strings.Join(list, ", ")
@@ -455,13 +455,13 @@ func TestWhatIsAmissSaysWhyTheLastWriteFailed(t *testing.T) {
 				s.plant.disturb(failing(want.kind, errors.New(text)))
 				pass(time.Minute)
 				synctest.Wait()
-				list := s.Amiss()
+				list := s.MismatchedPoints()
 				if len(list) != 1 || list[0].Output != want.output || !strings.Contains(list[0].Why, text) {
 					t.Errorf("amiss is %+v", list)
 				}
 				s.plant.disturb(failing(want.kind, errors.New("something else")))
 				pass(time.Minute)
-				if list := s.Amiss(); len(list) != 1 || !strings.Contains(list[0].Why, "something else") {
+				if list := s.MismatchedPoints(); len(list) != 1 || !strings.Contains(list[0].Why, "something else") {
 					t.Errorf("later amiss is %+v", list)
 				}
 			})

@@ -36,7 +36,7 @@ type loop struct {
 	begun      turn   // what follows from the state that Open found
 	changes    uint64 // of the deviations that are in amiss
 
-	amiss    atomic.Pointer[[]control.Amiss]
+	amiss    atomic.Pointer[[]control.MismatchedPoint]
 	proposed atomic.Pointer[[]control.Slot]
 }
 
@@ -109,20 +109,20 @@ func (l *loop) survey(t *turn) {
 	for i := range t.writes {
 		l.values.Follow(t.writes[i].Point, true)
 	}
-	changes := l.model.AmissChanges()
+	changes := l.model.MismatchChanges()
 	if changes == l.changes {
 		return
 	}
 	l.changes = changes
-	var before []control.Amiss
+	var before []control.MismatchedPoint
 	if list := l.amiss.Load(); list != nil {
 		before = *list
 	}
-	list := l.model.Amiss()
+	list := l.model.MismatchedPoints()
 	l.amiss.Store(&list)
-	same := slices.EqualFunc(before, list, func(a, b control.Amiss) bool { return a.Point == b.Point && a.Output == b.Output })
-	if l.cfg.Amiss != nil && !same {
-		l.cfg.Amiss(list)
+	same := slices.EqualFunc(before, list, func(a, b control.MismatchedPoint) bool { return a.Point == b.Point && a.Output == b.Output })
+	if l.cfg.Mismatches != nil && !same {
+		l.cfg.Mismatches(list)
 	}
 }
 

@@ -32,7 +32,7 @@ type Alert struct {
 }
 
 // Update takes the points that do not have what they should have now.
-func (a *Alert) Update(list []control.Amiss) {
+func (a *Alert) Update(list []control.MismatchedPoint) {
 	a.note(list)
 	message := struct {
 		Text     string            `json:"text,omitempty"`
@@ -49,7 +49,7 @@ func (a *Alert) Update(list []control.Amiss) {
 }
 
 // note keeps since when points do not have what they were set to.
-func (a *Alert) note(list []control.Amiss) {
+func (a *Alert) note(list []control.MismatchedPoint) {
 	at := a.Now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -71,7 +71,7 @@ func (a *Alert) Since(path point.Path) time.Time {
 }
 
 // sentence says which points do not have what they should have; "" if there are none.
-func sentence(list []control.Amiss) string {
+func sentence(list []control.MismatchedPoint) string {
 	if len(list) == 0 {
 		return ""
 	}

@@ -10,7 +10,7 @@ import (
 
 // deviations is the points that do not have what they should have.
 type deviations struct {
-	list    map[point.Path]control.Amiss
+	list    map[point.Path]control.MismatchedPoint
 	changes uint64
 }
 
@@ -19,7 +19,7 @@ func (d *deviations) judge(o *output) {
 	path := o.target.spec.Point
 	wrong := o.isCommanded() && !o.isFrozen() &&
 		(o.state == control.Mismatch || o.state == control.Differs || o.state == control.Failed || o.state == control.Unknown && o.write.failures > 0)
-	is := control.Amiss{Point: path, Output: o.state}
+	is := control.MismatchedPoint{Point: path, Output: o.state}
 	if is.Output == control.Failed || is.Output == control.Unknown {
 		is.Why = o.write.text
 	}
@@ -40,15 +40,15 @@ func (d *deviations) forget(path point.Path) {
 	}
 }
 
-// Amiss returns the points that do not have what they should have, by path. Overridden ones do not count.
-func (d *deviations) Amiss() []control.Amiss {
-	list := make([]control.Amiss, 0, len(d.list))
+// MismatchedPoint returns the points that do not have what they should have, by path. Overridden ones do not count.
+func (d *deviations) MismatchedPoints() []control.MismatchedPoint {
+	list := make([]control.MismatchedPoint, 0, len(d.list))
 	for _, a := range d.list {
 		list = append(list, a)
 	}
-	slices.SortFunc(list, func(a, b control.Amiss) int { return strings.Compare(string(a.Point), string(b.Point)) })
+	slices.SortFunc(list, func(a, b control.MismatchedPoint) int { return strings.Compare(string(a.Point), string(b.Point)) })
 	return list
 }
 
-// AmissChanges counts how often Amiss has changed.
-func (d *deviations) AmissChanges() uint64 { return d.changes }
+// MismatchChanges counts how often MismatchedPoint has changed.
+func (d *deviations) MismatchChanges() uint64 { return d.changes }

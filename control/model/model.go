@@ -34,7 +34,7 @@ func New(limits control.Limits) *Model {
 	s := step.New(limits)
 	m := &Model{
 		points: points{make(map[point.Path]*target)}, commands: newCommands(s), approvals: newApprovals(s),
-		deviations: deviations{list: make(map[point.Path]control.Amiss)},
+		deviations: deviations{list: make(map[point.Path]control.MismatchedPoint)},
 		step:       s, interlocks: interlock.New(),
 		answers: repeat.New(s),
 	}

@@ -88,7 +88,7 @@ func (m *Model) Import(now control.Instant, s control.State) (control.Effects, e
 	m.step.Now = now
 	list, rest := slices.Clone(s.Records), records{m}
 	step.Sort(list)
-	var answers repeat.Kept
+	var answers repeat.AnswerSet
 	for i := range list {
 		if list[i].Data == nil {
 			continue
@@ -104,7 +104,7 @@ func (m *Model) Import(now control.Instant, s control.State) (control.Effects, e
 }
 
 // restore takes one record over.
-func (m records) restore(r *control.Record, answers *repeat.Kept) error {
+func (m records) restore(r *control.Record, answers *repeat.AnswerSet) error {
 	switch r.Kind {
 	case step.Meta:
 		var c step.Counters

@@ -106,8 +106,8 @@ func (m *Memory) Record(key string) ([]byte, error) {
 	return append(o.JSON, ']'), nil
 }
 
-// Kept collects the answers of records, for Restore.
-type Kept struct{ list []keptAnswer }
+// AnswerSet collects the answers of records, for Restore.
+type AnswerSet struct{ list []keptAnswer }
 
 // keptAnswer is an answer, and the sheet on which it was kept; "" if it was kept alone.
 type keptAnswer struct {
@@ -116,7 +116,7 @@ type keptAnswer struct {
 }
 
 // Add takes a record over: answers that were given together, or one as programs before wrote it.
-func (k *Kept) Add(r *control.Record) error {
+func (k *AnswerSet) Add(r *control.Record) error {
 	if r.Kind == step.Answer {
 		var one answerState
 		err := json.Unmarshal(r.Data, &one)
@@ -133,7 +133,7 @@ func (k *Kept) Add(r *control.Record) error {
 
 // Restore takes the remembered decisions over, in the order of their making. A sheet may hold some
 // that were forgotten long ago: those are older than all others.
-func (m *Memory) Restore(k *Kept) {
+func (m *Memory) Restore(k *AnswerSet) {
 	slices.SortStableFunc(k.list, func(a, b keptAnswer) int { return cmp.Compare(a.Order, b.Order) })
 	last := make(map[control.Ref]int, len(k.list))
 	for i := range k.list {

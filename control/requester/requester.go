@@ -117,7 +117,7 @@ func (r *Reviewer) Remote(gone ...string) {
 		if err != nil || slices.Contains(gone, node) {
 			return nil, true
 		}
-		who := access.Visitor(requester, &grants)
+		who := access.RemoteCaller(requester, &grants)
 		return &dispatch.Rights{Command: who.Command, Reserve: who.Reserve}, true
 	})
 }

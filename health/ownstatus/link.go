@@ -50,7 +50,7 @@ func (l *Link) Add(ctx context.Context, s *replica.Status) {
 		return
 	}
 	share := float64(log.Last-place+1) / float64(log.Last-log.First+1)
-	s.WaitingOctets = uint64(replica.Rounded(share*float64(log.Bytes), figures))
+	s.WaitingBytes = uint64(replica.Rounded(share*float64(log.Bytes), figures))
 	if at, err := l.Blocks.Written(ctx, place); err == nil {
 		s.WaitingSince = at.Unix()
 	}

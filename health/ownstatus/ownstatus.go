@@ -32,7 +32,7 @@ type Own struct {
 	Health     *health.Health
 	Heads      *head.Heads
 	Audit      *audit.Log
-	Presence   *presence.Room
+	Presence   *presence.AgentHealth
 	Fleet      *device.Fleet
 	Settings   *configuration.Part // nil for a node without a file
 	Agents     *registry.Agents

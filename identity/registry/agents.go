@@ -231,7 +231,7 @@ func (r *Agents) Version() uint64 {
 type Caller struct {
 	Name       string
 	Call       []identity.CallGrant // to this agent
-	Hold       []identity.HoldGrant
+	Hold       []identity.CapabilityGrant
 	Administer bool
 }
 

@@ -149,7 +149,7 @@ func TestGrantsReadBackAsTheyWereWritten(t *testing.T) {
 		t.Errorf("it reads back as %s, %v", b, err)
 	}
 	for _, bad := range []string{`{"d":{"low":1}}`, `{"d":3}`, `{"d":null}`, `{"d":{"min":"x"}}`} {
-		var w identity.Where
+		var w identity.Constraints
 		if err := json.Unmarshal([]byte(bad), &w); err == nil {
 			t.Errorf("%s is taken for a condition", bad)
 		}

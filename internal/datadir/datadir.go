@@ -82,8 +82,8 @@ func writeOwner(file *os.File) error {
 // Release ends the claim.
 func (c *Claim) Release() error { return c.file.Close() }
 
-// Room watches how much room is left on the disk of a directory. It is safe for concurrent use.
-type Room struct {
+// FreeSpace watches how much room is left on the disk of a directory. It is safe for concurrent use.
+type FreeSpace struct {
 	dir   string
 	least uint64
 
@@ -92,15 +92,15 @@ type Room struct {
 	err     error
 }
 
-// NewRoom returns a watch that complains when fewer than least bytes are free.
-func NewRoom(dir string, least uint64) *Room { return &Room{dir: dir, least: least} }
+// NewFreeSpace returns a watch that complains when fewer than least bytes are free.
+func NewFreeSpace(dir string, least uint64) *FreeSpace { return &FreeSpace{dir: dir, least: least} }
 
 // roomEvery is how long an answer of Check holds.
 const roomEvery = 100 * time.Millisecond
 
 // Check returns nil if there is room, else a sentence that says how much is missing. It asks the
 // file system at most ten times a second.
-func (r *Room) Check() error {
+func (r *FreeSpace) Check() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if now := time.Now(); now.Sub(r.checked) >= roomEvery {
@@ -109,7 +109,7 @@ func (r *Room) Check() error {
 	return r.err
 }
 
-func (r *Room) ask() error {
+func (r *FreeSpace) ask() error {
 	free, err := Free(r.dir)
 	if err != nil {
 		return err

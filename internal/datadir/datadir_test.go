@@ -88,13 +88,13 @@ func TestTakeSaysWhyADirectoryCannotBeWritten(t *testing.T) {
 
 func TestRoomComplainsOnlyWhenTheDiskIsTooFull(t *testing.T) {
 	dir := t.TempDir()
-	if err := datadir.NewRoom(dir, 1).Check(); err != nil {
+	if err := datadir.NewFreeSpace(dir, 1).Check(); err != nil {
 		t.Errorf("with one byte wanted: %v", err)
 	}
-	if err := datadir.NewRoom(dir, 1<<62).Check(); err == nil || !strings.Contains(err.Error(), "make room") {
+	if err := datadir.NewFreeSpace(dir, 1<<62).Check(); err == nil || !strings.Contains(err.Error(), "make room") {
 		t.Errorf("with more wanted than any disk has: %v", err)
 	}
-	if err := datadir.NewRoom(filepath.Join(dir, "absent"), 1).Check(); err == nil {
+	if err := datadir.NewFreeSpace(filepath.Join(dir, "absent"), 1).Check(); err == nil {
 		t.Error("a directory that is not there has room")
 	}
 }

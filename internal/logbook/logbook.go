@@ -29,11 +29,11 @@ const (
 	overhead   = 120 // bytes of a record beside its texts, about
 )
 
-func (r *Record) octets() int { return overhead + len(r.Message) + len(r.Attrs) }
+func (r *Record) size() int { return overhead + len(r.Message) + len(r.Attrs) }
 
-// Book is a slog.Handler that keeps records, and hands them to another handler. It is safe for
+// Handler is a slog.Handler that keeps records, and hands them to another handler. It is safe for
 // concurrent use.
-type Book struct {
+type Handler struct {
 	*pages
 	next slog.Handler
 	json slog.Handler // writes attributes to pages.line; used under pages.mu
@@ -55,11 +55,11 @@ type pages struct {
 
 // New returns a book that keeps the newest records of the level at least, with so many bytes at most,
 // beside those that next takes. Attributes are kept hidden if secret says so of their names.
-func New(next slog.Handler, least slog.Level, octets int, secret func(name string) bool) *Book {
+func New(next slog.Handler, least slog.Level, octets int, secret func(name string) bool) *Handler {
 	begun := uint64(time.Now().UnixMicro())
 	p := &pages{most: octets, least: least, begun: begun, number: begun, news: make(chan struct{})}
 	options := &slog.HandlerOptions{Level: slog.Level(-1 << 10), ReplaceAttr: replacer(secret)}
-	return &Book{pages: p, next: next, json: slog.NewJSONHandler(&p.line, options).WithGroup(attrsKey)}
+	return &Handler{pages: p, next: next, json: slog.NewJSONHandler(&p.line, options).WithGroup(attrsKey)}
 }
 
 const attrsKey = "a"
@@ -78,12 +78,12 @@ func replacer(secret func(string) bool) func([]string, slog.Attr) slog.Attr {
 }
 
 // Enabled implements slog.Handler.
-func (b *Book) Enabled(ctx context.Context, level slog.Level) bool {
+func (b *Handler) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= b.least || b.next.Enabled(ctx, level)
 }
 
 // Handle implements slog.Handler.
-func (b *Book) Handle(ctx context.Context, r slog.Record) error {
+func (b *Handler) Handle(ctx context.Context, r slog.Record) error {
 	r = shortened(r)
 	b.keep(ctx, &r)
 	if !b.next.Enabled(ctx, r.Level) {
@@ -93,28 +93,28 @@ func (b *Book) Handle(ctx context.Context, r slog.Record) error {
 }
 
 // WithAttrs implements slog.Handler.
-func (b *Book) WithAttrs(attrs []slog.Attr) slog.Handler {
+func (b *Handler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return &Book{pages: b.pages, next: b.next.WithAttrs(attrs), json: b.json.WithAttrs(attrs)}
+	return &Handler{pages: b.pages, next: b.next.WithAttrs(attrs), json: b.json.WithAttrs(attrs)}
 }
 
 // WithGroup implements slog.Handler.
-func (b *Book) WithGroup(name string) slog.Handler {
-	return &Book{pages: b.pages, next: b.next.WithGroup(name), json: b.json.WithGroup(name)}
+func (b *Handler) WithGroup(name string) slog.Handler {
+	return &Handler{pages: b.pages, next: b.next.WithGroup(name), json: b.json.WithGroup(name)}
 }
 
 // keep writes a record down, and forgets the oldest ones that have no room any more.
-func (b *Book) keep(ctx context.Context, r *slog.Record) {
+func (b *Handler) keep(ctx context.Context, r *slog.Record) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.number++
 	kept := Record{Number: b.number, Time: r.Time.UTC(), Level: r.Level, Message: cut(r.Message, maxMessage), Attrs: b.attrs(ctx, r)}
 	b.records = append(b.records, kept)
-	b.octets += kept.octets()
+	b.octets += kept.size()
 	gone := 0
 	for ; b.octets > b.most && gone < len(b.records)-1; gone++ {
-		b.octets -= b.records[gone].octets()
+		b.octets -= b.records[gone].size()
 		b.records[gone] = Record{}
 	}
 	b.records = b.records[gone:]
@@ -123,7 +123,7 @@ func (b *Book) keep(ctx context.Context, r *slog.Record) {
 }
 
 // attrs returns the attributes of a record as JSON.
-func (b *Book) attrs(ctx context.Context, r *slog.Record) json.RawMessage {
+func (b *Handler) attrs(ctx context.Context, r *slog.Record) json.RawMessage {
 	b.line.Reset()
 	var line struct {
 		Attrs json.RawMessage `json:"a"`

@@ -18,13 +18,13 @@ const all = 1000
 
 func secret(name string) bool { return name == "password" }
 
-func book(octets int) (*logbook.Book, *slog.Logger) {
+func book(octets int) (*logbook.Handler, *slog.Logger) {
 	b := logbook.New(slog.DiscardHandler, slog.LevelInfo, octets, secret)
 	return b, slog.New(b)
 }
 
 // search returns what is found, as messages with attributes.
-func search(b *logbook.Book, f logbook.Filter) (texts []string, found logbook.Found) {
+func search(b *logbook.Handler, f logbook.Filter) (texts []string, found logbook.Found) {
 	if f.Limit == 0 {
 		f.Limit = all
 	}

@@ -28,7 +28,7 @@ type Found struct {
 
 // Search returns what the filter selects of the records that are kept. news is closed when another record
 // comes; it is closed already if the limit left some out that follow.
-func (b *Book) Search(f *Filter) (found Found, news <-chan struct{}) {
+func (b *Handler) Search(f *Filter) (found Found, news <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	list, news := b.records, b.news
@@ -60,7 +60,7 @@ func (b *Book) Search(f *Filter) (found Found, news <-chan struct{}) {
 }
 
 // after returns the records behind a number, and how many of them are gone. The caller holds mu.
-func (b *Book) after(number uint64) (list []Record, lost uint64) {
+func (b *Handler) after(number uint64) (list []Record, lost uint64) {
 	first := b.number - uint64(len(b.records)) + 1
 	switch {
 	case number == b.number:

@@ -159,8 +159,8 @@ func (f *File) twin(dir string) []byte {
 	return content
 }
 
-// Kept lists what was set aside of the files, also at earlier starts, and lies there still, in the order of the files.
-func Kept(dir string, files []File) []Finding {
+// List lists what was set aside of the files, also at earlier starts, and lies there still, in the order of the files.
+func List(dir string, files []File) []Finding {
 	var kept []Finding
 	for i := range files {
 		f := &files[i]

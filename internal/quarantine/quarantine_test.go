@@ -60,7 +60,7 @@ func TestADamagedFileIsSetAsideAndItsCopyTakesItsPlace(t *testing.T) {
 			if (err == nil) != tt.there || (tt.there && string(content) != "whole") {
 				t.Errorf("the file holds %q, %v", content, err)
 			}
-			kept := quarantine.Kept(dir, files)
+			kept := quarantine.List(dir, files)
 			if len(kept) != len(found) {
 				t.Fatalf("kept are %+v", kept)
 			}
@@ -92,7 +92,7 @@ func TestADatabaseIsSetAsideWithWhatStandsBesideIt(t *testing.T) {
 	put(t, dir, "x.db-wal", "log")
 	files := []quarantine.File{{Name: "x.db", Database: true}}
 	found, err := quarantine.Files(dir, files, noon)
-	if err != nil || len(found) != 1 || len(quarantine.Kept(dir, files)) != 1 {
+	if err != nil || len(found) != 1 || len(quarantine.List(dir, files)) != 1 {
 		t.Fatalf("found %+v, %v", found, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, found[0].Aside+"-wal")); err != nil {

@@ -51,7 +51,7 @@ func recorderKill() experiment.Experiment {
 type killStudy struct {
 	bench  *experiment.Bench
 	trial  *experiment.Trial
-	book   *account.Book
+	book   *account.Ledger
 	random *rand.Rand
 	next   int64 // number of the next sample of each writer
 	acks   int

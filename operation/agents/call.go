@@ -72,7 +72,7 @@ var (
 func (p *Part) mayCall(ctx context.Context, c *operation.Call, in *Request) error {
 	const op = "agents.call"
 	subject := in.subject()
-	c.Did(subject, operation.ToldOfCall(in.Args, in.Kwargs))
+	c.Did(subject, operation.AuditedArguments(in.Args, in.Kwargs))
 	if in.Timeout != nil && !(*in.Timeout > 0 && *in.Timeout <= maxCall.Seconds()) {
 		return fault.E(op, fault.Invalid, "timeout", errCallTime)
 	}

@@ -14,8 +14,8 @@ import (
 	"voltbus/wire"
 )
 
-// Room keeps alerts, as presence.Room does.
-type Room interface {
+// Keeper keeps alerts, as presence.Keeper does.
+type Keeper interface {
 	List() []presence.Alert
 	Refused() uint64
 	Shelve(agent, key string) error
@@ -43,7 +43,7 @@ var (
 
 // Part does what is asked about alerts.
 type Part struct {
-	Room   Room // nil where nobody raises any
+	Keeper Keeper // nil where nobody raises any
 	Online func(agent string) bool
 	Tell   func(agent, news string, about []byte) error
 	Own    string           // who raises the alerts of the node itself
@@ -53,15 +53,15 @@ type Part struct {
 // Operations lists what the part does.
 func (p *Part) Operations() []operation.Bound {
 	list := []operation.Bound{operation.Bind(List, nil, p.list), operation.Bind(Clear, nil, p.clear)}
-	if p.Room == nil {
+	if p.Keeper == nil {
 		return operation.Absent(list)
 	}
 	return list
 }
 
 func (p *Part) list(context.Context, *operation.Call, *struct{}) (answer.Alerts, error) {
-	list := p.Room.List()
-	out := answer.Alerts{Alerts: make([]answer.Alert, len(list)), Refused: p.Room.Refused()}
+	list := p.Keeper.List()
+	out := answer.Alerts{Alerts: make([]answer.Alert, len(list)), Refused: p.Keeper.Refused()}
 	for i := range list {
 		a := &list[i]
 		out.Alerts[i] = answer.Alert{
@@ -81,18 +81,18 @@ func (p *Part) clear(ctx context.Context, c *operation.Call, in *Alert) (operati
 	ctx, cancel := context.WithTimeout(ctx, alertTime)
 	defer cancel()
 	if in.Agent == p.Own {
-		return operation.None{}, p.Room.Doubt(ctx, in.Agent, in.Key, func() error { p.Look(in.Key); return nil })
+		return operation.None{}, p.Keeper.Doubt(ctx, in.Agent, in.Key, func() error { p.Look(in.Key); return nil })
 	}
 	if !p.Online(in.Agent) {
-		return operation.None{}, p.Room.Shelve(in.Agent, in.Key)
+		return operation.None{}, p.Keeper.Shelve(in.Agent, in.Key)
 	}
 	news, err := json.Marshal(map[string]string{"key": in.Key})
 	if err != nil {
 		return operation.None{}, err
 	}
-	err = p.Room.Doubt(ctx, in.Agent, in.Key, func() error { return p.Tell(in.Agent, wire.NewsAlert, news) })
+	err = p.Keeper.Doubt(ctx, in.Agent, in.Key, func() error { return p.Tell(in.Agent, wire.NewsAlert, news) })
 	if !p.Online(in.Agent) && fault.Is(err, fault.Timeout) { // it has left meanwhile
-		err = p.Room.Shelve(in.Agent, in.Key)
+		err = p.Keeper.Shelve(in.Agent, in.Key)
 	}
 	return operation.None{}, err
 }

@@ -185,7 +185,7 @@ func (p *Part) accept(ctx context.Context, c *operation.Call, in *Reason) (answe
 	if err := p.Log.Accept(ctx, c.Name, in.Reason); err != nil {
 		return answer.AuditReport{}, err
 	}
-	c.Told() // with what was accepted
+	c.MarkAudited() // with what was accepted
 	return p.verify(ctx, c, &Kept{})
 }
 
@@ -193,7 +193,7 @@ func archives(list []audit.Archive) []answer.AuditArchive {
 	out := make([]answer.AuditArchive, len(list))
 	for i, a := range list {
 		out[i] = answer.AuditArchive{
-			File: a.File, First: a.First, Last: a.Last, From: a.From, To: a.To, SHA256: a.Sum.String(), Octets: a.Octets, Here: a.Here, Removed: a.Removed,
+			File: a.File, First: a.First, Last: a.Last, From: a.From, To: a.To, SHA256: a.Sum.String(), Bytes: a.Bytes, Here: a.Here, Removed: a.Removed,
 		}
 	}
 	return out

@@ -145,7 +145,7 @@ func (p *Part) readAgain(ctx context.Context, c *operation.Call) (answer.ConfigA
 	if err != nil {
 		return answer.ConfigApplied{}, p.invalid(err, text)
 	}
-	if c.Visitor { // somebody of this node lets a wider uplink.allow of the file hold
+	if c.Remote { // somebody of this node lets a wider uplink.allow of the file hold
 		if err := (judge{p}).noWider(&p.opts.Running().Uplink, &cfg.Uplink); err != nil {
 			return answer.ConfigApplied{}, err
 		}

@@ -29,7 +29,7 @@ type judge struct{ *Part }
 // mayChange judges who may make a change: engineers change devices only, since the other sections say where the node listens and what it keeps.
 // Somebody of another node does it with a trial, nothing that needs a new start, and of uplink.allow administrators may take entries away.
 func (p judge) mayChange(c *operation.Call, to *change) error {
-	if !c.Visitor {
+	if !c.Remote {
 		return p.permit(c, to.means)
 	}
 	const op = "configuration.change"
@@ -126,9 +126,9 @@ func (p judge) mayConfirm(_ context.Context, c *operation.Call, in *Trial) error
 	switch {
 	case err != nil || !is:
 		return err
-	case c.Visitor && t.User != userOf(c):
+	case c.Remote && t.User != userOf(c):
 		return fault.E(op, fault.Refused, t.Version, errOfAnother)
-	case c.Visitor || c.Role.Includes(identity.Administrator):
+	case c.Remote || c.Role.Includes(identity.Administrator):
 		return nil
 	}
 	text, err := p.file.Read()

@@ -202,12 +202,12 @@ func bind[In, Out any](
 
 // asker is who asks something of control. From another node it is what both the neighbour and who asks may.
 func asker(c *operation.Caller) *access.Who {
-	if !c.Visitor && !c.IsAgent() {
+	if !c.Remote && !c.IsAgent() {
 		return access.Person(c.Name, c.Role)
 	}
-	by := access.Visitor(c.Name, &c.Grants)
+	by := access.RemoteCaller(c.Name, &c.Grants)
 	switch {
-	case !c.Visitor:
+	case !c.Remote:
 	case c.IsAgent():
 		by.Manages = by.Manages && c.Administers
 	default:

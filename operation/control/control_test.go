@@ -129,7 +129,7 @@ func TestOverridesAreForPeopleOfEveryNodeAndForNoAgent(t *testing.T) {
 	agent := operation.Caller{Name: "agent:tune", Agent: "tune", Grants: identity.Grants{Administer: true}}
 	for _, name := range []string{"control.override", "control.override.clear", "control.overrides", "control.held", "control.points", "control.approve"} {
 		for _, visits := range []bool{false, true} {
-			agent.Visitor = visits
+			agent.Remote = visits
 			if _, err := tableOf(&asked{}, nil).Run(t.Context(), &agent, name, args("pattern", `"b/x"`)); !fault.Is(err, fault.Refused) {
 				t.Errorf("an agent asks for %s (visits: %v): %v", name, visits, err)
 			}

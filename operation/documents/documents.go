@@ -85,8 +85,8 @@ type (
 	}
 )
 
-// bodyOctets leaves room for what JSON escapes in a text of the most bytes.
-const bodyOctets = 6*document.MaxText + 64<<10
+// bodyBytes leaves room for what JSON escapes in a text of the most bytes.
+const bodyBytes = 6*document.MaxText + 64<<10
 
 // smallBody is enough for a few numbers.
 const smallBody = 4 << 10
@@ -102,7 +102,7 @@ var (
 		Summary: "Read a configuration document", Result: "The document",
 	})
 	Set = operation.Declare[Text, answer.Document](operation.Spec{
-		Name: "document.set", Method: "config_set", HTTP: "PUT /documents/text", Role: identity.Engineer, Remote: true, Audited: true, Body: bodyOctets,
+		Name: "document.set", Method: "config_set", HTTP: "PUT /documents/text", Role: identity.Engineer, Remote: true, Audited: true, Body: bodyBytes,
 		Summary: "Write a document as a new version", Result: "The document without its text",
 		Doc: "400 with all problems if the content is wrong; 409 if expect is another version, or if a document that refers to this one would become wrong.",
 	})
@@ -111,7 +111,7 @@ var (
 		Summary: "Delete a document, whose history stays",
 	})
 	Check = operation.Declare[Text, answer.DocumentCheck](operation.Spec{
-		Name: "document.check", HTTP: "POST /documents/check", Role: identity.Engineer, Remote: true, Body: bodyOctets,
+		Name: "document.check", HTTP: "POST /documents/check", Role: identity.Engineer, Remote: true, Body: bodyBytes,
 		Summary: "Say what would be wrong with a document", Result: "All problems",
 	})
 	Resolved = operation.Declare[Key, json.RawMessage](operation.Spec{
@@ -135,7 +135,7 @@ var (
 		Summary: "Read the JSON Schema that a document is bound to", Result: "The schema",
 	})
 	SetSchema = operation.Declare[Binding, answer.DocumentCheck](operation.Spec{
-		Name: "document.set-schema", HTTP: "PUT /documents/schema", Role: identity.Engineer, Audited: true, Body: bodyOctets,
+		Name: "document.set-schema", HTTP: "PUT /documents/schema", Role: identity.Engineer, Audited: true, Body: bodyBytes,
 		Summary: "Bind a document to a JSON Schema", Result: "What the schema finds wrong with the document that is there",
 	})
 )

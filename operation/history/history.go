@@ -110,7 +110,7 @@ type (
 	}
 )
 
-const statementOctets = 256 << 10
+const statementBytes = 256 << 10
 
 // The operations.
 var (
@@ -153,7 +153,7 @@ var (
 			"of them something is missing in the file: those first, as far as 4,000 bytes hold. It is absent if there are none.",
 	})
 	SQL = operation.Declare[Statement, operation.None](operation.Spec{
-		Name: "sql.query", ID: "runSQL", HTTP: "POST /sql", Role: identity.Engineer, Audited: true, Body: statementOctets, Stream: operation.Statements,
+		Name: "sql.query", ID: "runSQL", HTTP: "POST /sql", Role: identity.Engineer, Audited: true, Body: statementBytes, Stream: operation.Statements,
 		Formats: []string{"application/x-ndjson"},
 		Summary: "Run a read-only statement of SQL over the history", Result: "Lines of JSON",
 		Doc: `The answer is lines of JSON: first {"columns": [names]}, then one array a row, at last {"rows": n}, with "truncated": true if the limit ended ` +

@@ -46,7 +46,7 @@ func (p *Part) statement(ctx context.Context, c *operation.Call, in *Statement, 
 	defer cancel()
 	rows := &rowWriter{out: operation.NewOutput(to), to: to, limit: in.Limit}
 	err := p.SQL.SQL(ctx, in.Statement, rows.columns, rows.row)
-	told.Rows, told.Octets, told.Seconds = rows.rows, rows.octets, p.Now().Sub(began).Seconds()
+	told.Rows, told.Bytes, told.Seconds = rows.rows, rows.octets, p.Now().Sub(began).Seconds()
 	if err != nil && rows.begun && !errors.Is(err, errEnough) {
 		told.Failed = fault.KindOf(err).String() // the answer has begun, so that it counts as given
 	}
@@ -80,7 +80,7 @@ type statementTold struct {
 	Length    int     `json:"length,omitempty"` // bytes of the whole, when Statement is cut
 	SHA256    string  `json:"sha256,omitempty"` // of the whole, in hexadecimal, when Statement is cut
 	Rows      int     `json:"rows"`
-	Octets    int     `json:"octets"`
+	Bytes     int     `json:"octets"`
 	Seconds   float64 `json:"seconds"`
 	Failed    string  `json:"failed,omitempty"`
 }

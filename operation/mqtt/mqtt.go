@@ -26,7 +26,7 @@ type Broker interface {
 
 // Devices are those that may connect. See account.Registry.
 type Devices interface {
-	Add(ctx context.Context, list []account.Wish) error
+	Add(ctx context.Context, list []account.NewDevice) error
 	Rotate(ctx context.Context, name string) (secret string, err error)
 	Certify(ctx context.Context, name string, fingerprint [32]byte, expires time.Time) error
 	Remove(ctx context.Context, name string) error
@@ -53,7 +53,7 @@ type (
 	Device struct {
 		Device string `json:"device" api:"required,max=64" doc:"Its name"`
 	}
-	// Wish is a device to be added.
+	// NewDevice is a device to be added.
 	Wish struct {
 		Name   string `json:"name" api:"required,max=64" doc:"Letters, digits and . _ : @ -; the user name that it shows"`
 		Kind   string `json:"kind" api:"max=64" doc:"One of mqtt.kinds; default if left out"`
@@ -169,7 +169,7 @@ func (p *Part) devices(_ context.Context, _ *operation.Call, in *Page) (answer.M
 
 func (p *Part) add(ctx context.Context, c *operation.Call, in *Wish) (answer.MQTTSecret, error) {
 	c.Did(in.Name, map[string]any{"kind": in.Kind})
-	list := []account.Wish{{Name: in.Name, Kind: in.Kind, Secret: in.Secret}}
+	list := []account.NewDevice{{Name: in.Name, Kind: in.Kind, Secret: in.Secret}}
 	if err := p.Devices.Add(ctx, list); err != nil {
 		return answer.MQTTSecret{}, err
 	}

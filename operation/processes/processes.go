@@ -217,7 +217,7 @@ func (p *Part) rollback(ctx context.Context, c *operation.Call, in *Agent) (answ
 		return p.mayShape(ctx, c, in)
 	})
 	if !fault.Is(err, fault.Refused) {
-		c.Told()
+		c.MarkAudited()
 	}
 	return shownOr(st, err)
 }

@@ -113,7 +113,7 @@ func (h *met) add(out *answer.Node, seen *replica.Seen) {
 		return
 	}
 	r := &answer.Received{
-		Blocks: c.Blocks, Samples: c.Samples, Octets: c.Octets, Repeated: c.Repeated, Missing: c.Missing, Left: c.Left, Dropped: c.Dropped,
+		Blocks: c.Blocks, Samples: c.Samples, Bytes: c.Bytes, Repeated: c.Repeated, Missing: c.Missing, Left: c.Left, Dropped: c.Dropped,
 	}
 	if c.Refusal != nil {
 		r.Reason = c.Refusal.Error()
@@ -135,7 +135,7 @@ func Shape(s *replica.Seen) answer.Node {
 	out := answer.Node{
 		Version: s.Version, Roles: append([]string{}, s.Roles...), Heard: shape.Moment(s.Heard.UTC()),
 		Link: s.Link, LinkNote: s.LinkNote, RTTMS: s.RTT, OffsetMS: s.Offset,
-		Waiting: s.Waiting, WaitingOctets: s.WaitingOctets, Disk: s.Disk, DiskSize: s.DiskSize, Celsius: s.Temperature,
+		Waiting: s.Waiting, WaitingBytes: s.WaitingBytes, Disk: s.Disk, DiskSize: s.DiskSize, Celsius: s.Temperature,
 		Memory: s.Memory, CPU: s.CPU, Devices: s.Devices, DevicesFailing: s.DevicesFailing, Points: s.Points,
 		Agents: s.Agents, AgentsFailing: s.AgentsFailing, Alerts: s.Alerts, Health: s.Health, Note: s.Note,
 	}

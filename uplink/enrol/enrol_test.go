@@ -78,7 +78,7 @@ func openHouse(t testing.TB, name, dir string, c *clock) *house {
 			h.bus.Repermit(key)
 		}
 	})
-	host := enrol.NewHost(name, h.children, h.certs.Authority, func(context.Context, enrol.Deed) {})
+	host := enrol.NewHost(name, h.children, h.certs.Authority, func(context.Context, enrol.Entry) {})
 	must(t, h.bus.Serve(wire.CallPrefix+wire.NodeName+".", func(ctx context.Context, r dispatch.Request) {
 		_ = r.Respond(host.Answer(ctx, r.From, r.Method, r.Data))
 	}))
@@ -126,7 +126,7 @@ func (h *house) joined(name string) (*enrol.Parent, string) {
 	h.t.Helper()
 	dir := h.t.TempDir()
 	p := openParent(h.t, dir, h.clock)
-	_, err := p.Join(h.t.Context(), h.code(registry.Invitation{Approved: true}), enrol.Wish{Node: name}, knock)
+	_, err := p.Join(h.t.Context(), h.code(registry.Invitation{Approved: true}), enrol.JoinRequest{Node: name}, knock)
 	must(h.t, err)
 	return p, dir
 }
@@ -179,7 +179,7 @@ func TestAnExpiredCodeIsRefused(t *testing.T) {
 	h := openHouse(t, "campus", t.TempDir(), c)
 	code := h.code(registry.Invitation{})
 	c.advance(2 * time.Hour)
-	_, err := openParent(t, t.TempDir(), c).Join(t.Context(), code, enrol.Wish{Node: "plant"}, knock)
+	_, err := openParent(t, t.TempDir(), c).Join(t.Context(), code, enrol.JoinRequest{Node: "plant"}, knock)
 	if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "has expired") {
 		t.Errorf("an expired code: %v", err)
 	}
@@ -190,7 +190,7 @@ func TestAttackACodeOfNobodyIsRefused(t *testing.T) {
 	h := openHouse(t, "campus", t.TempDir(), c)
 	code := h.code(registry.Invitation{})
 	code.Secret = registry.NewInviteSecret()
-	_, err := openParent(t, t.TempDir(), c).Join(t.Context(), code, enrol.Wish{Node: "plant"}, knock)
+	_, err := openParent(t, t.TempDir(), c).Join(t.Context(), code, enrol.JoinRequest{Node: "plant"}, knock)
 	if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "does not know this code") {
 		t.Errorf("a wrong code: %v", err)
 	}
@@ -203,12 +203,12 @@ func TestAttackAManInTheMiddleIsRefused(t *testing.T) {
 	honest := code.Addresses
 	code.Addresses = []string{other.bus.Addr()}
 	p := openParent(t, t.TempDir(), c)
-	_, err := p.Join(t.Context(), code, enrol.Wish{Node: "plant"}, knock)
+	_, err := p.Join(t.Context(), code, enrol.JoinRequest{Node: "plant"}, knock)
 	if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "does not come from the authority") {
 		t.Fatalf("another node answers: %v", err)
 	}
 	code.Addresses = append(code.Addresses, honest...)
-	if m, err := p.Join(t.Context(), code, enrol.Wish{Node: "plant"}, knock); err != nil || m.Addresses[0] != honest[0] {
+	if m, err := p.Join(t.Context(), code, enrol.JoinRequest{Node: "plant"}, knock); err != nil || m.Addresses[0] != honest[0] {
 		t.Errorf("the honest one at the next address: %+v, %v", m, err)
 	}
 }
@@ -221,10 +221,10 @@ func TestAnAnswerThatWasLostCanBeAskedForAgain(t *testing.T) {
 		d, err := knock(ctx, address, config, key, name)
 		return deaf{d}, err
 	}
-	if _, err := p.Join(t.Context(), code, enrol.Wish{Node: "plant"}, lossy); !errors.Is(err, errLost) {
+	if _, err := p.Join(t.Context(), code, enrol.JoinRequest{Node: "plant"}, lossy); !errors.Is(err, errLost) {
 		t.Fatalf("the lost answer: %v", err)
 	}
-	if m, err := p.Join(t.Context(), code, enrol.Wish{Node: "plant"}, knock); err != nil || m.State != enrol.Pending {
+	if m, err := p.Join(t.Context(), code, enrol.JoinRequest{Node: "plant"}, knock); err != nil || m.State != enrol.Pending {
 		t.Errorf("the second try: %+v, %v", m, err)
 	}
 	if list := h.children.List(); len(list) != 1 {

@@ -22,8 +22,8 @@ type Registry interface {
 	Rotate(ctx context.Context, name, public string, proof, consent []byte) (registry.Child, error)
 }
 
-// Deed is an audit entry: something that a child or the holder of an invitation did, or tried.
-type Deed struct {
+// Entry is an audit entry: something that a child or the holder of an invitation did, or tried.
+type Entry struct {
 	Who    string // as it is called on the bus, such as @plant-2
 	Action string // child.join or child.rotate
 	Child  string // the name
@@ -38,12 +38,12 @@ type Host struct {
 	node      string
 	registry  Registry
 	authority func() string
-	told      func(context.Context, Deed)
+	told      func(context.Context, Entry)
 }
 
 // NewHost returns the host of the node of a name. authority returns the certificate of its authority in
 // PEM; told is told what was done.
-func NewHost(node string, registry Registry, authority func() string, told func(context.Context, Deed)) *Host {
+func NewHost(node string, registry Registry, authority func() string, told func(context.Context, Entry)) *Host {
 	return &Host{node: node, registry: registry, authority: authority, told: told}
 }
 
@@ -128,7 +128,7 @@ func (h *Host) enrol(ctx context.Context, id string, body []byte) (*Welcome, err
 	if name == "" && identity.CheckChildName(in.Name) == nil {
 		name = in.Name
 	}
-	h.told(ctx, Deed{
+	h.told(ctx, Entry{
 		Who: identity.InvitePrefix + id, Action: "child.join", Child: name, Key: identity.KeyPrint(in.Public), Invite: id,
 		State: State(c.State), Err: err,
 	})
@@ -141,7 +141,7 @@ func (h *Host) rotate(ctx context.Context, name string, body []byte) (*Welcome, 
 		return nil, err
 	}
 	c, err := h.registry.Rotate(ctx, name, in.Public, in.Proof, in.Consent)
-	h.told(ctx, Deed{
+	h.told(ctx, Entry{
 		Who: identity.ChildPrefix + name, Action: "child.rotate", Child: name, Key: identity.KeyPrint(in.Public),
 		State: State(c.State), Err: err,
 	})

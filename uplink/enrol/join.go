@@ -28,8 +28,8 @@ type Door interface {
 // answers.
 type Dial func(ctx context.Context, address string, config *tls.Config, key *identity.Key, name string) (Door, error)
 
-// Wish is what a node says of itself when it joins.
-type Wish struct {
+// JoinRequest is what a node says of itself when it joins.
+type JoinRequest struct {
 	Name    string // what it wants to be called; "" for what the invitation says, or else Node
 	Node    string // what it calls itself
 	Version string // of its program
@@ -43,7 +43,7 @@ var errMember = errors.New("this node has a parent already; voltbus leave makes 
 // Join makes this node the child of the one that a code is of: it makes a key, asks, and keeps the
 // membership, which may still wait for approval. It can be repeated after anything that went wrong:
 // the key is the same until the node has a parent.
-func (p *Parent) Join(ctx context.Context, code *Code, wish Wish, dial Dial) (Membership, error) {
+func (p *Parent) Join(ctx context.Context, code *Code, wish JoinRequest, dial Dial) (Membership, error) {
 	if m, member := p.Current(); member {
 		return m, fault.E("enrol.Join", fault.Conflict, m.Parent, errMember)
 	}
@@ -74,7 +74,7 @@ func first(addresses []string, at int) []string {
 }
 
 // apply enrols at the first address that answers, and returns which that was.
-func (p *Parent) apply(ctx context.Context, code *Code, key *identity.Key, wish Wish, dial Dial) (*Welcome, int, error) {
+func (p *Parent) apply(ctx context.Context, code *Code, key *identity.Key, wish JoinRequest, dial Dial) (*Welcome, int, error) {
 	inviter, err := code.Secret.Key()
 	if err != nil {
 		return nil, 0, err

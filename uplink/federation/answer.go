@@ -24,7 +24,7 @@ func (f *Federation) Answer(ctx context.Context, g *identity.Grants, body []byte
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(q.Time*float64(time.Second)))
 	defer cancel()
-	r := &Reply{Points: make([]Told, len(q.Points))}
+	r := &Reply{Points: make([]PointReply, len(q.Points))}
 	here := f.named(q, g, r)
 	samples := make([][]point.Sample, len(q.Points))
 	if len(here) > 0 {
@@ -70,7 +70,7 @@ func (f *Federation) named(q *Query, g *identity.Grants, r *Reply) map[point.Pat
 	for _, i := range here {
 		r.Points[i].Refused = false
 	}
-	if !slices.ContainsFunc(r.Points, func(t Told) bool { return t.Refused }) {
+	if !slices.ContainsFunc(r.Points, func(t PointReply) bool { return t.Refused }) {
 		r.Missing = ""
 	}
 	return here
@@ -105,7 +105,7 @@ func (f *Federation) missingAbove(ctx context.Context, q *Query, here map[point.
 			m.from = from
 		}
 	}
-	w := wish{
+	w := childQuery{
 		points: paths(here), from: m.from, to: m.to, before: time.Duration(q.Before) * time.Microsecond,
 		limit: q.Limit, newest: q.Newest, hops: q.Hops, patience: MaxTime,
 	}
@@ -255,7 +255,7 @@ func (m *missing) know(ctx context.Context, samples [][]point.Sample, r *Reply) 
 }
 
 // tell writes what the catalogue knows, unless another path of the point told more.
-func (t *Told) tell(e *catalog.Entry) {
+func (t *PointReply) tell(e *catalog.Entry) {
 	t.Unknown = false
 	if t.FirstSeen != 0 || e.FirstSeen.IsZero() {
 		return

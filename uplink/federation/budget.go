@@ -76,7 +76,7 @@ func rise(count, most *atomic.Int64, n int64) {
 
 // size returns how many bytes samples take in memory.
 func size(list []point.Sample) int64 {
-	return int64(cap(list))*int64(unsafe.Sizeof(point.Sample{})) + int64(octets(list))
+	return int64(cap(list))*int64(unsafe.Sizeof(point.Sample{})) + int64(textSize(list))
 }
 
 // holding is what the samples that came for one question take of the budget. Once they are too much it

@@ -100,7 +100,7 @@ const (
 
 // Range returns the samples of a range.
 func (f *Federation) Range(ctx context.Context, req query.Request) (query.Answer, error) {
-	w, err := f.widen(ctx, &req, wish{patience: MaxTime})
+	w, err := f.widen(ctx, &req, childQuery{patience: MaxTime})
 	if err != nil {
 		return query.Answer{}, err
 	}
@@ -113,7 +113,7 @@ func (f *Federation) Range(ctx context.Context, req query.Request) (query.Answer
 // Plot returns what a line of the width in pixels can show of a range.
 func (f *Federation) Plot(ctx context.Context, req query.Request, pixels int) (query.Answer, error) {
 	req.Limit, req.Newest, req.Page, req.After = 0, false, 0, ""
-	w, err := f.widen(ctx, &req, wish{patience: MaxTime})
+	w, err := f.widen(ctx, &req, childQuery{patience: MaxTime})
 	if err != nil {
 		return query.Answer{}, err
 	}
@@ -126,7 +126,7 @@ func (f *Federation) Plot(ctx context.Context, req query.Request, pixels int) (q
 // Aggregate summarises the samples of a range in steps: figures are of all samples, wherever they are.
 func (f *Federation) Aggregate(ctx context.Context, req query.Request, how query.Aggregation) (query.Summaries, error) {
 	req.Limit, req.Newest = 0, false
-	w, err := f.widen(ctx, &req, wish{patience: MaxTime, functions: how.Functions})
+	w, err := f.widen(ctx, &req, childQuery{patience: MaxTime, functions: how.Functions})
 	if err != nil {
 		return query.Summaries{}, err
 	}
@@ -138,7 +138,7 @@ func (f *Federation) Aggregate(ctx context.Context, req query.Request, how query
 
 // Export calls begin with what is known of the sources, and then emit with all samples of a range.
 func (f *Federation) Export(ctx context.Context, req query.Request, begin func([]query.Source), emit func([]point.Sample) error) error {
-	w, err := f.widen(ctx, &req, wish{patience: exportTime})
+	w, err := f.widen(ctx, &req, childQuery{patience: exportTime})
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (f *Federation) Read(ctx context.Context, r store.Range, begin func([]query
 		return f.cfg.Store.Read(ctx, r, emit)
 	}
 	req := query.Request{Selection: query.Selection{Points: r.Points}, From: r.From, To: r.To, Limit: r.Limit, Newest: r.Newest}
-	w, err := f.widen(ctx, &req, wish{patience: MaxTime})
+	w, err := f.widen(ctx, &req, childQuery{patience: MaxTime})
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ var errParquet = errors.New("descendants have more samples that are not stored h
 // ExportParquet writes the samples of a range to a new Parquet file, and returns what is known of the
 // sources.
 func (f *Federation) ExportParquet(ctx context.Context, req query.Request, file string) ([]query.Source, error) {
-	w, err := f.widen(ctx, &req, wish{patience: exportTime})
+	w, err := f.widen(ctx, &req, childQuery{patience: exportTime})
 	if err != nil {
 		return nil, err
 	}

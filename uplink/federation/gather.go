@@ -15,7 +15,7 @@ import (
 
 // gatherAll asks the children for samples of the points that are not stored here, and asks again, when it is its turn, if there
 // is no room for all of them now. If there never is, what was found has none, but how many there are.
-func (f *Federation) gatherAll(ctx context.Context, l children, w *wish) (*found, *holding, error) {
+func (f *Federation) gatherAll(ctx context.Context, l children, w *childQuery) (*found, *holding, error) {
 	hold := f.budget.hold()
 	got, err := f.gather(ctx, l, w, hold)
 	if err != nil || !got.much {
@@ -39,7 +39,7 @@ func (f *Federation) gatherAll(ctx context.Context, l children, w *wish) (*found
 
 // gather asks the children for samples of the points that are not stored here. If there is no room for all of them,
 // what was found has none, but how many there are.
-func (f *Federation) gather(ctx context.Context, l children, w *wish, hold *holding) (*found, error) {
+func (f *Federation) gather(ctx context.Context, l children, w *childQuery, hold *holding) (*found, error) {
 	got := &found{
 		given: overlay.Samples{}, told: map[point.Path]catalog.Entry{}, unknown: map[point.Path]bool{},
 		cut: map[point.Path]bool{}, asked: map[point.Path]bool{}, came: map[point.Path]int64{},
@@ -189,7 +189,7 @@ func latest(a, b *time.Time) *time.Time {
 
 // entry is what the catalogue would say of a point of which a child told. What nobody can mean is as if it
 // was not said.
-func (t *Told) entry(p point.Path) catalog.Entry {
+func (t *PointReply) entry(p point.Path) catalog.Entry {
 	e := catalog.Entry{Info: point.Info{Path: p, Unit: t.Unit}}
 	if t.Interval > 0 && t.Interval <= longest.Microseconds() {
 		e.Interval = time.Duration(t.Interval) * time.Microsecond

@@ -69,7 +69,7 @@ func TestMoreTextThanMayBeIsRefusedByTheOneThatAsks(t *testing.T) {
 	for i := range 4 {
 		list = append(list, point.Sample{Time: noon().Add(time.Duration(i) * time.Second), Value: letters})
 	}
-	f := told(catalogues(t, nil)[0], func(q *federation.Query) []byte { return reply(t, make([]federation.Told, len(q.Points)), list) })
+	f := told(catalogues(t, nil)[0], func(q *federation.Query) []byte { return reply(t, make([]federation.PointReply, len(q.Points)), list) })
 	req := request()
 	req.Points = nil
 	for i := range 20_000 { // asked for in twenty parts

@@ -53,7 +53,7 @@ type Wanted struct {
 
 // Reply is the answer.
 type Reply struct {
-	Points  []Told         `json:"points"` // in the order asked
+	Points  []PointReply   `json:"points"` // in the order asked
 	Block   []byte         `json:"block"`  // see package wire; its points are places in Points
 	Missing string         `json:"missing,omitempty"`
 	Sources []query.Source `json:"sources,omitempty"` // below the child
@@ -61,8 +61,8 @@ type Reply struct {
 	Large   bool           `json:"large,omitempty"`   // it is too much for one answer, and there is nothing else in this one
 }
 
-// Told is what a child says of a point. Times are microseconds since 1970.
-type Told struct {
+// PointReply is what a child says of a point. Times are microseconds since 1970.
+type PointReply struct {
 	Unit      string `json:"unit,omitempty"`
 	Kind      string `json:"kind,omitempty"`
 	Interval  int64  `json:"interval,omitempty"` // microseconds

@@ -15,7 +15,7 @@ import (
 )
 
 // reply is what a child says of its points, sample for sample as they are given.
-func reply(t *testing.T, told []federation.Told, samples []point.Sample) []byte {
+func reply(t *testing.T, told []federation.PointReply, samples []point.Sample) []byte {
 	t.Helper()
 	b := &point.Block{}
 	for i := range told {
@@ -39,7 +39,7 @@ func reply(t *testing.T, told []federation.Told, samples []point.Sample) []byte 
 func sourced(t *testing.T, node string) []byte {
 	t.Helper()
 	r := &federation.Reply{}
-	if err := json.Unmarshal(reply(t, []federation.Told{{}}, nil), r); err != nil {
+	if err := json.Unmarshal(reply(t, []federation.PointReply{{}}, nil), r); err != nil {
 		t.Fatal(err)
 	}
 	r.Sources = []query.Source{{Node: node, State: query.SourceAsked}}
@@ -72,11 +72,11 @@ func TestAnAnswerThatNoNodeGivesDoesNoHarm(t *testing.T) {
 	c := catalogues(t, []point.Info{{Path: "campus/p", Kind: point.Float}})[0]
 	far := time.UnixMicro(1 << 60)
 	for name, answer := range map[string][]byte{
-		"against the order":    reply(t, []federation.Told{{}}, []point.Sample{number(noon().Add(72 * time.Hour)), number(noon()), number(noon().Add(time.Minute))}),
-		"one time twice":       reply(t, []federation.Told{{}}, []point.Sample{number(noon()), number(noon())}),
-		"a year beyond 9999":   reply(t, []federation.Told{{}}, []point.Sample{number(far)}),
+		"against the order":    reply(t, []federation.PointReply{{}}, []point.Sample{number(noon().Add(72 * time.Hour)), number(noon()), number(noon().Add(time.Minute))}),
+		"one time twice":       reply(t, []federation.PointReply{{}}, []point.Sample{number(noon()), number(noon())}),
+		"a year beyond 9999":   reply(t, []federation.PointReply{{}}, []point.Sample{number(far)}),
 		"a source of no name":  sourced(t, "\x1b[2J"),
-		"a text without UTF-8": reply(t, []federation.Told{{}}, []point.Sample{{Time: noon(), Value: point.TextOf("\xff")}}),
+		"a text without UTF-8": reply(t, []federation.PointReply{{}}, []point.Sample{{Time: noon(), Value: point.TextOf("\xff")}}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := told(c, func(*federation.Query) []byte { return answer })
@@ -103,7 +103,7 @@ func TestAnAnswerThatNoNodeGivesDoesNoHarm(t *testing.T) {
 func TestAttackWhatAChildSaysOfAPointIsBounded(t *testing.T) {
 	c := catalogues(t, nil)[0]
 	far := int64(1) << 62
-	for name, one := range map[string]federation.Told{
+	for name, one := range map[string]federation.PointReply{
 		"a negative interval":      {FirstSeen: 1, Interval: -1},
 		"an interval of millennia": {FirstSeen: 1, Interval: far},
 		"an interval of a century": {FirstSeen: 1, Interval: 100 * 366 * 24 * time.Hour.Microseconds()},
@@ -111,7 +111,7 @@ func TestAttackWhatAChildSaysOfAPointIsBounded(t *testing.T) {
 		"times before the years":   {FirstSeen: -far, Since: -far, Removed: -far},
 	} {
 		t.Run(name, func(t *testing.T) {
-			answer := reply(t, []federation.Told{one}, []point.Sample{number(noon())})
+			answer := reply(t, []federation.PointReply{one}, []point.Sample{number(noon())})
 			f := told(c, func(*federation.Query) []byte { return answer })
 			req := query.Request{Selection: query.Selection{Points: []point.Path{"campus/p"}}, From: noon(), To: noon().Add(time.Hour)}
 			a, err := f.Range(t.Context(), req)

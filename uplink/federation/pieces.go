@@ -19,7 +19,7 @@ type pieces struct {
 	store.Store
 	f        *Federation
 	children children // those that answered; the others are as if they were away
-	wish     wish
+	wish     childQuery
 	came     map[point.Path]int64 // bytes of samples, when all were asked
 	asked    map[point.Path]bool
 	more     []point.Path    // that have samples which are not in the store
@@ -28,7 +28,7 @@ type pieces struct {
 	strict   bool            // that ends the question
 }
 
-func (f *Federation) inPieces(l children, w *wish, got *found, tail overlay.Samples) *pieces {
+func (f *Federation) inPieces(l children, w *childQuery, got *found, tail overlay.Samples) *pieces {
 	p := &pieces{Store: f.cfg.Store, f: f, wish: *w, came: got.came, asked: got.asked, doubtful: map[string]bool{}}
 	for i := range got.sources {
 		if s := &got.sources[i]; !s.Whole() {

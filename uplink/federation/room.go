@@ -16,12 +16,12 @@ type room struct {
 // take takes samples in; false if there is no room for them.
 func (r *room) take(list []point.Sample) bool {
 	r.samples -= len(list)
-	r.texts -= octets(list)
+	r.texts -= textSize(list)
 	return r.samples >= 0 && r.texts >= 0
 }
 
 // bytes returns how long the texts are.
-func octets(list []point.Sample) (n int) {
+func textSize(list []point.Sample) (n int) {
 	for i := range list {
 		n += len(list[i].Value.Text())
 	}
@@ -56,12 +56,12 @@ func (p *pruning) prune(list []point.Sample) []point.Sample {
 	}
 	last := list[len(list)-1:]
 	p.kept.samples++
-	p.kept.texts += octets(last)
+	p.kept.texts += textSize(last)
 	if p.limit == 0 || len(list) < max(2*p.limit, least) {
 		return list
 	}
 	p.kept.samples -= len(list)
-	p.kept.texts -= octets(list)
+	p.kept.texts -= textSize(list)
 	list = overlay.Order(list)
 	if n := len(list) - p.limit; n > 0 && p.newest {
 		list = append(list[:0], list[n:]...)
@@ -69,7 +69,7 @@ func (p *pruning) prune(list []point.Sample) []point.Sample {
 		list = list[:p.limit]
 	}
 	p.kept.samples += len(list)
-	p.kept.texts += octets(list)
+	p.kept.texts += textSize(list)
 	return list
 }
 

@@ -13,8 +13,8 @@ import (
 	"voltbus/store/overlay"
 )
 
-// wish is what descendants are asked for.
-type wish struct {
+// childQuery is what descendants are asked for.
+type childQuery struct {
 	points    []point.Path
 	from, to  time.Time
 	before    time.Duration // the last sample before from counts, too, if it is not older
@@ -60,7 +60,7 @@ func (f *Federation) engine(s store.Store) *query.Engine {
 
 // widen asks the descendants for what is missing here for a request, and lets it not know points that
 // they know.
-func (f *Federation) widen(ctx context.Context, req *query.Request, w wish) (wider, error) {
+func (f *Federation) widen(ctx context.Context, req *query.Request, w childQuery) (wider, error) {
 	alone := wider{found: &found{}, engine: f.engine(f.cfg.Store), store: f.cfg.Store}
 	children := f.children(maxHops)
 	if len(children) == 0 || !req.From.Before(req.To) || req.Limit < 0 {
@@ -100,7 +100,7 @@ func (f *Federation) widen(ctx context.Context, req *query.Request, w wish) (wid
 }
 
 // before returns how long a sample before the time may count.
-func (f *Federation) before(ctx context.Context, w *wish) (time.Duration, error) {
+func (f *Federation) before(ctx context.Context, w *childQuery) (time.Duration, error) {
 	if !query.Holds(w.functions) {
 		return 0, nil
 	}

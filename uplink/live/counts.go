@@ -9,7 +9,7 @@ import (
 // Traffic counts what went in one direction since the start of the node.
 type Traffic struct {
 	Messages uint64
-	Octets   uint64 // as they are on the link
+	Bytes    uint64 // as they are on the link
 	Dropped  uint64 // messages that the link could not carry in time
 }
 
@@ -71,13 +71,13 @@ func (c *Counts) refuse(err error) {
 }
 
 func (c *Counts) sent(messages, octets int) {
-	c.change(func(s *Status) { s.Sent.Messages += uint64(messages); s.Sent.Octets += uint64(octets) })
+	c.change(func(s *Status) { s.Sent.Messages += uint64(messages); s.Sent.Bytes += uint64(octets) })
 }
 
 func (c *Counts) received(messages, octets int, lost uint64) {
 	c.change(func(s *Status) {
 		s.Received.Messages += uint64(messages)
-		s.Received.Octets += uint64(octets)
+		s.Received.Bytes += uint64(octets)
 		s.Received.Dropped += lost
 	})
 }

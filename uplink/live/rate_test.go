@@ -28,7 +28,7 @@ func TestLiveMessagesKeepToTheirRate(t *testing.T) {
 		}
 		pass(3 * time.Second) // what waited went, or was dropped
 		s := up.Status().Sent
-		if sent := s.Octets - before.Octets; sent > rate*(seconds+4) || sent < rate*seconds/2 {
+		if sent := s.Bytes - before.Bytes; sent > rate*(seconds+4) || sent < rate*seconds/2 {
 			t.Errorf("%d bytes went in %d s at %d a second", sent, seconds+3, rate)
 		}
 		if s.Dropped == 0 {

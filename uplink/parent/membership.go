@@ -70,7 +70,7 @@ func (p *Membership) JoinParent(ctx context.Context, text, name string) (answer.
 	if code.Fingerprint.String() == p.opts.Fingerprint() {
 		return answer.Parent{}, fault.E("parent.Join", fault.Invalid, "code", enrol.ErrSelf)
 	}
-	wish := enrol.Wish{Name: name, Node: p.opts.Node, Version: p.opts.Version}
+	wish := enrol.JoinRequest{Name: name, Node: p.opts.Node, Version: p.opts.Version}
 	if _, err := p.opts.Parent.Join(ctx, code, wish, Knock); err != nil {
 		return answer.Parent{}, err
 	}

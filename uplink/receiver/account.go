@@ -23,7 +23,7 @@ type Counts struct {
 	Last     time.Time // when its last block was on disk
 	Blocks   uint64    // on disk
 	Samples  uint64    // on disk
-	Octets   uint64    // of them, as they came
+	Bytes    uint64    // of them, as they came
 	Repeated uint64    // samples of blocks that were here already
 	Missing  uint64    // samples of blocks that the child could not send any more
 	Left     uint64    // samples that were left out on the way
@@ -134,7 +134,7 @@ func (l *lane) land(u *underway) {
 	o, c := l.position(u.answer.Origin), l.count(l.child)
 	c.Blocks++
 	c.Samples += uint64(u.samples)
-	c.Octets += uint64(u.octets)
+	c.Bytes += uint64(u.octets)
 	c.Last = time.Now()
 	delete(l.refused, u.answer.Origin)
 	delete(l.said, u.answer.Origin)

@@ -53,7 +53,7 @@ func (l *lane) frame(ctx context.Context, a arrival, out chan<- underway) (uplin
 		return uplink.Frame{}, false, nil
 	}
 	if has := uint64(len(l.partial.data)); has < p.Size {
-		answer.Part = &uplink.Held{Sequence: p.Sequence, Octets: has}
+		answer.Part = &uplink.Held{Sequence: p.Sequence, Bytes: has}
 		a.respond(answer)
 		return uplink.Frame{}, false, nil
 	}

@@ -39,12 +39,12 @@ type Answerer struct {
 }
 
 // Answer answers what is asked of this node, or of one of its agents, from another one.
-func (a *Answerer) Answer(ctx context.Context, v *tree.Visitor, r *tree.Request) (json.RawMessage, error) {
+func (a *Answerer) Answer(ctx context.Context, v *tree.RemoteCaller, r *tree.Request) (json.RawMessage, error) {
 	if _, is := a.Operations.Remote(r.Method); is && r.Agent == wire.NodeName {
 		return a.operate(ctx, v, r)
 	}
 	if r.Agent == wire.NodeName {
-		return a.Service.Visit(ctx, visitor(v, a.Service.Role(r.Method)), r.Method, r.Body)
+		return a.Service.AnswerRemote(ctx, remoteCaller(v, a.Service.Role(r.Method)), r.Method, r.Body)
 	}
 	if _, err := a.Registry.Agent(r.Agent); err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ var errPeople = errors.New("is for people; an agent asks another node what it ma
 
 // operate does a declared operation for a neighbour, if it may, with the capability "call node:<method>", and if who asks
 // may by the role that it has at home.
-func (a *Answerer) operate(ctx context.Context, v *tree.Visitor, r *tree.Request) (json.RawMessage, error) {
+func (a *Answerer) operate(ctx context.Context, v *tree.RemoteCaller, r *tree.Request) (json.RawMessage, error) {
 	args, err := wire.ParseArguments(r.Body)
 	if err != nil {
 		return nil, err
@@ -83,18 +83,18 @@ func (a *Answerer) operate(ctx context.Context, v *tree.Visitor, r *tree.Request
 	if v.IsAgent() {
 		return nil, fault.E("remote.Answer", fault.Refused, r.Method, errPeople)
 	}
-	who := operation.Caller{Name: v.For.String(), Role: v.As(d.Role), Grants: v.Grants, Visitor: true}
+	who := operation.Caller{Name: v.For.String(), Role: v.As(d.Role), Grants: v.Grants, Remote: true}
 	if v.For == (identity.Principal{}) {
 		who.Name = neighbourKind + v.Name
 	}
-	return a.Operations.Visit(ctx, &who, r.Method, args.Kwargs)
+	return a.Operations.AnswerRemote(ctx, &who, r.Method, args.Kwargs)
 }
 
 // neighbourKind is before the name of a node that does not say for whom it asks.
 const neighbourKind = "node:"
 
 // mayRequest reports whether a neighbour may ask for a method: by its name, or by the one that it had before.
-func mayRequest(v *tree.Visitor, d *operation.Declared, method string, named map[string]any) error {
+func mayRequest(v *tree.RemoteCaller, d *operation.Declared, method string, named map[string]any) error {
 	err := v.Grants.MayCall(wire.NodeName, method, named)
 	for _, name := range []string{d.Name, d.Before} {
 		if name != "" && err != nil && v.Grants.MayCall(wire.NodeName, name, named) == nil {
@@ -104,9 +104,9 @@ func mayRequest(v *tree.Visitor, d *operation.Declared, method string, named map
 	return err
 }
 
-// visitor returns the remote caller of an operation that needs a role of people.
-func visitor(v *tree.Visitor, needed identity.Role) *service.Visitor {
-	out := &service.Visitor{Neighbour: v.Neighbour(), Requester: v.Requester(), Grants: v.Grants}
+// remoteCaller returns the remote caller of an operation that needs a role of people.
+func remoteCaller(v *tree.RemoteCaller, needed identity.Role) *service.RemoteCaller {
+	out := &service.RemoteCaller{Neighbour: v.Neighbour(), Requester: v.Requester(), Grants: v.Grants}
 	if v.IsAgent() {
 		out.Agent, out.Administers = true, v.Own != nil && v.Own.Administer
 		return out
@@ -119,7 +119,7 @@ var errCaller = errors.New("needs the role operator, as calling an agent does at
 
 // mayCall judges whether who asks may call the method of an agent: people need the role that they need at home. Agents
 // answer the node whatever they demand of callers, so it judges that for whom it asks.
-func (a *Answerer) mayCall(ctx context.Context, v *tree.Visitor, r *tree.Request) error {
+func (a *Answerer) mayCall(ctx context.Context, v *tree.RemoteCaller, r *tree.Request) error {
 	if r.Method == "inspect" || r.Method == "ping" {
 		return nil
 	}

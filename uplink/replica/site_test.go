@@ -113,7 +113,7 @@ func usual() replica.Status {
 	warm := 54.5
 	return replica.Status{
 		Version: "0.6.0-rc1+build4711", Roles: []string{"collector", "concentrator", "store", "agents"}, Started: 1_790_000_000, Link: "connected",
-		LinkNote: strings.Repeat("x", 160), Waiting: 123_456_789, WaitingOctets: 987_654_321, WaitingSince: 1_790_000_000,
+		LinkNote: strings.Repeat("x", 160), Waiting: 123_456_789, WaitingBytes: 987_654_321, WaitingSince: 1_790_000_000,
 		Disk: 123_456_789_012, DiskSize: 512_000_000_000, Temperature: &warm, Memory: 223_000_000, CPU: 0.42,
 		Devices: 10_000, DevicesFailing: 17, Points: 180_000, Agents: 25, AgentsFailing: 2, Alerts: 9, Health: "degraded",
 		Note: strings.Repeat("y", 160),

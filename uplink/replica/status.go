@@ -18,9 +18,9 @@ type Status struct {
 	RTT      float64 `json:"rtt_ms,omitempty"`    // of a report and its answer
 	Offset   float64 `json:"offset_ms,omitempty"` // its clock less that of its parent
 
-	Waiting       uint64 `json:"waiting,omitempty"`       // samples that its parent does not have yet
-	WaitingOctets uint64 `json:"waiting_bytes,omitempty"` // of them in its log, about
-	WaitingSince  int64  `json:"waiting_since,omitempty"` // when the oldest was recorded, seconds since 1970 by its clock
+	Waiting      uint64 `json:"waiting,omitempty"`       // samples that its parent does not have yet
+	WaitingBytes uint64 `json:"waiting_bytes,omitempty"` // of them in its log, about
+	WaitingSince int64  `json:"waiting_since,omitempty"` // when the oldest was recorded, seconds since 1970 by its clock
 
 	Disk        int64    `json:"disk,omitempty"`      // bytes left for its data
 	DiskSize    int64    `json:"disk_size,omitempty"` // bytes

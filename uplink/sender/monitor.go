@@ -132,7 +132,7 @@ func (m *monitor) origin(name string) *Origin {
 func (m *monitor) went(origin string, octets int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.origin(origin).Octets += uint64(octets)
+	m.origin(origin).Bytes += uint64(octets)
 	m.lane(uplink.LaneOf(origin)).Sent += uint64(octets)
 }
 
@@ -220,7 +220,7 @@ func (m *monitor) moved(name uplink.Lane, place uint64, oldest time.Time, frames
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	l := m.lane(name)
-	l.Place, l.Oldest, l.Frames, l.Octets = place, oldest, frames, octets
+	l.Place, l.Oldest, l.Frames, l.Bytes = place, oldest, frames, octets
 }
 
 func (m *monitor) wentBack(name uplink.Lane) {

@@ -70,13 +70,13 @@ func (p *pass) sendPart(w *parcel) error {
 // held takes the parent's word of how much of a block is there.
 func (p *pass) held(origin string, h *uplink.Held) {
 	is := func(f *flying) bool { return f.part && f.origin == origin && f.sequence == h.Sequence }
-	p.arrived(func(f *flying) bool { return is(f) && f.end <= h.Octets })
+	p.arrived(func(f *flying) bool { return is(f) && f.end <= h.Bytes })
 	if len(p.queue) > 0 && is(&p.queue[0].flying) {
 		if w := p.queue[0]; !w.known {
-			w.known, w.at = true, int(min(h.Octets, uint64(len(w.block))))
+			w.known, w.at = true, int(min(h.Bytes, uint64(len(w.block))))
 		}
 	}
-	if h.Octets > 0 {
+	if h.Bytes > 0 {
 		p.monitor.gain(1)
 	}
 	p.move()

@@ -38,7 +38,7 @@ type Lane struct {
 	Name   uplink.Lane
 	Place  uint64    // sequence of the log up to which all is acknowledged
 	Frames int       // under way
-	Octets int64     // of them
+	Bytes  int64     // of them
 	Oldest time.Time // when the oldest block that was read and is not acknowledged was closed; zero if there is none
 	Sent   uint64    // bytes since the start
 	Back   uint64    // times that the lane went back, since the parent missed something
@@ -49,7 +49,7 @@ type Origin struct {
 	Name         string
 	Position     uplink.Position // what the parent has
 	Sent         uint64
-	Octets       uint64
+	Bytes        uint64
 	Acknowledged uint64 // as blocks of the origin count, with those left out
 	Left         uint64 // left out by the selection, here or before
 	Repeated     uint64 // sent once more

@@ -18,7 +18,7 @@ func Live(s live.Status, lower bool) answer.LiveLink { //nolint:gocritic // a co
 	flow := func(subjects []string, t live.Traffic) answer.LiveFlow {
 		return answer.LiveFlow{
 			Subjects: append([]string{}, subjects[:min(len(subjects), shownSubjects)]...), Wanted: len(subjects),
-			Messages: t.Messages, Octets: t.Octets, Dropped: t.Dropped,
+			Messages: t.Messages, Bytes: t.Bytes, Dropped: t.Dropped,
 		}
 	}
 	out := answer.LiveLink{Connected: s.Connected, Up: flow(s.Asked, s.Received), Down: flow(s.Wanted, s.Sent), Refused: s.Refused}
@@ -51,7 +51,7 @@ func Uplink(s *sender.Status, waiting uint64) *answer.Uplink {
 	}
 	names := map[uplink.Lane]string{uplink.Normal: "normal", uplink.Urgent: "urgent"}
 	for i, l := range s.Lanes {
-		out.Lanes[i] = answer.UplinkLane{Name: names[l.Name], Frames: l.Frames, Octets: l.Octets, Sent: l.Sent, Back: l.Back}
+		out.Lanes[i] = answer.UplinkLane{Name: names[l.Name], Frames: l.Frames, Bytes: l.Bytes, Sent: l.Sent, Back: l.Back}
 		if !l.Oldest.IsZero() {
 			out.Lanes[i].Oldest = Moment(l.Oldest.UTC())
 		}
@@ -59,7 +59,7 @@ func Uplink(s *sender.Status, waiting uint64) *answer.Uplink {
 	for i := range s.Origins {
 		o := &s.Origins[i]
 		out.Origins[i] = answer.UplinkOrigin{
-			Origin: o.Name, Sequence: o.Position.Sequence, Samples: o.Position.Samples, Sent: o.Sent, Octets: o.Octets,
+			Origin: o.Name, Sequence: o.Position.Sequence, Samples: o.Position.Samples, Sent: o.Sent, Bytes: o.Bytes,
 			Acknowledged: o.Acknowledged, Left: o.Left, Repeated: o.Repeated, Dropped: o.Dropped,
 		}
 		if o.Err != nil {

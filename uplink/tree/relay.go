@@ -121,7 +121,7 @@ func (t *Tree) relay(ctx context.Context, from Hop, body []byte) (json.RawMessag
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(r.Timeout*float64(time.Second)))
 	defer cancel()
 	if t.cfg.Lineage.Self(r.Node) {
-		v := &Visitor{Hop: from, For: who, Role: r.role(), Own: r.Grants, Grants: grants}
+		v := &RemoteCaller{Hop: from, For: who, Role: r.role(), Own: r.Grants, Grants: grants}
 		result, err := t.here(ctx, v, r)
 		t.note(Event{From: from.Name, Request: r, Err: err})
 		return result, err
@@ -136,7 +136,7 @@ func (t *Tree) relay(ctx context.Context, from Hop, body []byte) (json.RawMessag
 }
 
 // here answers what is asked of this node or its agents, if the neighbour may.
-func (t *Tree) here(ctx context.Context, v *Visitor, r *Request) (json.RawMessage, error) {
+func (t *Tree) here(ctx context.Context, v *RemoteCaller, r *Request) (json.RawMessage, error) {
 	if r.Agent != wire.NodeName {
 		args, err := r.named()
 		if err != nil {

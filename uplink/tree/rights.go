@@ -73,12 +73,12 @@ func (r *Request) role() identity.Role {
 }
 
 // IsAgent reports whether an agent asks, as far as the nodes on the way say.
-func (v *Visitor) IsAgent() bool { return v.For.Kind == identity.AgentKind }
+func (v *RemoteCaller) IsAgent() bool { return v.For.Kind == identity.AgentKind }
 
 // As returns the role with which a person does an operation that needs a role. If a node on the way does
 // not say the role, it is the one that the operation needs, which every version of the program judges at
 // home, and never administrator; Nobody for an agent, which has none.
-func (v *Visitor) As(needed identity.Role) identity.Role {
+func (v *RemoteCaller) As(needed identity.Role) identity.Role {
 	switch {
 	case v.IsAgent():
 		return identity.Nobody
@@ -90,7 +90,7 @@ func (v *Visitor) As(needed identity.Role) identity.Role {
 
 // Holds reports whether who asks and the neighbour both hold a capability that a method demands. A person
 // needs the role engineer instead, as at home.
-func (v *Visitor) Holds(r *Request, capability string) error {
+func (v *RemoteCaller) Holds(r *Request, capability string) error {
 	switch {
 	case !v.IsAgent() && !v.As(identity.Operator).Includes(identity.Engineer):
 		return fault.E("tree.Holds", fault.Refused, r.Agent+":"+r.Method, &demandsError{capability})

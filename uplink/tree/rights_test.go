@@ -12,7 +12,7 @@ import (
 )
 
 // asked has somebody of the region ask the building, and returns with which rights that comes there.
-func asked(t *testing.T, region, building *site, c tree.Caller) *tree.Visitor {
+func asked(t *testing.T, region, building *site, c tree.Caller) *tree.RemoteCaller {
 	t.Helper()
 	if _, err := region.tree.Ask(t.Context(), c, tree.Request{Node: "building", Agent: "boiler", Method: "tune"}); err != nil {
 		t.Fatal(err)
@@ -56,8 +56,8 @@ func TestAttackARoleIsLoweredOnTheWayAndNeverRaised(t *testing.T) {
 func TestAttackAnAgentHoldsElsewhereWhatItHoldsAtHome(t *testing.T) {
 	inChain(t, func(t *testing.T, region, campus, building *site) {
 		mine := calls("building/boiler")
-		mine.Hold = []identity.HoldGrant{{Name: "tune"}}
-		building.allow.Hold = []identity.HoldGrant{{Name: "tune"}, {Name: "drain"}}
+		mine.Hold = []identity.CapabilityGrant{{Name: "tune"}}
+		building.allow.Hold = []identity.CapabilityGrant{{Name: "tune"}, {Name: "drain"}}
 		r := &tree.Request{Agent: "boiler", Method: "tune"}
 		v := asked(t, region, building, tree.Caller{Name: "agent:weather", Grants: &mine})
 		if v.As(identity.Viewer) != identity.Nobody || v.Holds(r, "tune") != nil || !fault.Is(v.Holds(r, "drain"), fault.Refused) {
@@ -71,7 +71,7 @@ func TestAttackAnAgentHoldsElsewhereWhatItHoldsAtHome(t *testing.T) {
 		if v.Own.Administer || v.Role != identity.Nobody {
 			t.Errorf("an agent administers by links that do not: %+v", v.Own)
 		}
-		building.allow.Hold = []identity.HoldGrant{{Name: "tune"}}
+		building.allow.Hold = []identity.CapabilityGrant{{Name: "tune"}}
 		if v := asked(t, region, building, tree.Caller{Name: "agent:weather"}); !fault.Is(v.Holds(r, "tune"), fault.Refused) {
 			t.Error("an agent whose node does not say what it holds, holds it")
 		}

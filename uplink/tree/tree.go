@@ -19,9 +19,9 @@ type Hop struct {
 	Above bool // it is the parent, or somebody above asks by it; else a child
 }
 
-// Visitor is a remote caller of this node: somebody of another node, who asks through a neighbour,
+// RemoteCaller is a remote caller of this node: somebody of another node, who asks through a neighbour,
 // with what the neighbour may do here.
-type Visitor struct {
+type RemoteCaller struct {
 	Hop
 	// For is who asks; the zero Principal if the neighbour does not say.
 	For identity.Principal
@@ -34,11 +34,11 @@ type Visitor struct {
 }
 
 // Neighbour is the name of the neighbour among the callers of this node's bus, such as @campus.
-func (v *Visitor) Neighbour() string { return identity.ChildPrefix + v.Name }
+func (v *RemoteCaller) Neighbour() string { return identity.ChildPrefix + v.Name }
 
 // Requester is the name to which belongs what is done here: who asks, such as agent:campus/weather; or
 // agent:@campus, all whose requests the neighbour passes on and of whom it does not say who they are.
-func (v *Visitor) Requester() string {
+func (v *RemoteCaller) Requester() string {
 	if v.For == (identity.Principal{}) {
 		return identity.AgentKind + ":" + v.Neighbour()
 	}
@@ -69,7 +69,7 @@ type Config struct {
 	// connected, and as soon as its connection ends.
 	Down func(ctx context.Context, child, method string, body []byte) ([]byte, error)
 	// Here answers what is asked of this node.
-	Here func(ctx context.Context, v *Visitor, r *Request) (json.RawMessage, error)
+	Here func(ctx context.Context, v *RemoteCaller, r *Request) (json.RawMessage, error)
 	// Reads reports whether a method of a node changes nothing there, of which Tell is not told; nil: every one may.
 	Reads func(method string) bool
 	// Tell is told of requests that change something, and of what is refused. It returns at once.

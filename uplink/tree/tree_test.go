@@ -41,7 +41,7 @@ type site struct {
 	lost     chan struct{} // closed when it is cut
 	asked    []string      // what was answered here
 	owners   []string      // to whom belongs what was answered here
-	visitors []*tree.Visitor
+	visitors []*tree.RemoteCaller
 	told     []tree.Event
 	refused  []lineage.Refused
 	hold     chan struct{} // answers wait for it, if there is one
@@ -190,7 +190,7 @@ func over(lost chan struct{}, ask func() []byte) ([]byte, error) {
 	}
 }
 
-func (s *site) answer(ctx context.Context, v *tree.Visitor, r *tree.Request) (json.RawMessage, error) {
+func (s *site) answer(ctx context.Context, v *tree.RemoteCaller, r *tree.Request) (json.RawMessage, error) {
 	s.mu.Lock()
 	s.asked = append(s.asked, v.Neighbour()+" for "+r.Caller+" of "+r.Home()+": "+r.Agent+":"+r.Method)
 	s.owners = append(s.owners, v.Requester())

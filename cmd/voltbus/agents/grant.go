@@ -283,15 +283,15 @@ func bound(flag, text string) (*float64, error) {
 }
 
 // parseWhere reads conditions such as device=campus/**, limit=10..20 and mode=auto,off.
-func parseWhere(list []string) (identity.Where, error) {
-	var where identity.Where
+func parseWhere(list []string) (identity.Constraints, error) {
+	var where identity.Constraints
 	for _, text := range list {
 		name, value, ok := strings.Cut(text, "=")
 		if !ok || name == "" || value == "" {
 			return nil, shell.Usage(fmt.Errorf("--where %q must be name=pattern, name=10..20 or name=a,b", text))
 		}
 		if where == nil {
-			where = identity.Where{}
+			where = identity.Constraints{}
 		}
 		c, err := condition(value)
 		if err != nil {

@@ -84,7 +84,7 @@ The agent is not isolated. With --reload it restarts when a file changes.`,
 }
 
 // place finds the bus, and checks the name before anything is made.
-func (t *trial) place(w *shell.Where) error {
+func (t *trial) place(w *shell.Target) error {
 	if err := agent.CheckName(t.name); err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 
 // NewInvite returns the command "invite".
 func NewInvite(f *shell.Flags) *cobra.Command {
-	var wish client.Wish
+	var wish client.NewInvitation
 	var expires string
 	var grants []string
 	var picture, asJSON, quiet bool

@@ -161,7 +161,7 @@ func showNode(cmd *cobra.Command, n *answer.Node) {
 	showLive(n.Live, func(name, text string) { line(name, "%s", text) })
 	if r := n.Received; r != nil {
 		line("received", "%s in %s, %s; %d here already, %d missing, %d left out", plural.Of(r.Samples, "sample"),
-			plural.Of(r.Blocks, "block"), plural.Of(r.Octets, "byte"), r.Repeated, r.Missing, r.Left)
+			plural.Of(r.Blocks, "block"), plural.Of(r.Bytes, "byte"), r.Repeated, r.Missing, r.Left)
 		if r.Reason != "" {
 			line("not taken", "%s", r.Reason)
 		}
@@ -214,7 +214,7 @@ func showNodeLink(n *answer.Node, line func(string, string, ...any)) {
 	line("clock", "%s", text)
 	if n.Waiting > 0 {
 		line("waiting", "%s, about %s, the oldest for %s",
-			plural.Of(n.Waiting, "sample"), plural.Of(n.WaitingOctets, "byte"), behind(n))
+			plural.Of(n.Waiting, "sample"), plural.Of(n.WaitingBytes, "byte"), behind(n))
 	} else {
 		line("waiting", "nothing")
 	}

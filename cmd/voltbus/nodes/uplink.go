@@ -67,7 +67,7 @@ func showLive(l *answer.LiveLink, line func(name, text string)) {
 			}
 		}
 		if f.Messages+f.Dropped > 0 {
-			text += fmt.Sprintf("; %s, %s, %d dropped", plural.Of(f.Messages, "message"), plural.Of(f.Octets, "byte"), f.Dropped)
+			text += fmt.Sprintf("; %s, %s, %d dropped", plural.Of(f.Messages, "message"), plural.Of(f.Bytes, "byte"), f.Dropped)
 		}
 		line(way.name, text)
 		for i := range f.Withheld {

@@ -18,7 +18,7 @@ func TestTheCostOfALinkIsToldInWords(t *testing.T) {
 		"nothing was ever said": {},
 		"nobody listens":        {answer.LiveLink{Connected: true}, []string{"live up: nobody listens", "live down: nobody listens"}},
 		"what is wanted, and what it cost": {
-			answer.LiveLink{Connected: true, Up: answer.LiveFlow{Subjects: []string{"a", "b", "c", "d"}, Wanted: 30, Messages: 2, Octets: 300, Dropped: 1}},
+			answer.LiveLink{Connected: true, Up: answer.LiveFlow{Subjects: []string{"a", "b", "c", "d"}, Wanted: 30, Messages: 2, Bytes: 300, Dropped: 1}},
 			[]string{"live up: 30 subjects wanted: a, b, c, …; 2 messages, 300 bytes, 1 dropped", "live down: nobody listens"},
 		},
 		"what was refused after the end": {

@@ -214,7 +214,7 @@ secrets that the file does not have are made. They cannot be shown again.`,
 }
 
 // readDevices reads devices, and makes the secrets that are missing.
-func readDevices(in io.Reader, file string) ([]account.Wish, error) {
+func readDevices(in io.Reader, file string) ([]account.NewDevice, error) {
 	var text []byte
 	var err error
 	if file == "-" {
@@ -238,7 +238,7 @@ func readDevices(in io.Reader, file string) ([]account.Wish, error) {
 }
 
 // listText writes devices as CSV. Names that would need quotes are refused by the node all the same.
-func listText(list []account.Wish) string {
+func listText(list []account.NewDevice) string {
 	var b strings.Builder
 	b.WriteString("name,kind,secret\n")
 	for _, d := range list {

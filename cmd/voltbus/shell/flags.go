@@ -24,7 +24,7 @@ import (
 type Flags struct {
 	LogLevel  string
 	LogFormat string
-	Where     Where
+	Where     Target
 }
 
 // StrictArgs makes a wrong number of arguments wrong use, with the way out.

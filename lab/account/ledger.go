@@ -2,9 +2,9 @@ package account
 
 import "sync"
 
-// Book notes the fate of every sample of several writers. A writer numbers its samples from 0. Its
+// Ledger notes the fate of every sample of several writers. A writer numbers its samples from 0. Its
 // methods are safe for concurrent use.
-type Book struct {
+type Ledger struct {
 	mu         sync.Mutex
 	writers    map[int]*writer
 	interrupts uint64
@@ -30,25 +30,25 @@ const (
 type counts struct{ repeated, reordered, foreign uint64 }
 
 // NewBook returns an empty book.
-func NewBook() *Book { return &Book{writers: map[int]*writer{}} }
+func NewBook() *Ledger { return &Ledger{writers: map[int]*writer{}} }
 
 // Sent notes that the writer is about to send samples first to first+n-1.
-func (b *Book) Sent(w int, first int64, n int) { b.mark(w, first, n, sent) }
+func (b *Ledger) Sent(w int, first int64, n int) { b.mark(w, first, n, sent) }
 
 // Acknowledged notes that the receiver answered that it has them.
-func (b *Book) Acknowledged(w int, first int64, n int) { b.mark(w, first, n, acknowledged) }
+func (b *Ledger) Acknowledged(w int, first int64, n int) { b.mark(w, first, n, acknowledged) }
 
 // Refused notes that the receiver answered that it does not have them.
-func (b *Book) Refused(w int, first int64, n int) { b.mark(w, first, n, refused) }
+func (b *Ledger) Refused(w int, first int64, n int) { b.mark(w, first, n, refused) }
 
 // Interrupted notes that the receiver was killed or cut off.
-func (b *Book) Interrupted() {
+func (b *Ledger) Interrupted() {
 	b.mu.Lock()
 	b.interrupts++
 	b.mu.Unlock()
 }
 
-func (b *Book) mark(w int, first int64, n int, f fate) {
+func (b *Ledger) mark(w int, first int64, n int, f fate) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	wr := b.writers[w]
@@ -66,12 +66,12 @@ func (b *Book) mark(w int, first int64, n int, f fate) {
 
 // Audit compares the book with what queries return. One goroutine uses it.
 type Audit struct {
-	book   *Book
+	book   *Ledger
 	counts counts
 }
 
 // Audit begins a comparison; what an earlier one found is forgotten.
-func (b *Book) Audit() *Audit {
+func (b *Ledger) Audit() *Audit {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, w := range b.writers {

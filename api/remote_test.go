@@ -32,7 +32,7 @@ func reaches(far []operation.Bound) func(*api.Config) {
 		c.Remote = neighbour{}
 		c.Operations = operation.NewTable(tell, agentsOf(nil), operation.Absent((&configuration.Part{}).Operations())).Reaching(
 			func(ctx context.Context, _ *operation.Caller, _, name string, args operation.Arguments) (json.RawMessage, error) {
-				return there.Visit(ctx, &operation.Caller{Name: "node:n", Role: identity.Administrator, Visitor: true}, name, args)
+				return there.AnswerRemote(ctx, &operation.Caller{Name: "node:n", Role: identity.Administrator, Remote: true}, name, args)
 			})
 	}
 }

@@ -1,8 +1,8 @@
 package recorder
 
-// WhenKept calls kept, from any goroutine, when everything that was handed over before is on disk; never if some of it had
+// WhenOnDisk calls kept, from any goroutine, when everything that was handed over before is on disk; never if some of it had
 // to be given up. It does not wait, and kept must not.
-func (r *Recorder) WhenKept(kept func()) {
+func (r *Recorder) WhenOnDisk(kept func()) {
 	r.mu.Lock()
 	var waits []*receipt
 	for _, l := range r.lanes() {

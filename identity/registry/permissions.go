@@ -2,8 +2,8 @@ package registry
 
 import "voltbus/identity"
 
-// Standing is what an agent may do, and what those are bound to who may call it.
-type Standing struct {
+// Permissions is what an agent may do, and what those are bound to who may call it.
+type Permissions struct {
 	Version uint64           `json:"version"` // grows with every change of any agent, until the node ends
 	Grants  identity.Grants  `json:"grants"`
 	Callers map[string]Bound `json:"callers"` // by name
@@ -11,9 +11,9 @@ type Standing struct {
 
 // Bound is what a caller of an agent is bound to.
 type Bound struct {
-	Call       []identity.CallGrant `json:"call"` // to this agent
-	Hold       []identity.HoldGrant `json:"hold"`
-	Administer bool                 `json:"administer"`
+	Call       []identity.CallGrant       `json:"call"` // to this agent
+	Hold       []identity.CapabilityGrant `json:"hold"`
+	Administer bool                       `json:"administer"`
 }
 
 // Grants returns what the caller may do, as far as the callee knows it.
@@ -21,14 +21,14 @@ func (b *Bound) Grants() *identity.Grants {
 	return &identity.Grants{Call: b.Call, Hold: b.Hold, Administer: b.Administer}
 }
 
-// Standing returns the standing of an agent; fault.NotFound if there is none of the name.
-func (r *Agents) Standing(name string) (Standing, error) {
+// Permissions returns the standing of an agent; fault.NotFound if there is none of the name.
+func (r *Agents) Permissions(name string) (Permissions, error) {
 	version := r.Version() // before the rest: what changes meanwhile has a higher one
 	a, err := r.Agent(name)
 	if err != nil {
-		return Standing{}, err
+		return Permissions{}, err
 	}
-	s := Standing{Version: version, Grants: a.Grants, Callers: map[string]Bound{}}
+	s := Permissions{Version: version, Grants: a.Grants, Callers: map[string]Bound{}}
 	for _, c := range r.Callers(name) {
 		s.Callers[c.Name] = Bound{Call: c.Call, Hold: c.Hold, Administer: c.Administer}
 	}

@@ -13,8 +13,8 @@ import (
 	"voltbus/point"
 )
 
-// Where restricts arguments by their names. An argument that is restricted must be given.
-type Where map[string]Condition
+// Constraints restricts arguments by their names. An argument that is restricted must be given.
+type Constraints map[string]Condition
 
 // Condition is what an argument must be: a text is a pattern of paths, {"min": …, "max": …} a
 // range, a list the values that are allowed.
@@ -26,7 +26,7 @@ type Condition struct {
 }
 
 // check returns nil if the arguments fit; nil arguments always do.
-func (w Where) check(args map[string]any) error {
+func (w Constraints) check(args map[string]any) error {
 	if args == nil {
 		return nil
 	}

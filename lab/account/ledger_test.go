@@ -11,7 +11,7 @@ import (
 )
 
 // kept is a book of one writer who sent ten samples: 0–5 acknowledged, 6–7 refused, 8–9 unanswered.
-func kept() *account.Book {
+func kept() *account.Ledger {
 	b := account.NewBook()
 	b.Sent(0, 0, 10)
 	b.Acknowledged(0, 0, 6)

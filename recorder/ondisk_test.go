@@ -25,13 +25,13 @@ func TestWhoAsksHearsWhenEverythingThatWasOfferedIsOnDisk(t *testing.T) {
 		r, stop := start(t, cfg, log)
 		defer stop()
 		var kept atomic.Int64
-		r.WhenKept(func() { kept.Add(1) })
+		r.WhenOnDisk(func() { kept.Add(1) })
 		if kept.Load() != 1 {
 			t.Error("nothing was offered, and nobody is told that it is kept")
 		}
 		full.Store(true)
 		r.Offer([]point.Sample{sampleOf("fire/alarm", 1), sampleOf("a", 1)})
-		r.WhenKept(func() {
+		r.WhenOnDisk(func() {
 			if len(log.blocksOf(t)) != 2 {
 				t.Error("told before both lanes are on disk")
 			}
@@ -46,7 +46,7 @@ func TestWhoAsksHearsWhenEverythingThatWasOfferedIsOnDisk(t *testing.T) {
 		if kept.Load() != 2 {
 			t.Error("never told")
 		}
-		r.WhenKept(func() { kept.Add(1) })
+		r.WhenOnDisk(func() { kept.Add(1) })
 		if kept.Load() != 3 {
 			t.Error("not told at once of what is on disk already")
 		}
@@ -58,8 +58,8 @@ func TestNobodyIsToldThatSamplesAreKeptThatWereGivenUp(t *testing.T) {
 		cfg := recorder.Config{Origin: "node", Room: func() error { return errors.New("the disk is full") }}
 		r, stop := start(t, cfg, &memoryLog{})
 		r.Offer([]point.Sample{sampleOf("a", 1)})
-		r.WhenKept(func() { t.Error("told that it is kept") })
+		r.WhenOnDisk(func() { t.Error("told that it is kept") })
 		stop()
-		r.WhenKept(func() { t.Error("told later that it is kept") })
+		r.WhenOnDisk(func() { t.Error("told later that it is kept") })
 	})
 }

@@ -8,11 +8,11 @@ import (
 
 // aboutAlerts says how what is asked about alerts is done.
 func aboutAlerts(n *Node, p *declared.Parts) {
-	p.Alerts.Room, p.Alerts.Tell, p.Alerts.Own = n.presence, n.bus.Notify, health.OwnAlerts
+	p.Alerts.Keeper, p.Alerts.Tell, p.Alerts.Own = n.presence, n.bus.Notify, health.OwnAlerts
 	p.Alerts.Online = func(agent string) bool { _, is := n.bus.Present()[agent]; return is }
 	p.Alerts.Look = func(key string) {
-		if n.desk != nil && key == mismatch.Key {
-			n.mismatch.Update(n.desk.Amiss())
+		if n.dispatcher != nil && key == mismatch.Key {
+			n.mismatch.Update(n.dispatcher.MismatchedPoints())
 		}
 	}
 }

@@ -23,8 +23,8 @@ import (
 	"voltbus/node"
 )
 
-// Where says which node a command is about.
-type Where struct {
+// Target says which node a command is about.
+type Target struct {
 	URL       string
 	tokenFile string
 	CaFile    string
@@ -34,7 +34,7 @@ type Where struct {
 }
 
 // Register adds the flags to a command.
-func (w *Where) Register(cmd *cobra.Command) {
+func (w *Target) Register(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringVar(&w.URL, "url", os.Getenv("VOLTBUS_URL"), "address of the node, such as http://127.0.0.1:8080 (VOLTBUS_URL); default: the one on this machine")
 	fs.StringVar(&w.tokenFile, "token-file", "", "file with the token for --url; the variable VOLTBUS_TOKEN holds the token itself")
@@ -46,7 +46,7 @@ func (w *Where) Register(cmd *cobra.Command) {
 }
 
 // Elsewhere lets a command be about another node of the tree.
-func (w *Where) Elsewhere(cmd *cobra.Command) *cobra.Command {
+func (w *Target) Elsewhere(cmd *cobra.Command) *cobra.Command {
 	NodeFlag(cmd, &w.Node)
 	return cmd
 }
@@ -54,7 +54,7 @@ func (w *Where) Elsewhere(cmd *cobra.Command) *cobra.Command {
 var errNowhere = errors.New("there is no voltbus.yaml here, and no demonstration; name the node with --url, --config or --data")
 
 // configFile returns the configuration to use.
-func (w *Where) configFile() (string, error) {
+func (w *Target) configFile() (string, error) {
 	if w.Config != "" {
 		return w.Config, nil
 	}
@@ -67,7 +67,7 @@ func (w *Where) configFile() (string, error) {
 }
 
 // Directory returns the data directory.
-func (w *Where) Directory() (string, error) {
+func (w *Target) Directory() (string, error) {
 	if w.Data != "" {
 		return w.Data, nil
 	}
@@ -78,7 +78,7 @@ func (w *Where) Directory() (string, error) {
 	return cfg.Node.Data, nil
 }
 
-func (w *Where) load() (*config.Config, error) {
+func (w *Target) load() (*config.Config, error) {
 	file, err := w.configFile()
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (w *Where) load() (*config.Config, error) {
 // connect returns a client of the node: the one at --url, the one that runs on this machine, or,
 // if none runs on the data directory, one that this process opens on it without devices. Call the
 // function that it returns at the end.
-func (w *Where) connect(ctx context.Context) (*client.Client, func() error, error) {
+func (w *Target) connect(ctx context.Context) (*client.Client, func() error, error) {
 	nothing := func() error { return nil }
 	if w.URL != "" {
 		token, err := w.token()
@@ -114,7 +114,7 @@ func (w *Where) connect(ctx context.Context) (*client.Client, func() error, erro
 	return c, nothing, err
 }
 
-func (w *Where) token() (string, error) {
+func (w *Target) token() (string, error) {
 	if token := os.Getenv("VOLTBUS_TOKEN"); token != "" {
 		return token, nil
 	}
@@ -159,7 +159,7 @@ func remote(url, token, caFile string) (*client.Client, error) {
 var errNoData = errors.New("is not the data directory of a node; start the node once with voltbus run, or say with --config or --data which one is meant")
 
 // openHere opens the data directory in this process, without devices, to look at what it holds.
-func (w *Where) openHere(ctx context.Context, dir string) (*client.Client, func() error, error) {
+func (w *Target) openHere(ctx context.Context, dir string) (*client.Client, func() error, error) {
 	if _, err := os.Stat(filepath.Join(dir, identity.AdminTokenFile)); err != nil {
 		return nil, nil, fault.E("voltbus", fault.NotFound, dir, errNoData)
 	}
@@ -203,7 +203,7 @@ type Session struct {
 }
 
 // With runs a command's work in a session.
-func (w *Where) With(cmd *cobra.Command, work func(context.Context, Session) error) error {
+func (w *Target) With(cmd *cobra.Command, work func(context.Context, Session) error) error {
 	c, end, err := w.connect(cmd.Context())
 	if err != nil {
 		return err
@@ -216,7 +216,7 @@ func (w *Where) With(cmd *cobra.Command, work func(context.Context, Session) err
 }
 
 // WithClient is with for commands of other packages.
-func (w *Where) WithClient(cmd *cobra.Command, work func(context.Context, *client.Client) error) error {
+func (w *Target) WithClient(cmd *cobra.Command, work func(context.Context, *client.Client) error) error {
 	return w.With(cmd, func(ctx context.Context, s Session) error { return work(ctx, s.Client) })
 }
 
