@@ -210,7 +210,7 @@ func TestAConcentratorHandsReadingsToItsParentWhateverItsPrefix(t *testing.T) {
 	if _, err := client.Do(ctx, parent.Client, metering.Register, metering.Registration{Meters: []answer.MeterEntry{smartMeter("m1")}}); err != nil {
 		t.Fatal(err)
 	}
-	invited, err := client.Do(wait(t), parent.Client, children.Invite, client.Wish{
+	invited, err := client.Do(wait(t), parent.Client, children.Invite, client.NewInvitation{
 		Approved: true, Prefix: "campus/plant", Addresses: []string{parent.BusAddr()}, Grants: identity.Grants{Record: []point.Pattern{"meters/**"}},
 	}.Arguments())
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"voltbus/operation/nodelog"
 )
 
-// Logbook keeps the newest records of the node's own log, as logbook.Book does.
+// Logbook keeps the newest records of the node's own log, as logbook.Handler does.
 type Logbook interface {
 	Search(f *logbook.Filter) (logbook.Found, <-chan struct{})
 }

@@ -15,7 +15,7 @@ import (
 	"voltbus/query"
 )
 
-// Log keeps the newest records, as logbook.Book does.
+// Log keeps the newest records, as logbook.Handler does.
 type Log interface {
 	Search(f *logbook.Filter) (logbook.Found, <-chan struct{})
 }
