@@ -120,7 +120,7 @@ func (b *bench) nodes(ctx context.Context, dir string) (err error) {
 		return err
 	}
 	b.cable.Plug()
-	wish := client.Wish{Approved: true, Prefix: "campus", Addresses: []string{b.cable.Addr()}}
+	wish := client.NewInvitation{Approved: true, Prefix: "campus", Addresses: []string{b.cable.Addr()}}
 	invited, err := client.Do(ctx, b.region.Client, children.Invite, wish.Arguments())
 	if err != nil {
 		return err
