@@ -226,3 +226,23 @@ func TestAConcentratorHandsReadingsToItsParentWhateverItsPrefix(t *testing.T) {
 	missingOf(t, parent.Client, "2026-03-03", 25)
 	eventually(t, "the child knows it", func() bool { got := concentration(t, child); return got.Taken > 0 && got.Sent == got.Taken })
 }
+
+func TestAConcentratorHandsOnReadingsThatHaveAReadingTypeOnly(t *testing.T) {
+	for _, form := range []string{"soap", "json", "csv", "cim"} {
+		t.Run(form, func(t *testing.T) {
+			mds, token := meteringNode(t, "meters")
+			c := run(t, load(t, t.TempDir(), concentratorOf("form: "+form+"\n    age: 20ms", fmt.Sprintf("url: %q, token_file: %q", mds.HTTPAddr(), tokenFile(t, token)))))
+			issued, err := client.Do(t.Context(), c.Client, tokens.Issue, tokens.Recorder{Name: "m1", Under: "meters/m1"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := someDay(t).Add(15 * time.Minute).Format(time.RFC3339)
+			cim := `<MeterReadings xmlns="http://iec.ch/TC57/2011/MeterReadings#"><MeterReading><Meter><Names><name>m1</name></Names></Meter><Readings><timeStamp>` + at +
+				`</timeStamp><value>1</value><ReadingType ref="0.0.2.4.1.1.12.0.0.0.0.0.0.0.0.3.72.0"/></Readings></MeterReading></MeterReadings>`
+			if status, got := c.deliver(issued.Token, "messages", "application/xml", cim); status != 200 || got != `{"accepted":1,"refused":[]}` {
+				t.Fatalf("the concentrator: %d %s", status, got)
+			}
+			missingOf(t, mds.Client, "2026-03-03", 1)
+		})
+	}
+}

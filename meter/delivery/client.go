@@ -23,7 +23,7 @@ import (
 	"voltbus/meter/setting"
 )
 
-// mostAnswer is how many octets of an answer are read: a bulk of 100,000 readings that are all refused has fewer.
+// mostAnswer is how many bytes of an answer are read: a bulk of 100,000 readings that are all refused has fewer.
 const mostAnswer = 32 << 20
 
 // answerDepth is how deep an answer in XML may be.

@@ -120,7 +120,7 @@ func (s *System) validate(r Report) {
 
 func (m *Meter) validate(r Report) {
 	if m.ID == "" || len(m.ID) > maxID {
-		r("id", "%.64q is no id of a meter; write up to %d octets", m.ID, maxID)
+		r("id", "%.64q is no id of a meter; write up to %d bytes", m.ID, maxID)
 	}
 }
 

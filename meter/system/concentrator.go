@@ -46,7 +46,7 @@ func openConcentrator(c *Config) (*System, error) {
 	return s, nil
 }
 
-// maxMeter is the most octets of the id of a meter.
+// maxMeter is the most bytes of the id of a meter.
 const maxMeter = 64
 
 // admission returns why a concentrator refuses a reading, which knows no channels of meters.
@@ -58,7 +58,7 @@ func admission(c *setting.Concentrator) func(*meter.Reading) string {
 	return func(r *meter.Reading) string {
 		switch {
 		case len(r.Meter) > maxMeter:
-			return fmt.Sprintf("meter: more than %d octets", maxMeter)
+			return fmt.Sprintf("meter: more than %d bytes", maxMeter)
 		case store.PathOf(store.ChannelKey{Meter: r.Meter, Channel: 1}).Validate() != nil:
 			return "meter: no id of a meter"
 		case r.Channel < 0 || r.Channel > 65535:
