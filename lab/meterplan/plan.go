@@ -87,8 +87,8 @@ func (p *Plan) Words() []string {
 		fmt.Sprintf("%s meters with %s each %s are %s readings/s, %s a day.", number(float64(p.Meters)), channels(p.Channels), p.Interval, number(p.Rate), number(p.Daily)),
 		fmt.Sprintf("Metering data systems: %d (%d of them to spare), each with %d cores, for %s readings/s at most; %d cores in all.", p.Systems, p.Spare, l.Cores, number(p.PerNode), p.Cores),
 		fmt.Sprintf("Concentrators: %d (%d of them to spare), with %s meters each.", p.Concentrator, p.Spare, number(float64(p.MetersEach))),
-		fmt.Sprintf("Memory: %s for each metering data system, besides its cache for queries.", octets(p.Memory)),
-		fmt.Sprintf("Disk: %s in all for %.0f days, raw and validated; more where readings are edited often.", octets(p.Disk), p.Keep.Hours()/24),
+		fmt.Sprintf("Memory: %s for each metering data system, besides its cache for queries.", inBytes(p.Memory)),
+		fmt.Sprintf("Disk: %s in all for %.0f days, raw and validated; more where readings are edited often.", inBytes(p.Disk), p.Keep.Hours()/24),
 	}
 	if l.Shipped {
 		lines = append(lines, fmt.Sprintf("No run of %s was found for this machine: these are the figures that came with the program, of %s, %d cores, measured %s (load before: %s). Measure yours: voltbus lab run %s",
@@ -120,7 +120,7 @@ func number(n float64) string {
 	return fmt.Sprintf("%.0f", n)
 }
 
-func octets(n float64) string {
+func inBytes(n float64) string {
 	switch {
 	case n >= 1e12:
 		return fmt.Sprintf("%.3g TB", n/1e12)

@@ -77,9 +77,9 @@ type Outcome struct {
 	Asked    float64 `json:"asked"`    // requests answered a second
 	Took     float64 `json:"took"`     // seconds from the first request to the last answer, or to the end of the last cycle
 	Stretch  float64 `json:"stretch"`  // mean cycle of a member divided by the period; 0 without one
-	Octets   uint64  `json:"octets"`   // of all requests, head and body, as sent
+	Bytes    uint64  `json:"bytes"`    // of all requests, head and body, as sent
 	Plain    uint64  `json:"plain"`    // of all requests, before compression
-	Payload  uint64  `json:"payload"`  // of these, octets that say which meter, channel, time and value
+	Payload  uint64  `json:"payload"`  // of these, bytes that say which meter, channel, time and value
 	Building float64 `json:"building"` // seconds in which messages were built
 	// Processor is what the process used, in seconds of a core.
 	Processor float64 `json:"processor"`

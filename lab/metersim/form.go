@@ -32,7 +32,7 @@ type form struct {
 // reading is one, as texts.
 type reading struct{ meter, end, value []byte }
 
-// payload is how many octets say something: meter, channel, end and value.
+// payload is how many bytes say something: meter, channel, end and value.
 func (r *reading) payload() int { return len(r.meter) + len(channel) + len(r.end) + len(r.value) }
 
 const (

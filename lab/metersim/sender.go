@@ -82,7 +82,7 @@ func (m *member) send(ctx context.Context, number int, n int64, due time.Time) e
 		}
 	}
 	head := len(m.line.to.head) + len("\r\n\r\n") + 4
-	m.s.note(&request{taken: taken, payload: payload, octets: head + len(body), plain: head + len(m.body), reached: n + int64(f.Batch), building: built.Sub(begun), end: end, err: err, answered: status != 0})
+	m.s.note(&request{taken: taken, payload: payload, bytes: head + len(body), plain: head + len(m.body), reached: n + int64(f.Batch), building: built.Sub(begun), end: end, err: err, answered: status != 0})
 	if end.Sub(m.s.start) >= f.WarmUp {
 		m.latency.Add(end.Sub(due))
 	}
@@ -91,12 +91,12 @@ func (m *member) send(ctx context.Context, number int, n int64, due time.Time) e
 
 // request is one that was sent.
 type request struct {
-	taken, payload, octets, plain int
-	building                      time.Duration
-	reached                       int64
-	end                           time.Time
-	err                           error
-	answered                      bool
+	taken, payload, bytes, plain int
+	building                     time.Duration
+	reached                      int64
+	end                          time.Time
+	err                          error
+	answered                     bool
 }
 
 func (s *sender) note(r *request) {
@@ -107,7 +107,7 @@ func (s *sender) note(r *request) {
 	o.Reached = max(o.Reached, r.reached)
 	o.Sent += uint64(s.fleet.Batch)
 	o.Accepted += uint64(r.taken)
-	o.Octets, o.Plain, o.Payload = o.Octets+uint64(r.octets), o.Plain+uint64(r.plain), o.Payload+uint64(r.payload)
+	o.Bytes, o.Plain, o.Payload = o.Bytes+uint64(r.bytes), o.Plain+uint64(r.plain), o.Payload+uint64(r.payload)
 	o.Building += r.building.Seconds()
 	if r.err != nil {
 		if r.answered {

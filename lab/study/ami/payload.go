@@ -12,7 +12,7 @@ import (
 func runPayload(ctx context.Context, b *experiment.Bench) error {
 	table := experiment.Table{
 		Title: "What the forms cost",
-		Head:  []string{"messages", "octets a reading", "share of readings", "readings/s", "processor of the node per reading, µs"},
+		Head:  []string{"messages", "bytes a reading", "share of readings", "readings/s", "processor of the node per reading, µs"},
 	}
 	for _, s := range shapes(max(1, b.Int("bulk"))) {
 		c := s.named()
@@ -21,7 +21,7 @@ func runPayload(ctx context.Context, b *experiment.Bench) error {
 			return err
 		}
 		table.Rows = append(table.Rows, []string{
-			c.Name, experiment.Round(b.MedianOf(c.Name, "octets a reading")), fmt.Sprintf("%.0f %%", b.Median(c.Name)),
+			c.Name, experiment.Round(b.MedianOf(c.Name, "bytes a reading")), fmt.Sprintf("%.0f %%", b.Median(c.Name)),
 			experiment.Round(b.MedianOf(c.Name, "accepted")), experiment.Round(b.MedianOf(c.Name, "processor of the node per reading")),
 		})
 	}
@@ -44,8 +44,8 @@ func (s shape) measure(ctx context.Context, b *experiment.Bench, t *experiment.T
 		return err
 	}
 	n := float64(got.Sent)
-	t.Value(100 * float64(got.Payload) / float64(got.Octets))
-	t.Also("octets a reading", "octets", float64(got.Octets)/n)
+	t.Value(100 * float64(got.Payload) / float64(got.Bytes))
+	t.Also("bytes a reading", "bytes", float64(got.Bytes)/n)
 	t.Also("accepted", "readings/s", got.Rate)
 	t.Also("processor of the node per reading", "µs", got.node.CPU/n*1e6)
 	got.record(t)

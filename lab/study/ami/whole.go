@@ -91,7 +91,7 @@ func payload() experiment.Experiment {
 		Question: "Which share of a message says which meter, channel, time and value, and how many readings a second does the metering data system take in each form, compressed or not, and over TLS?",
 		Source:   source + " One reading is 9 % of a SOAP request; in a bulk of 100 readings are 30 % of it.",
 		Method: append(common(),
-			"The share is that of the octets of meter, channel, end and value in all octets of a request as it was sent, head and body; for compressed messages the readings are counted as they are without compression, so that a share may be above 100 %. The concentrators send without pause; the rates stand in the table below."),
+			"The share is that of the bytes of meter, channel, end and value in all bytes of a request as it was sent, head and body; for compressed messages the readings are counted as they are without compression, so that a share may be above 100 %. The concentrators send without pause; the rates stand in the table below."),
 		Limits: []string{together, "The published share counts an identifier, a time and a value of other lengths.", "With TLS and a new connection for each request a session is resumed.", "A node takes JSON only uncompressed."},
 		Metric: experiment.Metric{Name: "share of the readings in a message", Unit: "%", Axis: "readings in a bulk", Higher: true},
 		Settings: append([]experiment.Setting{
