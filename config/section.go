@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
 	"voltbus/internal/strictyaml"
+	metersetting "voltbus/meter/setting"
+	"voltbus/point"
 )
 
 // The bounds of what may be written.
@@ -47,7 +50,17 @@ func (l *loader) checkSections(root *yaml.Node, cfg *Config) {
 	cfg.Control.validate(r)
 	cfg.Uplink.validate(r)
 	cfg.MQTT.Validate(func(key, format string, args ...any) { r("mqtt."+key, format, args...) })
+	checkMeters(r, cfg)
 	checkForms(r, "live.publish", cfg.Live.Publish)
+}
+
+// checkMeters reports that a concentrator's readings would not go to its parent.
+func checkMeters(r report, cfg *Config) {
+	m := &cfg.Metering
+	selects := func(p point.Pattern) bool { return p.Match("meters/1/1") }
+	if m.Concentrates() && m.Concentrator.Target() == metersetting.ToParent && len(cfg.Uplink.Select) > 0 && !slices.ContainsFunc(cfg.Uplink.Select, selects) {
+		r("uplink.select", "leaves out the readings of meters that this concentrator hands to its parent; add meters/**")
+	}
 }
 
 func (n *Node) validate(r report) {
