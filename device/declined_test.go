@@ -79,7 +79,7 @@ func TestAScanThatIsAnsweredWithAnErrorLeavesADeviceOnlineAndSaysWhich(t *testin
 		"says no":         fault.E("x", fault.Rejected, "", errors.New("indications 02 00: object unknown")),
 		"not allowed":     fault.E("x", fault.Refused, "", errors.New("this master may not read")),
 		"has not got it":  fault.E("x", fault.NotFound, "", errors.New("no such object")),
-		"cannot be read":  fault.E("x", fault.Corrupt, "", errors.New("the answer has 3 octets too many")),
+		"cannot be read":  fault.E("x", fault.Corrupt, "", errors.New("the answer has 3 bytes too many")),
 		"deep in another": fmt.Errorf("read: %w", fault.E("x", fault.Rejected, "", errors.New("busy with itself"))),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -91,7 +91,7 @@ type LabProgress struct {
 	P50     float64   `json:"p50,omitempty" doc:"Seconds"`
 	P99     float64   `json:"p99,omitempty" doc:"Seconds"`
 	CPU     float64   `json:"cpu,omitempty" doc:"Cores in use by the run's process"`
-	Memory  int64     `json:"memory,omitempty" api:"min=0" doc:"Octets resident in the run's process"`
+	Memory  int64     `json:"memory,omitempty" api:"min=0" doc:"Bytes resident in the run's process"`
 	Message string    `json:"message,omitempty"`
 }
 
@@ -116,11 +116,11 @@ type Carried struct {
 type CapacityFigures struct {
 	Sample   float64 `json:"cpu_per_sample" doc:"Seconds of a core from the device to the store"`
 	Delivery float64 `json:"cpu_per_delivery" doc:"Seconds of a core to give one message to one client, the client's own work included"`
-	Log      float64 `json:"log_per_sample" doc:"Octets of the log"`
+	Log      float64 `json:"log_per_sample" doc:"Bytes of the log"`
 	Flush    float64 `json:"flush" doc:"Seconds until the disk has 64 KiB, the median"`
-	Written  float64 `json:"written_per_second" doc:"Octets a second that were flushed in pieces of 64 KiB"`
+	Written  float64 `json:"written_per_second" doc:"Bytes a second that were flushed in pieces of 64 KiB"`
 	Base     uint64  `json:"memory_base"`
-	Device   float64 `json:"memory_per_device" doc:"Octets, without its points"`
-	Point    float64 `json:"memory_per_point" doc:"Octets"`
-	Client   float64 `json:"memory_per_client" doc:"Octets, both ends of the connection"`
+	Device   float64 `json:"memory_per_device" doc:"Bytes, without its points"`
+	Point    float64 `json:"memory_per_point" doc:"Bytes"`
+	Client   float64 `json:"memory_per_client" doc:"Bytes, both ends of the connection"`
 }

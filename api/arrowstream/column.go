@@ -75,7 +75,7 @@ func (c *column) appendByte(b byte) {
 	c.data = append(c.data, b)
 }
 
-// appendNull adds a row without a value to a column of text or of 8 octets a row.
+// appendNull adds a row without a value to a column of text or of 8 bytes a row.
 func (c *column) appendNull() {
 	c.mark(false)
 	if c.kind == utf8 {

@@ -26,7 +26,7 @@ const (
 // alignment is what each message and each buffer is padded to.
 const alignment = 8
 
-// padding follows n octets.
+// padding follows n bytes.
 func padding(n int) []byte { return make([]byte, -n&(alignment-1)) }
 
 // framed is metadata as they stand in a stream: a mark, their length with padding, and they. Without metadata it ends the

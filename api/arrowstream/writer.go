@@ -13,7 +13,7 @@ import (
 // Media is the media type of a stream.
 const Media = "application/vnd.apache.arrow.stream"
 
-// A batch ends with so many samples, or octets of text. Offsets into text are 32 bits wide.
+// A batch ends with so many samples, or bytes of text. Offsets into text are 32 bits wide.
 const (
 	maxRows = 64 << 10
 	maxText = 64 << 20

@@ -165,7 +165,7 @@ func TestLongTextsEndABatchEarly(t *testing.T) {
 	}
 }
 
-// full takes so many octets and then fails.
+// full takes so many bytes and then fails.
 type full struct{ room int }
 
 func (f *full) Write(p []byte) (int, error) {
@@ -180,7 +180,7 @@ func TestAnErrorOfTheReaderIsReported(t *testing.T) {
 	for room := range whole {
 		w := arrowstream.New(&full{room: room})
 		if err := errors.Join(w.Write(mixed(100)), w.Close()); err == nil {
-			t.Fatalf("of %d octets %d were taken, and nobody says so", whole, room)
+			t.Fatalf("of %d bytes %d were taken, and nobody says so", whole, room)
 		}
 	}
 }

@@ -25,10 +25,10 @@ import (
 )
 
 // crowd is the children of a node, in this process. Each has a key, an encrypted connection, the sender and the reporter
-// of a node, and knows nodes below it.
+// of a node, and knows its descendants.
 type crowd struct {
 	share   atomic.Int64 // see bench.run
-	sent    atomic.Int64 // octets of reports
+	sent    atomic.Int64 // bytes of reports
 	nodes   int          // the children and those below them
 	cancel  context.CancelFunc
 	running sync.WaitGroup
@@ -50,7 +50,7 @@ func gather(ctx context.Context, parent *rig.Running, keys string, count, below 
 	config := trust.ClientConfig(time.Now, func(string) {})
 	c := &crowd{nodes: count * (1 + below)}
 	first := below
-	if c.nodes == replica.MaxNodes { // with the parent itself they would be too many for the node above it
+	if c.nodes == replica.MaxNodes { // with the parent itself they would be too many for its parent
 		c.nodes, first = c.nodes-1, below-1
 	}
 	ctx, c.cancel = context.WithCancel(ctx)
@@ -124,7 +124,7 @@ func (m *child) up(ctx context.Context, method string, body []byte) ([]byte, err
 	return conn.Ask(ctx, method, body)
 }
 
-// open makes the table and the reporter, and has the nodes below report once.
+// open makes the table and the reporter, and has the descendants report once.
 func (m *child) open(ctx context.Context, below int) {
 	var nodes []replica.Child
 	for i := range below {

@@ -1,4 +1,4 @@
-// Command tree_report measures what a parent of many children costs that knows all nodes below them, and what
+// Command tree_report measures what a parent of many children costs that knows all their descendants, and what
 // it reports of them to its own parent. See README.md beside it.
 package main
 
@@ -26,7 +26,7 @@ func main() {
 	}
 	var b bench
 	flag.IntVar(&b.children, "children", 1000, "how many children the parent has")
-	flag.IntVar(&b.below, "below", 9, "nodes below each child; the first has one less if there would be more than a node may have below it")
+	flag.IntVar(&b.below, "below", 9, "descendants of each child; the first has one less if there would be more than a node may have")
 	flag.DurationVar(&b.settle, "settle", 45*time.Second, "how long the tree rests before each measurement")
 	flag.DurationVar(&b.window, "window", time.Minute, "how long each measurement lasts")
 	flag.StringVar(&b.dir, "dir", "", "directory for the data; default: a temporary one")
@@ -129,7 +129,7 @@ func (b *bench) nodes(ctx context.Context, dir string) (err error) {
 	return err
 }
 
-// known waits until the region knows all nodes below the campus.
+// known waits until the region knows all descendants of the campus.
 func (b *bench) known(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()

@@ -29,7 +29,7 @@ type Options struct {
 	// Running returns the configuration by which the node runs, and Apply has it run by another one.
 	Running func() *config.Config
 	Apply   func(context.Context, *config.Config) (config.Changes, error)
-	// Allowed returns what nodes above may do by a configuration.
+	// Allowed returns what ancestors may do by a configuration.
 	Allowed func(*config.Uplink) (identity.Grants, error)
 	// Tell writes into the audit log what the node did by itself.
 	Tell func(ctx context.Context, action string, err error, detail any)
@@ -215,7 +215,7 @@ func Changes(c config.Changes) answer.ConfigChanges {
 		}
 	}
 	if c.Allow {
-		out.Words = append(out.Words, "uplink.allow is changed: what nodes above may do here")
+		out.Words = append(out.Words, "uplink.allow is changed: what ancestors may do here")
 	}
 	for _, section := range c.Restart {
 		out.Words = append(out.Words, "the section "+section+" changes when the node is started again")

@@ -19,7 +19,7 @@ import (
 
 var (
 	errNoTrial   = errors.New("is missing: a configuration from another node is on trial; say within how many seconds it is confirmed, such as 60")
-	errWider     = errors.New("would let nodes above do more here, which no other node can change; change it on the node itself, or over its own address")
+	errWider     = errors.New("would allow ancestors more here, which no other node can change; change it on the node itself, or over its own address")
 	errOfAnother = errors.New("is on trial for somebody else; only who tries it can confirm it from another node")
 )
 
@@ -99,7 +99,7 @@ func (p *Part) inFile() (*config.Config, error) {
 	return p.load(text)
 }
 
-// noWider returns an error if nodes above may do more after a change.
+// noWider returns an error if ancestors may do more after a change.
 func (p judge) noWider(before, after *config.Uplink) error {
 	had, err := p.opts.Allowed(before)
 	if err != nil {

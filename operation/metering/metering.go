@@ -99,7 +99,7 @@ type (
 	}
 )
 
-// The most octets of requests.
+// The most bytes of requests.
 const (
 	bulkBody  = 32 << 20
 	smallBody = 16 << 10

@@ -17,7 +17,7 @@ type (
 		Name     string `json:"name" api:"required,max=64"`
 		Entry    string `json:"entry" doc:"Which of the package's agents, if it has several"`
 		Grant    string `json:"grant" api:"one-of=all|none|refuse,default=refuse" doc:"What to do with the grants that it wants: give them (administrators only), give none, or refuse to install it if it wants more than it has"`
-		Memory   int64  `json:"memory" api:"min=0" doc:"Most octets of memory; 0 keeps what it was"`
+		Memory   int64  `json:"memory" api:"min=0" doc:"Most bytes of memory; 0 keeps what it was"`
 		Priority int    `json:"priority" api:"min=0,max=99" doc:"Place in the order of starts, first 0"`
 	}
 	// Relay is a request to another node.

@@ -65,7 +65,7 @@ var (
 			"Without a pattern everything comes. Unit and tags select among the points that the node knows when the stream begins, at most 10,000. " +
 			"With control what happens in control to the points comes in the same stream, as event: control with a ControlEvent as data; " +
 			"reservations and overrides always come, as in /api/v1/control/events. " +
-			"With node they are live messages of another node below or above, as far as it lets this one read them; nothing of them is stored here. " +
+			"With node they are live messages of a descendant or ancestor, as far as it lets this one read them; nothing of them is stored here. " +
 			"One pattern selects, without unit, tags and control. event: dropped says how many messages came faster than they were taken from there. " +
 			"When the node or one on the way is lost, the stream ends with event: error.",
 	})

@@ -20,7 +20,7 @@ const (
 	page     = "its answer is a page of its own, with a policy for browsers"
 )
 
-// Most octets of bodies.
+// Most bytes of bodies.
 const (
 	small   = 4 << 10
 	call    = 4 << 20

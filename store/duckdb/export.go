@@ -132,7 +132,7 @@ func (e *export) sql(ctx context.Context, days []*day.Day) (string, error) {
 	return "SELECT " + exportColumns + " FROM (" + strings.Join(parts, " UNION ALL ") + ") e(point, time, value, exact, text, kind, quality)", nil
 }
 
-// mostSorted is how many samples are sorted at once, about: they take some 150 octets each meanwhile.
+// mostSorted is how many samples are sorted at once, about: they take some 150 bytes each meanwhile.
 const mostSorted = 1 << 18
 
 // sorted puts what is asked for of a day, sorted and as it is at one moment, into files with the name and a number, and returns them as

@@ -55,7 +55,7 @@ func TestPositionsOfMoreOriginsThanAStatementNamesSurviveAStart(t *testing.T) {
 	}
 }
 
-// BenchmarkOneBlockOfEachOfManyOrigins is a commit of a centre with many small nodes below it.
+// BenchmarkOneBlockOfEachOfManyOrigins is a commit of a centre with many small children.
 func BenchmarkOneBlockOfEachOfManyOrigins(b *testing.B) {
 	const origins = 200
 	s, err := duckdb.Open(b.Context(), duckdb.Options{Dir: b.TempDir()})

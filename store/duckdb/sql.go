@@ -22,7 +22,7 @@ import (
 
 const (
 	longestSQL = time.Minute // for a caller who sets no bound
-	maxSpill   = 1 << 30     // octets that a statement may put on the disk
+	maxSpill   = 1 << 30     // bytes that a statement may put on the disk
 )
 
 // statements answers statements of people in processes of their own.

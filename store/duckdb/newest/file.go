@@ -12,8 +12,8 @@ import (
 	"voltbus/point"
 )
 
-// A file begins with magic, how many rows and how many texts there are, 8 octets each, and holds the rows behind each
-// other and then the texts, each with its row and its length, 4 octets each, in front. Numbers are little-endian.
+// A file begins with magic, how many rows and how many texts there are, 8 bytes each, and holds the rows behind each
+// other and then the texts, each with its row and its length, 4 bytes each, in front. Numbers are little-endian.
 const (
 	magic      = "VBNEWST1"
 	headLength = len(magic) + 16
@@ -63,7 +63,7 @@ func (r *row) append(b []byte) []byte {
 	return append(b, byte(r.kind), byte(r.quality), flags, 0)
 }
 
-// Read returns the table that was written to a file with so many octets and the checksum. It must not have more than so
+// Read returns the table that was written to a file with so many bytes and the checksum. It must not have more than so
 // many numbers.
 func Read(from io.Reader, length int64, checksum uint64, most int) (*Table, error) {
 	sum := xxh3.New()
@@ -106,7 +106,7 @@ func rowOf(b []byte) row {
 	}
 }
 
-// readText reads a text of at most so many octets.
+// readText reads a text of at most so many bytes.
 func (t *Table) readText(r *bufio.Reader, most uint64) error {
 	var head [wordLength]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

@@ -81,7 +81,7 @@ func TestADamagedFileIsRefused(t *testing.T) {
 		}
 		for _, octet := range []byte{whole[at] ^ 1, whole[at] ^ 0x80, 0xff - whole[at]} {
 			if read(whole[:at]+string([]byte{octet})+whole[at+1:]) == nil {
-				t.Errorf("a file with another octet at %d was read", at)
+				t.Errorf("a file with another byte at %d was read", at)
 			}
 		}
 	}

@@ -31,7 +31,7 @@ type row struct {
 	worded  bool
 }
 
-// octets are eight that need not stand at a multiple of eight.
+// bytes is eight bytes that need not be aligned to a multiple of eight.
 type octets [2]uint32
 
 func octetsOf(n uint64) octets { return octets{uint32(n), uint32(n >> 32)} }

@@ -95,12 +95,12 @@ func TestASampleTakesLittleMemory(t *testing.T) {
 		table.Take(n, newest.Sample{Time: int64(n), Value: point.FloatOf(float64(n))})
 	}
 	if each := float64(alive()-before) / points; each > most {
-		t.Errorf("a sample takes %.1f octets, want at most %d", each, most)
+		t.Errorf("a sample takes %.1f bytes, want at most %d", each, most)
 	}
 	runtime.KeepAlive(&table)
 }
 
-// alive is the memory in use, in octets.
+// alive is the memory in use, in bytes.
 func alive() uint64 {
 	runtime.GC()
 	var m runtime.MemStats

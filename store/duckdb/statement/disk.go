@@ -12,7 +12,7 @@ import (
 
 const (
 	watchEvery = 50 * time.Millisecond // between two looks at the disk
-	leastFile  = 4 << 10               // octets that any file counts as, or many empty ones would be free
+	leastFile  = 4 << 10               // bytes that any file counts as, or many empty ones would be free
 )
 
 var errDisk = errors.New("the statement took more of the disk than it may and was ended; ask for less at a time")
@@ -38,7 +38,7 @@ func (t *Task) watch(ctx context.Context, end context.CancelCauseFunc) {
 	}
 }
 
-// taken is the room that the files below a folder take on the disk, in octets. It counts no further than twice the
+// taken is the room that the files below a folder take on the disk, in bytes. It counts no further than twice the
 // bound. Files that come or go meanwhile may be left out.
 func taken(dir string, bound int64) (octets int64) {
 	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {

@@ -26,8 +26,8 @@ type Task struct {
 	Tables    []string      `json:"tables"` // names that it may use
 	Read      []string      `json:"read"`   // folders of the files that the views read, each with / at its end
 	Temp      string        `json:"temp"`   // folder for what does not fit into memory, in one of Read; "" for none
-	Spill     int64         `json:"spill"`  // octets that it may take there
-	Memory    int64         `json:"memory"` // octets of DuckDB
+	Spill     int64         `json:"spill"`  // bytes that it may take there
+	Memory    int64         `json:"memory"` // bytes of DuckDB
 	Threads   int           `json:"threads"`
 	Time      time.Duration `json:"time"` // that it may take; of the processor, too, on each thread
 }
@@ -42,7 +42,7 @@ const (
 // Frames of the answer: a letter, then what belongs to it. A row has a value for each column, each behind its tag.
 const (
 	frameColumns = 'c' // number, texts
-	frameRow     = 'r' // octets, values
+	frameRow     = 'r' // bytes, values
 	frameError   = 'e' // kind, text
 	frameEnd     = '.'
 

@@ -363,18 +363,18 @@ export interface CapacityFigures {
   cpu_per_sample: number;
   /** Seconds of a core to give one message to one client, the client's own work included */
   cpu_per_delivery: number;
-  /** Octets of the log */
+  /** Bytes of the log */
   log_per_sample: number;
   /** Seconds until the disk has 64 KiB, the median */
   flush: number;
-  /** Octets a second that were flushed in pieces of 64 KiB */
+  /** Bytes a second that were flushed in pieces of 64 KiB */
   written_per_second: number;
   memory_base: Count;
-  /** Octets, without its points */
+  /** Bytes, without its points */
   memory_per_device: number;
-  /** Octets */
+  /** Bytes */
   memory_per_point: number;
-  /** Octets, both ends of the connection */
+  /** Bytes, both ends of the connection */
   memory_per_client: number;
 }
 
@@ -1036,7 +1036,7 @@ export interface LabProgress {
   p99?: number;
   /** Cores in use by the run's process */
   cpu?: number;
-  /** Octets resident in the run's process */
+  /** Bytes resident in the run's process */
   memory?: number;
   message?: string;
 }
