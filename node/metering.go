@@ -7,7 +7,6 @@ import (
 
 	"voltbus/api/intake"
 	"voltbus/document"
-	"voltbus/meter/ruleset"
 	"voltbus/meter/system"
 	"voltbus/point"
 	"voltbus/verdict"
@@ -19,14 +18,17 @@ func openMetering(ctx context.Context, n *Node) (err error) {
 	n.meters, err = system.Open(ctx, system.Config{
 		Dir: filepath.Join(n.opts.Config.Node.Data, "metering"), Section: n.opts.Config.Metering, Origin: n.origin,
 		Sequence: last.Sequence, Samples: last.Samples, Blocks: n.blocks, Forward: n.recorder.Forward,
+		Document: func(ctx context.Context, name string) (json.RawMessage, int, error) {
+			return sharedDocument(ctx, n.docs, name)
+		},
 		Bounds: n.opts.Config.Ingest.Bounds(), Held: func() map[string]uint64 { return heldAbove(n.sender) }, Now: now, Log: n.log, Valves: n.opts.Valves != nil,
 	})
 	return err
 }
 
-// rulesOf reads the shared document with the rules of validation, and its version.
-func rulesOf(ctx context.Context, docs *document.Store) (json.RawMessage, int, error) {
-	key := document.Key{Owner: document.Shared, Name: ruleset.Name}
+// sharedDocument reads a shared document with what it refers to, and its version.
+func sharedDocument(ctx context.Context, docs *document.Store, name string) (json.RawMessage, int, error) {
+	key := document.Key{Owner: document.Shared, Name: name}
 	d, err := docs.Get(ctx, key, 0)
 	if err != nil {
 		return nil, 0, err

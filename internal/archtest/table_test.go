@@ -147,6 +147,7 @@ var table = []rule{
 	{"control", nouns, nil, "control is the words of commands and decisions; who decides, and who writes, is not its business"},
 	{"agent/...", []string{"agent/...", "wire", "identity", "point", "fault"}, parts, "an agent is a process; its supervisor knows no device"},
 	{"meter/ruleset", []string{"meter", "meter/vee"}, nil, "sets of rules are data: who keeps the document is not their business"},
+	{"meter/bill", []string{"meter", "meter/billing", "meter/interval", "meter/store", "fault"}, parts, "a bill reads a store, and has its determinants computed"},
 	{"meter/setting", []string{"meter/vee"}, nil, "what stands in the configuration is data"},
 	{"meter/system", []string{"meter/...", "api/answer", "sink", "store", "operation", "operation/metering", "point", "fault"}, parts, "the parts of the metering system meet here, so that node knows one of them"},
 	{"meter/concentrator", []string{"meter"}, nil, "when a bulk goes, and where, is decided without a log and without sending anything"},

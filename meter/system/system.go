@@ -12,6 +12,7 @@ import (
 
 	"voltbus/meter/delivery"
 	"voltbus/meter/gate"
+	"voltbus/meter/ruleset"
 	"voltbus/meter/setting"
 	meterstore "voltbus/meter/store"
 	"voltbus/meter/store/duckdb"
@@ -34,13 +35,24 @@ type Config struct {
 	Blocks            sink.Log
 	Forward           gate.Forward
 	Bounds            point.Bounds
-	// Rules returns the document with the rules of validation, see ruleset; fault.NotFound for none.
-	Rules  func(ctx context.Context) (json.RawMessage, int, error)
-	Now    func() time.Time
-	Log    *slog.Logger
-	Valves bool // whether messages with readings are measured on their way
+	// Document returns a shared document as JSON, and its version; fault.NotFound for none. See ruleset and metering.Tariffs.
+	Document documents
+	Now      func() time.Time
+	Log      *slog.Logger
+	Valves   bool // whether messages with readings are measured on their way
 	// Held returns how many samples of each origin the parent has.
 	Held func() map[string]uint64
+}
+
+// documents returns a shared document, and its version.
+type documents = func(ctx context.Context, name string) (json.RawMessage, int, error)
+
+// rules returns the document with the rules of validation.
+func rules(d documents) func(context.Context) (json.RawMessage, int, error) {
+	if d == nil {
+		return nil
+	}
+	return func(ctx context.Context) (json.RawMessage, int, error) { return d(ctx, ruleset.Name) }
 }
 
 // System is an open metering data system, or a concentrator, which has no store. Close it.
@@ -49,6 +61,8 @@ type System struct {
 	sink      *sink.Sink
 	gate      valve.Gate
 	validator *validation.Validator
+	zone      *time.Location // of local days
+	document  documents
 	now       func() time.Time
 	room      *room
 	delivery  *delivery.Delivery // of a concentrator that hands readings to systems; nil of others
@@ -70,12 +84,12 @@ func Open(ctx context.Context, c Config) (*System, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := validation.Config{Grace: max(c.Section.Grace, time.Nanosecond), Now: c.Now, Log: c.Log, Rules: c.Section.Rules(), Document: c.Rules}
+	v := validation.Config{Grace: max(c.Section.Grace, time.Nanosecond), Now: c.Now, Log: c.Log, Rules: c.Section.Rules(), Document: rules(c.Document)}
 	st, err := duckdb.Open(ctx, duckdb.Options{Dir: c.Dir, Zone: zone, Now: c.Now, MemoryLimit: int64(c.Section.Memory) << 20})
 	if err != nil {
 		return nil, err
 	}
-	s := &System{store: st, now: c.Now, room: &room{store: st, knows: st.Knows, most: uint64(c.Section.Unregistered), underway: map[string][]strays{}}}
+	s := &System{store: st, zone: zone, document: c.Document, now: c.Now, room: &room{store: st, knows: st.Knows, most: uint64(c.Section.Unregistered), underway: map[string][]strays{}}}
 	if s.validator, err = validation.New(v, st, zone); err != nil {
 		return nil, err
 	}
@@ -135,7 +149,7 @@ func (s *System) Part() metering.Part {
 	if s.store == nil {
 		return metering.Part{Gate: s.gate, Now: s.now, Concentrator: s}
 	}
-	return metering.Part{Store: s.store, Gate: s.gate, Validator: s.validator, Now: s.now}
+	return metering.Part{Store: s.store, Gate: s.gate, Validator: s.validator, Now: s.now, Zone: s.zone, Document: s.document}
 }
 
 // WebService answers the messages of other metering systems.

@@ -28,7 +28,7 @@ func open(t *testing.T, dir string, change func(*setting.Section)) *system.Syste
 	change(&section)
 	s, err := system.Open(t.Context(), system.Config{
 		Dir: dir, Section: section, Origin: "campus", Now: now,
-		Rules: func(context.Context) (json.RawMessage, int, error) {
+		Document: func(context.Context, string) (json.RawMessage, int, error) {
 			return nil, 0, fault.E("test", fault.NotFound, "rules", errors.New("none"))
 		},
 		Forward: func(context.Context, *point.Block, []byte) (func(context.Context) error, error) {

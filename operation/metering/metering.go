@@ -4,6 +4,7 @@ package metering
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -160,6 +161,10 @@ type Part struct {
 	Gate      Gate  // nil for a node that takes no readings of meters
 	Validator Validator
 	Now       func() time.Time
+	// Zone is that of the local days.
+	Zone *time.Location
+	// Document returns a shared document as JSON, and its version; fault.NotFound for none.
+	Document func(ctx context.Context, name string) (json.RawMessage, int, error)
 	// Concentrator is nil for a node that is none.
 	Concentrator Concentrator
 }
@@ -170,7 +175,7 @@ func (p *Part) Operations() []operation.Bound {
 		operation.Bind(Register, nil, p.register), operation.Bind(List, nil, p.list), operation.Bind(Get, nil, p.get),
 		operation.Bind(Readings, nil, p.readings), operation.Bind(Missing, nil, p.missing), operation.Bind(Exceptions, nil, p.exceptions),
 		operation.Bind(Settle, nil, p.settle), operation.Bind(EditReading, nil, p.edit), operation.Bind(Exchange, nil, p.exchange),
-		operation.Bind(Validate, nil, p.validate),
+		operation.Bind(Validate, nil, p.validate), operation.Bind(Bill, nil, p.bill),
 	}
 	if p.Store == nil {
 		system = operation.Absent(system)

@@ -1287,6 +1287,22 @@ export interface MQTTUnknowns {
   topics: MQTTUnknown[];
 }
 
+export interface MeterBill {
+  /** That were read, the first one first */
+  meters: string[];
+  from: Time;
+  to: Time;
+  unit: string;
+  tariff?: string;
+  /** Of its document */
+  tariffVersion?: number;
+  /** In the order of the tariff */
+  periods: MeterPeriod[];
+  registers: MeterRegister[];
+  /** Readings at no end of an interval, which do not count */
+  stray: number;
+}
+
 export interface MeterChannel {
   number: number;
   /** 18 numbers of IEC 61968-9, annex C */
@@ -1342,6 +1358,17 @@ export interface MeterConcentrators {
   concentrators: MeterConcentrator[];
 }
 
+export interface MeterDemand {
+  /** Quantity an hour: kW for kWh */
+  demand: number;
+  /** Of the window */
+  end?: Time;
+  /** That are complete */
+  windows: number;
+  /** Windows that lack a value do not count */
+  incomplete: number;
+}
+
 export interface MeterEntry {
   id: string;
   commodity: "electricity" | "gas" | "heat" | "water";
@@ -1393,6 +1420,19 @@ export interface MeterMissingEntry {
   ends: Time[];
 }
 
+export interface MeterNet {
+  import: number;
+  export: number;
+  /** import - export */
+  net: number;
+  /** Netted in each interval: the sum of what is above 0 */
+  netImport: number;
+  /** and of what is below */
+  netExport: number;
+  /** Intervals in which one of the two is missing count to neither */
+  missing: number;
+}
+
 export interface MeterNotTaken {
   meter: string;
   channel?: number;
@@ -1403,6 +1443,21 @@ export interface MeterNotTaken {
   system: string;
   /** When it was refused */
   time: Time;
+}
+
+export interface MeterPeriod {
+  period: string;
+  quantity: number;
+  /** Of the period */
+  intervals: number;
+  /** Of them those without a value */
+  missing: number;
+  estimated: number;
+  edited: number;
+  /** The highest */
+  demand?: MeterDemand;
+  /** Of consumption and what was fed in */
+  net?: MeterNet;
 }
 
 export interface MeterReadings {
@@ -1416,6 +1471,22 @@ export interface MeterRefusal {
   /** In the list that was sent */
   index: number;
   reason: string;
+}
+
+export interface MeterRegister {
+  meter: string;
+  channel: number;
+  unit: string;
+  /** What it read at the first bill date */
+  first: number;
+  /** and at the last one */
+  last: number;
+  /** Between them, with the multiplier */
+  used: number;
+  /** Between readings within 24 hours around a bill date */
+  interpolated: boolean;
+  /** Why nothing is known of it */
+  unknown?: string;
 }
 
 export interface MeterRegistered {
