@@ -119,6 +119,7 @@ func (s shape) named() experiment.Case {
 	name += ", " + bulk(s.bulk).Name
 	if s.gzip {
 		name += ", gzip"
+		line += ", gzip"
 	}
 	if s.tls {
 		name += ", TLS"
