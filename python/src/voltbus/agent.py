@@ -74,7 +74,7 @@ class Agent(Generic[S]):
     # -- to be used
 
     async def health(self, status: str, context: Any = None) -> None:
-        """Report its health: good, bad or starting, and why. It is sent at once and with each heartbeat."""
+        """Report its health: good, bad or starting, and why, at once and with each heartbeat."""
         if status not in ("good", "bad", "starting", "unknown"):
             raise Invalid("health is good, bad, starting or unknown", subject=status)
         self._status = (status, context)
