@@ -229,7 +229,8 @@ type ControlPoint struct {
 	Array      []Slot          `json:"array" doc:"The levels that are taken, the most urgent first"`
 	Overrides  []Holder        `json:"overrides"`
 	Window     *Holder         `json:"window" doc:"The reservation that holds it now"`
-	Commanded  json.RawMessage `json:"wish" api:"schema=Value"` // the commanded value; null: there is none
+	Commanded  json.RawMessage `json:"commanded" api:"schema=Value"` // the commanded value; null: there is none
+	Wish       json.RawMessage `json:"wish" api:"schema=Value"`      // the same, as programs before 0.5 know it
 	Reverting  bool            `json:"reverting" doc:"The commanded value is what the point goes back to"`
 	Output     string          `json:"output" api:"one-of=idle|writing|waiting|held|differs|mismatch|failed|unknown"` // idle, writing, waiting, held, differs, mismatch, failed, unknown
 	Held       json.RawMessage `json:"held" api:"schema=Value"`                                                       // what it was last set to, as far as known
@@ -285,10 +286,19 @@ type ControlEvent struct {
 	Holder
 	Time      time.Time       `json:"time"`
 	Cause     string          `json:"cause,omitempty"`
-	Value     json.RawMessage `json:"value,omitempty" api:"schema=Value"` // of a command or write; what the point reports, of a reading or mismatch
-	Commanded json.RawMessage `json:"wish,omitempty" api:"schema=Value"`  // what the point should report, of a mismatch
+	Value     json.RawMessage `json:"value,omitempty" api:"schema=Value"`     // of a command or write; what the point reports, of a reading or mismatch
+	Commanded json.RawMessage `json:"commanded,omitempty" api:"schema=Value"` // what the point should report, of a mismatch
+	Wish      json.RawMessage `json:"wish,omitempty" api:"schema=Value"`      // the same, as programs before 0.5 know it
 	By        string          `json:"by,omitempty"`
 	Write     uint64          `json:"write,omitempty"`
 	Fault     string          `json:"fault,omitempty" api:"schema=FaultKind"`
 	Text      string          `json:"text,omitempty" doc:"The device's words"`
+}
+
+// Value returns the commanded value, also in the answer of a node before 0.5.
+func (p *ControlPoint) Value() json.RawMessage {
+	if p.Commanded == nil {
+		return p.Wish
+	}
+	return p.Commanded
 }

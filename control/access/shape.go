@@ -54,7 +54,7 @@ func viewed(v *control.View) answer.ControlPoint {
 	out := answer.ControlPoint{
 		Point: string(v.Spec.Point), Device: string(v.Spec.Device), Unit: v.Spec.Unit, Kind: v.Spec.Kind.String(),
 		Writable: v.Spec.Writable, Default: v.Spec.Default.AppendJSON(nil), Revert: string(v.Spec.Revert),
-		Array: slots(v.Array), Overrides: holders(v.Overrides), Commanded: v.Commanded.AppendJSON(nil), Reverting: v.Reverting,
+		Array: slots(v.Array), Overrides: holders(v.Overrides), Commanded: v.Commanded.AppendJSON(nil), Wish: v.Commanded.AppendJSON(nil), Reverting: v.Reverting,
 		Output: string(v.Output), Held: v.Held.AppendJSON(nil), Reported: v.Reported.AppendJSON(nil),
 		Observed: v.Observed.AppendJSON(nil), Later: moment(v.Later), Failures: v.Failures, FailedWith: v.FailedWith,
 	}
@@ -122,6 +122,7 @@ func event(e *control.Event, now time.Time) answer.ControlEvent {
 	}
 	if e.Commanded.Kind() != point.None {
 		out.Commanded = e.Commanded.AppendJSON(nil)
+		out.Wish = out.Commanded
 	}
 	if e.Text != "" {
 		out.Fault = e.Fault.String()

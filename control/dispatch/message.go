@@ -16,8 +16,9 @@ type Message struct {
 	Task      string            `json:"task,omitempty"`
 	Command   string            `json:"command,omitempty"` // its identifier
 	Level     control.Level     `json:"level,omitempty"`
-	Value     *point.Value      `json:"value,omitempty"` // of a command or write; what the point reports, of a reading or mismatch
-	Commanded *point.Value      `json:"wish,omitempty"`  // what it should report, of a mismatch
+	Value     *point.Value      `json:"value,omitempty"`     // of a command or write; what the point reports, of a reading or mismatch
+	Commanded *point.Value      `json:"commanded,omitempty"` // what it should report, of a mismatch
+	Wish      *point.Value      `json:"wish,omitempty"`      // the same, as programs before 0.5 know it
 	Cause     control.Cause     `json:"cause,omitempty"`
 	By        string            `json:"by,omitempty"` // who caused it, if not the requester
 	Reason    string            `json:"reason,omitempty"`
@@ -32,7 +33,7 @@ type Message struct {
 func MessageOf(e *control.Event) Message {
 	m := Message{
 		Kind: e.Kind, Path: e.Path, Requester: e.Requester, Task: e.Task, Command: e.Command, Level: e.Level,
-		Value: some(e.Value), Commanded: some(e.Commanded), Cause: e.Cause, By: e.By, Reason: e.Reason, From: e.From, Until: e.Until, Write: e.Write, Text: e.Text,
+		Value: some(e.Value), Commanded: some(e.Commanded), Wish: some(e.Commanded), Cause: e.Cause, By: e.By, Reason: e.Reason, From: e.From, Until: e.Until, Write: e.Write, Text: e.Text,
 	}
 	if e.Text != "" || e.Fault != fault.Internal {
 		m.Fault = e.Fault.String()
@@ -67,8 +68,12 @@ func (m *Message) JSON() []byte {
 		o.JSON = m.Value.AppendJSON(o.JSON)
 	}
 	if m.Commanded != nil {
-		o.Name("wish")
+		o.Name("commanded")
 		o.JSON = m.Commanded.AppendJSON(o.JSON)
+	}
+	if m.Wish != nil {
+		o.Name("wish")
+		o.JSON = m.Wish.AppendJSON(o.JSON)
 	}
 	o.Some("cause", string(m.Cause))
 	o.Some("by", m.By)

@@ -14,7 +14,7 @@ func TestAMessageIsWhatPackageJSONWrites(t *testing.T) {
 	value := point.TextOf("<on>")
 	at := time.Date(2026, 5, 4, 3, 2, 1, 5, time.UTC)
 	full := Message{
-		Kind: control.CommandStarted, Path: "site/x", Requester: "agent:a", Task: "t", Command: "1\"\n", Level: 8, Value: &value, Commanded: &value,
+		Kind: control.CommandStarted, Path: "site/x", Requester: "agent:a", Task: "t", Command: "1\"\n", Level: 8, Value: &value, Commanded: &value, Wish: &value,
 		Cause: control.CauseExpired, By: "person:ada", Reason: "<cold>", From: at, Until: at, Write: 17, Fault: "timeout", Text: "a\x01b",
 	}
 	fields := reflect.ValueOf(full)

@@ -222,7 +222,7 @@ async def test_a_point_that_changes_at_its_device_is_a_mismatch() -> None:
         await bus.write(SET, 22)
         node.drift(SET, 25.0)
         state = (await bus.who(SET))["points"][0]
-        assert (state["output"], state["wish"], state["reported"]) == ("mismatch", 22, 25)
+        assert (state["output"], state["commanded"], state["reported"]) == ("mismatch", 22, 25)
         (reading,) = await bus.get([SET])
         assert (reading.value, node.commanded(SET)) == (25, 22)
         done = await bus.write(SET, 22)  # written, though it is what the node wished already
@@ -233,7 +233,7 @@ async def test_a_point_that_changes_at_its_device_is_a_mismatch() -> None:
         node.drift(SET, 25.0)
         await bus.release(SET)
         state = (await bus.who(SET))["points"][0]
-        assert (state["output"], state["wish"], state["reported"]) == ("held", None, 21)
+        assert (state["output"], state["commanded"], state["reported"]) == ("held", None, 21)
         node.drift(SET, 25.0)
         assert (await bus.who(SET))["points"][0]["output"] == "idle"
 

@@ -298,7 +298,14 @@ function idle(u: Site[number], p: Site[number]["points"][number]): ControlPoint 
   return {
     ...{ point: `${u.path}/${p.name}`, device: u.path, unit: p.unit, kind: p.kind },
     ...{ writable: p.writable ?? false, default: null, revert: "relinquish", array: [] },
-    ...{ overrides: [], window: null, wish: null, reverting: false, output: "idle" },
+    ...{
+      overrides: [],
+      window: null,
+      commanded: null,
+      wish: null,
+      reverting: false,
+      output: "idle",
+    },
     ...{ held: null, reported: null, observed: p.at(Date.now()), failures: 0 },
   };
 }
@@ -307,6 +314,7 @@ function idle(u: Site[number], p: Site[number]["points"][number]): ControlPoint 
 function settle(point: ControlPoint): void {
   point.array.sort((a, b) => (a.level ?? 0) - (b.level ?? 0));
   const value = point.array[0]?.value ?? null;
+  point.commanded = value;
   point.wish = value;
   point.held = value;
   point.reported = value;

@@ -345,7 +345,7 @@ func ofPoint(p *answer.ControlPoint) []holding {
 		case len(p.Overrides) > 0:
 			what = "overridden"
 		}
-		lines = append(lines, holding{Holder: answer.Holder{Path: p.Point}, what: what, value: p.Commanded})
+		lines = append(lines, holding{Holder: answer.Holder{Path: p.Point}, what: what, value: p.Value()})
 	}
 	lines[0].output, lines[0].later = p.Output, p.Later
 	return lines

@@ -633,6 +633,7 @@ class ControlPoint(TypedDict, total=False):
     array: list[ControlSlot]
     overrides: list[ControlHolder]
     window: ControlHolder | None
+    commanded: Any
     wish: Any
     reverting: bool
     output: str

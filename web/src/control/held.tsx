@@ -8,7 +8,7 @@ import { AskRelease } from "./ask-release";
 import type { Holdings } from "./calls";
 import { choices, type HeldRow, heldRows } from "./held-rows";
 import { levelWords } from "./levels";
-import { untilWords, whoWords, withUnit } from "./words";
+import { commandedValue, untilWords, whoWords, withUnit } from "./words";
 
 interface Props {
   api: Api;
@@ -111,7 +111,7 @@ function Row({ row: { point, doing }, me, role, now, onEnd }: RowProps) {
       <th scope="row">
         <a href={pointAddress(point.point)}>{plain(point.point)}</a>
       </th>
-      <td>{withUnit(point.wish, point.unit)}</td>
+      <td>{withUnit(commandedValue(point), point.unit)}</td>
       <td>
         {winner ? (
           <>

@@ -12,6 +12,7 @@ export const idlePoint: ControlPoint = {
   array: [],
   overrides: [],
   window: null,
+  commanded: null,
   wish: null,
   reverting: false,
   output: "idle",

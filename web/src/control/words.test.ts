@@ -47,7 +47,7 @@ describe("an end", () => {
 describe("what a point is doing", () => {
   const taken: Partial<ControlPoint> = {
     array: [slotOf("person:ann", 8, 22.5)],
-    wish: 22.5,
+    commanded: 22.5,
     held: 22.5,
     reported: 22.5,
     output: "held",

@@ -22,6 +22,10 @@ export function whoWords(requester: string, me: string): string {
   return kind === "agent" ? `the agent ${plain(name)}` : plain(requester);
 }
 
+/** The commanded value of a point; a node before 0.5 knows it by another name only. */
+export const commandedValue = (point: ControlPoint): Value =>
+  (point as Partial<ControlPoint>).commanded ?? point.wish;
+
 /** A value that somebody wrote, as it was written: "22.5", not "22.50". */
 export function asSet(v: Value | undefined): string {
   if (typeof v !== "number" || Number.isInteger(v) || Math.abs(v) < 1e-4) return value(v);
@@ -121,7 +125,7 @@ export interface Doing {
 
 /** What is known of what a point was set to. */
 export function doing(point: ControlPoint, now: number): Doing {
-  const wish = withUnit(point.wish, point.unit);
+  const wish = withUnit(commandedValue(point), point.unit);
   const reported = withUnit(point.reported, point.unit);
   const later = Date.parse(point.later ?? "");
   const wait = later > now ? ` It goes on in ${span(later - now)}.` : "";
@@ -172,7 +176,7 @@ function calm(point: ControlPoint, wait: string): Doing {
     return { level: "wait", word: "free", words: "Nobody commands it." };
   }
   if (point.output === "waiting" || wait !== "") {
-    const words = `It is at ${held}; a rate, a minimum time or a pause holds back ${withUnit(point.wish, point.unit)}.${wait}`;
+    const words = `It is at ${held}; a rate, a minimum time or a pause holds back ${withUnit(commandedValue(point), point.unit)}.${wait}`;
     return { level: "wait", word: "waiting", words };
   }
   if (point.output === "held") {

@@ -597,6 +597,7 @@ export interface ControlEvent {
   time: Time;
   cause?: string;
   value?: Value;
+  commanded?: Value;
   wish?: Value;
   by?: string;
   write?: Count;
@@ -641,6 +642,7 @@ export interface ControlPoint {
   overrides: ControlHolder[];
   /** The reservation that holds it now */
   window: ControlHolder | null;
+  commanded: Value;
   wish: Value;
   /** The commanded value is what the point goes back to */
   reverting: boolean;

@@ -335,7 +335,8 @@ class Control:
                     for n, s in sorted(self._array(p).items())
                 ]
                 row: dict[str, Any] = {"point": p, "array": array, "output": self._output(p)}
-                row |= {"wish": self.value(p) if array else None, "reported": self.measured(p)}
+                commanded = self.value(p) if array else None
+                row |= {"commanded": commanded, "wish": commanded, "reported": self.measured(p)}
                 points.append(row)
         return {"points": points, "overrides": []} | self._schedule(by, path)
 
