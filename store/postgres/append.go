@@ -181,7 +181,7 @@ func (s *appends) put(ctx context.Context, l *row.Load) error {
 // merge puts rows in place of those with the same point and time, and counts by day.
 func (s *appends) merge(ctx context.Context, l *row.Load, late []row.Ref) error {
 	_, err := s.conn.Exec(ctx, `CREATE TEMP TABLE IF NOT EXISTS incoming (time timestamptz, value float8, id int, tag smallint,
-		exact bigint, text text, bytes bytea) ON COMMIT DELETE ROWS`)
+		exact bigint, text text, octets bytea) ON COMMIT DELETE ROWS`)
 	if err != nil {
 		return err
 	}
