@@ -63,10 +63,15 @@ func TestABillIsReproducedAsItWasKnown(t *testing.T) {
 		t.Errorf("as it was known: %+v, %v", then, err)
 	}
 	for _, wrong := range []metering.Billing{
-		{From: "2026-03-03", To: "2026-03-04"}, {Meter: "m1", ServicePoint: "sp-1", From: "2026-03-03", To: "2026-03-04"},
-		{Meter: "m1", From: "2026-03-04", To: "2026-03-03"}, {Meter: "m1", From: "yesterday", To: "2026-03-03"}, {Meter: "m2", From: "2026-03-03", To: "2026-03-04"},
-		{Meter: "m1", Channel: 9, From: "2026-03-03", To: "2026-03-04"}, {Meter: "m1", From: "2026-03-03", To: "2026-03-04", Tariff: "none"},
-		{Meter: "m1", From: "2026-03-03", To: "2026-03-04", Window: 7}, {Meter: "m1", From: "2020-03-03", To: "2026-03-04"},
+		{From: "2026-03-03", To: "2026-03-04"},
+		{Meter: "m1", ServicePoint: "sp-1", From: "2026-03-03", To: "2026-03-04"},
+		{Meter: "m1", From: "2026-03-04", To: "2026-03-03"},
+		{Meter: "m1", From: "yesterday", To: "2026-03-03"},
+		{Meter: "m2", From: "2026-03-03", To: "2026-03-04"},
+		{Meter: "m1", Channel: 9, From: "2026-03-03", To: "2026-03-04"},
+		{Meter: "m1", From: "2026-03-03", To: "2026-03-04", Tariff: "none"},
+		{Meter: "m1", From: "2026-03-03", To: "2026-03-04", Window: 7},
+		{Meter: "m1", From: "2020-03-03", To: "2026-03-04"},
 	} {
 		if b, err := client.Do(ctx, r.Client, metering.Bill, wrong); err == nil {
 			t.Errorf("%+v is billed: %+v", wrong, b)

@@ -13,7 +13,8 @@ import (
 // Shaping returns who may change what agents do, by the grants that a registry knows; who is not registered has none.
 func Shaping(agents interface {
 	Agent(name string) (registry.Agent, error)
-}) func(agent string, role identity.Role) error {
+},
+) func(agent string, role identity.Role) error {
 	return func(agent string, role identity.Role) error {
 		if role.Includes(identity.Administrator) {
 			return nil

@@ -191,8 +191,13 @@ func (e *entry) rules(r vee.Rules) vee.Rules {
 		from *float64
 		to   *float64
 	}{
-		{e.Spike, &r.SpikeRatio}, {e.SpikeFloor, &r.SpikeFloor}, {e.High, &r.HighRatio}, {e.Low, &r.LowRatio},
-		{e.Sum, &r.SumTolerance}, {e.Change, &r.DemandTolerance}, {e.Maximum, &r.MaxRatio},
+		{e.Spike, &r.SpikeRatio},
+		{e.SpikeFloor, &r.SpikeFloor},
+		{e.High, &r.HighRatio},
+		{e.Low, &r.LowRatio},
+		{e.Sum, &r.SumTolerance},
+		{e.Change, &r.DemandTolerance},
+		{e.Maximum, &r.MaxRatio},
 	} {
 		if n.from != nil {
 			*n.to = *n.from

@@ -57,7 +57,9 @@ var (
 			"within 24 hours gets the first answer; another request with it is refused with 422.",
 		Form: operation.Form{
 			Reads: []operation.Content{
-				{Schema: "Readings"}, {Media: "application/senml+json", Doc: "RFC 8428"}, {Media: "application/senml+cbor", Doc: "RFC 8428"},
+				{Schema: "Readings"},
+				{Media: "application/senml+json", Doc: "RFC 8428"},
+				{Media: "application/senml+cbor", Doc: "RFC 8428"},
 				{Media: "text/csv", Doc: "Columns point, time, value and, if wanted, quality, kind, unit; or time and one point a column"},
 				{Media: "text/plain", Doc: "InfluxDB line protocol"},
 			},
@@ -74,7 +76,8 @@ var (
 			"inflated: Content-Encoding may be gzip or zstd. A token for recording may ask, too: below meters, or below meters/<meter> for one meter.",
 		Form: operation.Form{
 			Reads: []operation.Content{
-				{Media: "application/xml", Doc: "MeterReadings of IEC 61968-9"}, {Media: xml, Doc: "MeterReadings of IEC 61968-9"},
+				{Media: "application/xml", Doc: "MeterReadings of IEC 61968-9"},
+				{Media: xml, Doc: "MeterReadings of IEC 61968-9"},
 				{Media: "text/csv", Doc: "Columns meter, channel or readingType, end (of the interval), value"},
 			},
 			Answers: usual("The node cannot record now, or is no metering data system"),
@@ -88,8 +91,10 @@ var (
 		Form: operation.Form{
 			Foreign: true, Reads: []operation.Content{{Media: xml, Doc: "SOAP 1.1"}, {Media: soap, Doc: "SOAP 1.2"}},
 			Answers: []operation.Content{
-				{Status: 200, Media: soap}, {Status: 400, Media: soap, Doc: "A fault of SOAP 1.2"},
-				{Status: 500, Media: xml, Doc: "A fault"}, {Status: 500, Media: soap},
+				{Status: 200, Media: soap},
+				{Status: 400, Media: soap, Doc: "A fault of SOAP 1.2"},
+				{Status: 500, Media: xml, Doc: "A fault"},
+				{Status: 500, Media: soap},
 			},
 		},
 	})

@@ -17,8 +17,11 @@ import (
 func TestWhatIsWrittenIsReadTheSame(t *testing.T) {
 	at := time.UnixMicro(1772320500_000_001)
 	want := []meter.Reading{
-		{Meter: "E1", Channel: 1, End: at, Value: 0.25}, {Meter: "E1", Channel: 1, End: at.Add(time.Minute), Value: -1},
-		{Meter: "E1", Channel: 65535, End: at, Value: math.MaxFloat64}, {Meter: "a/b c", Channel: 2, End: at, Value: 0}, {Meter: "E1", Channel: 1, End: at, Value: 0.25},
+		{Meter: "E1", Channel: 1, End: at, Value: 0.25},
+		{Meter: "E1", Channel: 1, End: at.Add(time.Minute), Value: -1},
+		{Meter: "E1", Channel: 65535, End: at, Value: math.MaxFloat64},
+		{Meter: "a/b c", Channel: 2, End: at, Value: 0},
+		{Meter: "E1", Channel: 1, End: at, Value: 0.25},
 	}
 	data, err := compact.Append([]byte("before"), want)
 	if err != nil {
