@@ -1,7 +1,6 @@
-// Package agent supervises agents: programs in processes of their own that use the bus with an
-// identity of their own. It installs them, starts them with few rights, watches and bounds them,
-// starts them again when they end, and keeps what they print. It knows neither the bus nor the
-// registry of identities: node hands it functions.
+// Package agent supervises agents: programs in their own processes that use the bus with their own identity. It installs them, starts
+// them with few rights, watches and bounds them, starts them again when they end, and keeps what they print. It knows neither the bus nor
+// the registry of identities: node hands it functions.
 package agent
 
 import (

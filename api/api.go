@@ -1,6 +1,5 @@
-// Package api is the HTTP interface of a node: the points, their newest values and history, the
-// live stream, and the state of the node. Its shapes are those of package answer; openapi.yaml
-// documents them.
+// Package api is the HTTP interface of a node: it finds the route of a request, authorises the caller, and has the request answered. Its
+// shapes are those of package answer; openapi.yaml documents them.
 package api
 
 import (

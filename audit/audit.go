@@ -1,6 +1,5 @@
-// Package audit keeps who did what, when, and how it ended, in a log that can only grow. Each
-// entry carries a hash over itself and the hash before it, so that a change, a removal or an
-// insertion anywhere shows. docs/formats/audit.md is the format.
+// Package audit records who did what, when, and with which outcome, in an append-only log. Each entry carries a hash over itself and the
+// hash before it, so that a change, a removal or an insertion anywhere shows. docs/formats/audit.md is the format.
 package audit
 
 import (

@@ -1,7 +1,7 @@
-// Package broker is the MQTT broker of a node: it serves clients over TCP, TLS and WebSocket, judges what they may do,
-// routes messages between them, and turns messages into samples of points by the templates of the configuration. A
-// message with QoS 1 or 2 is answered when everything that it changes is on disk: its samples in the log, and what
-// waits for clients that are away in the storage. It knows neither the log nor the bus; node gives it functions.
+// Package broker is the MQTT broker of a node: it serves clients over TCP, TLS and WebSocket, enforces their rights, routes messages, and
+// converts messages into samples of points by the templates of the configuration. A message with QoS 1 or 2 is answered when everything
+// that it changes is on disk: its samples in the log, and what waits for clients that are away in the storage. It knows neither the log
+// nor the bus; node gives it functions.
 package broker
 
 import (

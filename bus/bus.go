@@ -1,6 +1,5 @@
-// Package bus carries live messages, and holds the log. It embeds a NATS server and is the only
-// package that knows NATS: parts of this process use it in memory, everything else connects to it
-// over TLS with its own key.
+// Package bus carries live messages, and holds the log. It embeds a NATS server and is the only package that knows NATS: parts of this
+// process use it in memory, everything else connects to it over TLS with its own key.
 package bus
 
 import (

@@ -1,5 +1,5 @@
-// Package catalog keeps what the node knows about its points, and who may use it, in one SQLite
-// file; the points also in memory, where they are read. It holds no samples: those are in the store.
+// Package catalog stores points, accounts and access rights of a node in one SQLite file; points are also held in memory for reading. It
+// holds no samples: those are in the store.
 package catalog
 
 import (

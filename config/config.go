@@ -1,6 +1,5 @@
-// Package config reads the file voltbus.yaml: strictly, over defaults, and with every problem at
-// once. It knows the contract of drivers but no driver and no other part: the kinds of driver are
-// handed to Load, and node hands each part its own struct.
+// Package config reads voltbus.yaml: strictly, over defaults, reporting all problems at once. It knows the contract of drivers but no
+// driver and no other part: the kinds of driver are handed to Load, and node hands each part its own struct.
 package config
 
 import (

@@ -1,6 +1,5 @@
-// Package control holds the words of control: what is asked for, what is decided, and how points are.
-// Package model decides what a point is set to when several people and programs command it: a pure state
-// machine without goroutines, clocks and I/O.
+// Package control defines the types of control: commands, decisions, and the states of points. Package model decides what a point is set
+// to when several people and programs command it: a pure state machine without goroutines, clocks and I/O.
 //
 // # Three answers to three questions
 //

@@ -1,6 +1,6 @@
-// Package device owns the devices of a node: it checks what they are to be, gives each a place on a line, takes the requests
-// of others for them, and notices what no line can notice of itself. What a line does with its devices is in
-// voltbus/device/line, how a device is to be read in voltbus/device/acquisition.
+// Package device owns the devices of a node: it validates their configuration, assigns each to a line, accepts requests for them, and
+// detects lines that stand still. What a line does with its devices is in voltbus/device/line, how a device is to be read in
+// voltbus/device/acquisition.
 //
 // # Lines
 //

@@ -1,5 +1,5 @@
-// Package document keeps the configuration documents of agents and devices: texts with versions,
-// which may refer to each other and be bound to a JSON Schema.
+// Package document stores versioned configuration documents of agents and devices, which may refer to each other and be validated by a
+// JSON Schema.
 package document
 
 import (

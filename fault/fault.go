@@ -1,5 +1,5 @@
-// Package fault names what can go wrong, once, for every part of the system: the same kinds
-// appear in Go errors, on the bus, in HTTP problem details and in the command line's exit codes.
+// Package fault defines the kinds of error once for the whole system: the same kinds appear in Go errors, on the bus, in HTTP problem
+// details and in the command line's exit codes.
 package fault
 
 import (

@@ -1,4 +1,4 @@
-// Package health gathers what is not well at a node from its parts, and has it judged by package verdict.
+// Package health collects the problems of a node from its parts, and has package verdict judge them.
 package health
 
 import (

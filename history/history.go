@@ -1,5 +1,5 @@
-// Package history is the store of this node: it opens the one that the configuration names, files or a database server,
-// keeps it in order, and says how far it has every origin, also while it is away.
+// Package history is the store of this node: it opens the configured engine, keeps it in order, and says how far each origin is stored,
+// also while the store is away.
 package history
 
 import (

@@ -1,7 +1,5 @@
-// Package identity says who is who: the keys of the node and of its bus clients, the
-// certificates that encrypt what leaves the process, the people and programs that log in, and
-// the roles they have. All secrets are made where they are used and lie in files that only
-// their owner can read.
+// Package identity defines identities: the keys of the node and of its bus clients, the certificates for connections, the people and
+// programs that log in, and their roles. All secrets are made where they are used and lie in files that only their owner can read.
 package identity
 
 // Role is what somebody may do. Each role includes those before it.

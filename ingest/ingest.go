@@ -1,6 +1,5 @@
-// Package ingest reads the bodies in which programs send readings: Voltbus's own JSON, SenML as
-// JSON and CBOR (RFC 8428), InfluxDB line protocol and CSV. It turns bytes into samples and into
-// errors by line; it knows no HTTP and records nothing.
+// Package ingest parses the request bodies in which programs send readings: Voltbus's own JSON, SenML as JSON and CBOR (RFC 8428),
+// InfluxDB line protocol and CSV. It turns bytes into samples and into errors by line; it knows no HTTP and records nothing.
 //
 // All bodies are hostile: sizes, depth, lengths and the number of errors are bounded, every path,
 // text and time is checked, and text that becomes part of a path is escaped.

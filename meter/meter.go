@@ -1,6 +1,5 @@
-// Package meter holds the nouns of metering: meters with channels and registers, where they are installed,
-// what they report, and readings with their versions. It is pure: no storage, no messages, no clock. Terms
-// follow IEC 61968-9; OBIS codes follow IEC 62056-61.
+// Package meter defines the nouns of metering: meters with channels and registers, where they are installed, what they report, and
+// readings with their versions. It is pure: no storage, no messages, no clock. Terms follow IEC 61968-9; OBIS codes follow IEC 62056-61.
 //
 // Readings are columns, never one object each: a History keeps the versions of one channel, package vee
 // validates blocks of consecutive intervals.

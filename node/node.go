@@ -1,5 +1,5 @@
-// Package node is where the parts meet: it opens them in the order of the flow, hands each what
-// it needs, and stops them against the flow. It works on nothing itself.
+// Package node is the composition root: it opens the parts in the order of the data flow, gives each what it needs, and stops them in
+// reverse order. It works on nothing itself.
 package node
 
 import (

@@ -1,5 +1,5 @@
-// Package operation declares what a caller can ask of a node: its name, arguments and result, who may ask, and how far. HTTP, the
-// bus and requests of other nodes are adapters over one table of such declarations; clients ask through the same declarations.
+// Package operation declares the operations of a node: name, arguments, result, required rights, and whether other nodes may ask. HTTP,
+// the bus and requests of other nodes are adapters over one table of such declarations; clients ask through the same declarations.
 package operation
 
 import (

@@ -1,5 +1,5 @@
-// Package point holds the nouns of Voltbus: points, values, samples and blocks of samples.
-// It imports nothing of the module, and everything else speaks in its terms.
+// Package point defines the nouns of Voltbus: points, values, samples and blocks of samples. It imports nothing of the module, and
+// everything else speaks in its terms.
 package point
 
 import "time"

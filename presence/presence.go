@@ -1,5 +1,5 @@
-// Package presence keeps how the agents of a node are: what each said last about its health, and
-// the alerts that are open. It knows neither bus nor storage: both are given to it.
+// Package presence holds the health of a node's agents, as each last reported it, and their open alerts. It knows neither bus nor
+// storage: both are given to it.
 package presence
 
 import (

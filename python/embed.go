@@ -1,5 +1,4 @@
-// Package python carries the Python SDK for agents: the wheel that "make sdk" built from the
-// sources beside it, which the supervisor installs into the environment of each agent.
+// Package python embeds the wheel of the Python SDK, which the supervisor installs into each agent's environment.
 package python
 
 import (

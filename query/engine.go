@@ -1,5 +1,5 @@
-// Package query answers questions about the history: the newest values, ranges, summaries, and
-// what a plot needs. Every answer says how complete it is.
+// Package query answers queries of the history: newest values, ranges, aggregates, and the data of plots. Every answer says how complete
+// it is.
 package query
 
 import (

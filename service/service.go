@@ -1,6 +1,5 @@
-// Package service answers what agents ask of the node: who am I and what may I, keep these samples,
-// give me the history, who else is there. It is a set of functions over the parts that know; how
-// requests arrive is the bus's business.
+// Package service answers requests of agents on the bus: who they are and what they may do, recording samples, querying the history, and
+// who else is connected. It is a set of functions over the parts that know; how requests arrive is the bus's business.
 package service
 
 import (

@@ -1,6 +1,5 @@
-// Package store is the contract of the history: where samples are kept and queried. A store is a
-// sink of the log with its own position; samples and position are committed in one transaction,
-// so that a crash neither loses nor repeats a sample.
+// Package store is the contract of the history: how samples are stored and queried. A store is a sink of the log with its own position;
+// samples and position are committed in one transaction, so that a crash neither loses nor repeats a sample.
 package store
 
 import (

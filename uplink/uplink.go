@@ -1,6 +1,5 @@
-// Package uplink holds what a node and its parent say to each other when blocks go up: the lanes,
-// the frame around a block, the greeting and the answers. docs/formats/uplink.md describes them.
-// Package sender is the child's side, package receiver the parent's.
+// Package uplink defines the messages between a node and its parent about blocks: lanes, the frame around a block, the greeting and the
+// answers. docs/formats/uplink.md describes them. Package sender is the child's side, package receiver the parent's.
 package uplink
 
 import (

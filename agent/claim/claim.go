@@ -1,6 +1,5 @@
-// Package claim lets the nodes of a machine share a range of users, so that no two agents run as one:
-// processes of one user may end and read each other, and what a user still runs is ended with its
-// agent.
+// Package claim shares a range of system users among the nodes of a machine, so that no two agents run as the same user: processes of one
+// user can signal and read each other, and whatever a user still runs ends with its agent.
 //
 // Who holds a user has a socket of its name, in Linux's abstract namespace. The kernel gives a name to
 // one process, and takes it back when that ends, however it ends; there is no file that can be left

@@ -1,5 +1,4 @@
-// Package description asks a Python package that is installed which agents it has, and what they
-// are, without starting them.
+// Package description asks an installed Python package which agents it contains and what they do, without starting them.
 package description
 
 import (

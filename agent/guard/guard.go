@@ -1,4 +1,4 @@
-// Package guard keeps agents from the rest of the machine, as far as this machine can do that.
+// Package guard isolates agents from the rest of the machine, with the means that the machine offers.
 package guard
 
 import (

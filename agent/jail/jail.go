@@ -1,6 +1,6 @@
-// Package jail starts a program with fewer rights than its parent has: as a user of its own, with
-// only the folders that it was given, bounded, and never outliving who started it. It is the
-// inner half of the isolation of agents: a process calls Exec on itself and becomes the program.
+// Package jail starts a program with fewer rights than its parent: as a separate user, with access only to given directories, with
+// resource limits, and never outliving its parent. It is the inner half of the isolation of agents: a process calls Exec on itself and
+// becomes the program.
 package jail
 
 import (

@@ -1,5 +1,5 @@
-// Package journal keeps what a process prints: one JSON object a line, in files that are bounded in
-// size, number and rate, and that can be searched and followed.
+// Package journal stores the output of a process: one JSON object per line, in files bounded in size, number and rate, which can be
+// searched and followed.
 package journal
 
 import (

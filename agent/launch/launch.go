@@ -1,4 +1,4 @@
-// Package launch starts the processes of agents, keeps what they print, and ends all that they leave.
+// Package launch starts the processes of agents, records their output, and ends all that they leave behind.
 package launch
 
 import (

@@ -1,4 +1,4 @@
-// Package place names what is in an agent's folder.
+// Package place names the files and directories of an installed agent.
 package place
 
 import (

@@ -1,5 +1,5 @@
-// Package process looks at the processes of this machine, and ends those that are surely meant: by
-// number and time of start, never by name.
+// Package process inspects the processes of this machine, and ends exactly those that are meant: identified by process id and start time,
+// never by name.
 package process
 
 import (

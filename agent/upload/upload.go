@@ -1,4 +1,4 @@
-// Package upload receives what is to be installed.
+// Package upload receives and checks the packages of agents to install.
 package upload
 
 import (

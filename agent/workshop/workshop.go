@@ -1,5 +1,5 @@
-// Package workshop runs an agent from its sources, in the foreground, while somebody writes it.
-// Nothing isolates it: it is the developer's own program.
+// Package workshop runs an agent from its sources in the foreground, for development. Nothing isolates it: it is the developer's own
+// program.
 package workshop
 
 import (

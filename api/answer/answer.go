@@ -1,5 +1,5 @@
-// Package answer holds the shapes of the HTTP API: what the server writes and the clients read.
-// Their documentation for other languages is api/openapi.yaml, which a test compares.
+// Package answer defines the types of the HTTP API that the server writes and clients read. Their documentation for other languages is
+// api/openapi.yaml, which a test compares.
 package answer
 
 import (

@@ -1,4 +1,4 @@
-// Package bound limits what one person takes of a node, and all together: places that are held, turns that are waited for, and rates.
+// Package bound limits the resources that one person and all together may use: concurrent places, queues and rates.
 package bound
 
 import (

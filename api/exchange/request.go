@@ -1,4 +1,4 @@
-// Package exchange is one request over HTTP and its answer: who asks, what with, and how the answer, or what is wrong, is written.
+// Package exchange represents one HTTP request and its response: the caller, the parameters, and how the result or an error is written.
 package exchange
 
 import (

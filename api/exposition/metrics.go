@@ -1,4 +1,4 @@
-// Package exposition tells the figures of a node in the text format of Prometheus.
+// Package exposition writes the metrics of a node in the text format of Prometheus.
 package exposition
 
 import (

@@ -1,5 +1,5 @@
-// Package intake takes what programs send to be recorded: readings of points in several formats, also as InfluxDB takes them, and
-// messages of metering systems. Bodies are bounded for one sender and for all, and what has an idempotency key is recorded once.
+// Package intake receives what programs send for recording: readings of points in several formats, including that of InfluxDB clients,
+// and messages of metering systems. Bodies are bounded for one sender and for all, and what has an idempotency key is recorded once.
 package intake
 
 import (

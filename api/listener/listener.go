@@ -1,4 +1,4 @@
-// Package listener serves the page and the API on a socket of this machine: without TLS on loopback, with it elsewhere.
+// Package listener serves the page and the API on a socket: with TLS beyond loopback, without it on loopback.
 package listener
 
 import (

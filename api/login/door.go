@@ -1,5 +1,5 @@
-// Package login recognises who sends a request: by a token, by the session of a browser, or by name and password. Guesses are counted
-// before they are judged, and strangers lock nobody out.
+// Package login identifies the sender of a request: by a token, by a browser session, or by name and password. Guesses are counted before
+// they are judged, and strangers lock nobody out.
 package login
 
 import (

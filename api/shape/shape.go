@@ -1,5 +1,4 @@
-// Package shape turns what parts of the node answer into the shapes of package answer, for everybody
-// who shows them: HTTP and the bus answer alike.
+// Package shape converts results of the node's parts into the types of package answer, so that HTTP and the bus answer alike.
 package shape
 
 import (

@@ -1,5 +1,5 @@
-// Package stream sends events as they happen: live values, what happens in control, on the bus and to nodes, and lines of logs. Each
-// reader has a place; one that falls behind is cut off and told so.
+// Package stream sends events as they happen: live values, events of control, the bus and nodes, and log lines. Each reader has a place;
+// one that falls behind is cut off and told so.
 package stream
 
 import (

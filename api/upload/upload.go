@@ -1,4 +1,4 @@
-// Package upload installs the programs of agents that come over HTTP, for people who may shape these agents.
+// Package upload installs agents' programs that are uploaded over HTTP by people with the right to change these agents.
 package upload
 
 import (

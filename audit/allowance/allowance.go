@@ -1,4 +1,4 @@
-// Package allowance bounds how much of an actor is written: a burst, which fills again as time passes.
+// Package allowance limits how many audit entries one actor may cause: a burst that refills over time.
 package allowance
 
 import "time"

@@ -1,6 +1,5 @@
-// Package head knows where audit logs ended: this node's own, which the catalogue keeps beside the log, and those of its
-// children, which each child signs and gets back from its parent. So a log that was deleted, cut or exchanged shows
-// although its own files fit together.
+// Package head records where audit logs end: this node's own, which the catalogue keeps beside the log, and those of its children, which
+// each child signs and gets back from its parent. So a log that was deleted, cut or exchanged shows although its own files fit together.
 package head
 
 import (

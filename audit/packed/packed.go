@@ -1,4 +1,4 @@
-// Package packed writes and reads files of JSON texts, one a line, compressed, and sums them up.
+// Package packed reads and writes compressed files of JSON lines, with their checksums.
 package packed
 
 import (

@@ -1,5 +1,5 @@
-// Package report says what of a node stands in its audit log: it turns the events of its parts into entries, and
-// decides which of them wait for the disk, which have an allowance, and which are summed up.
+// Package report turns events of a node's parts into audit entries, and decides which of them wait for the disk, which count against an
+// allowance, and which are summed up.
 package report
 
 import (

@@ -1,5 +1,5 @@
-// Command agent_request measures calls between two agents through a node, how long live messages take
-// to many agents, and readings that an agent records one a call, over TLS on loopback. See README.md beside it.
+// Command agent_request measures calls between two agents through a node, the delay of live messages to many agents, and single readings
+// that an agent records, over TLS on loopback. See README.md beside it.
 package main
 
 import (

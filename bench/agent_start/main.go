@@ -1,6 +1,5 @@
-// Command agent_start measures how long an installed agent takes from the request to start it to its first
-// message on the bus, and what the node needs for each agent that it supervises. See README.md beside
-// it.
+// Command agent_start measures the time from the request to start an installed agent to its first message on the bus, and what each
+// supervised agent costs the node. See README.md beside it.
 package main
 
 import (

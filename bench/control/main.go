@@ -1,5 +1,5 @@
-// Command control measures what commands cost through the dispatcher: one after another from many callers,
-// and thousands in one call, with and without the audit log. See README.md beside it.
+// Command control measures the cost of commands through the dispatcher: one after another from many callers, and thousands in one call,
+// with and without the audit log. See README.md beside it.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command export measures how fast a history leaves a node over HTTP as CSV, Arrow and Parquet, and
-// what the node needs for it. README.md says how.
+// Command export measures how fast a history leaves a node over HTTP as CSV, Arrow and Parquet, and the resources that the node needs for
+// it. README.md says how.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command http_ingest measures how many readings a second a node takes over HTTP and has on disk
-// when it answers. See README.md beside it.
+// Command http_ingest measures how many readings a second a node accepts over HTTP and has on disk when it answers. See README.md beside
+// it.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command ingest measures the durable path on one machine: recorder, log, sink and store, all in
-// one process with the writers. See README.md beside it.
+// Command ingest measures the durable path on one machine: recorder, log, sink and store, in one process with the writers. See README.md
+// beside it.
 package main
 
 import (

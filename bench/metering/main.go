@@ -1,5 +1,5 @@
-// Command metering measures the embedded metering store: registering, appending, judging, one meter's month, a
-// day's missing list, bytes a reading. See README.md.
+// Command metering measures the metering store: registration, appending, validation, one meter's month, a day's missing list, and bytes
+// per reading. See README.md.
 package main
 
 import (

@@ -1,7 +1,6 @@
 //go:build linux
 
-// Command mqtt_clients measures what MQTT clients cost a broker: memory while idle, processor time
-// for each message. See README.md.
+// Command mqtt_clients measures the cost of MQTT clients at a broker: memory while idle, and processor time per message. See README.md.
 package main
 
 import (

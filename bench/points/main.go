@@ -1,5 +1,5 @@
-// Command points measures what a node's points cost: how many new ones a second it registers, how much
-// memory each takes, how long a start, a search and readings of them take. See README.md beside it.
+// Command points measures the cost of a node's points: registrations a second, memory per point, and the time of a start, a search and
+// their readings. See README.md beside it.
 package main
 
 import (

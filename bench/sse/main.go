@@ -1,6 +1,5 @@
-// Command sse measures what readers of the live stream cost a node: it runs the program as a node
-// with simulated devices, reads /api/v1/stream many times from this process, and asks the kernel
-// how much processor the node used. See README.md beside it.
+// Command sse measures the cost of readers of the live stream: it runs the program as a node with simulated devices, reads /api/v1/stream
+// many times from this process, and asks the kernel for the node's processor time. See README.md beside it.
 package main
 
 import (

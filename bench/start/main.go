@@ -1,5 +1,4 @@
-// Command start measures how long a node takes from its start to the first sample, and how much
-// memory it needs when nothing happens. See README.md beside it.
+// Command start measures the time from a node's start to its first sample, and its memory when idle. See README.md beside it.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command store_query answers the question: how fast does the DuckDB store answer when it holds
-// 100 million samples of 10,000 points, a month of them? README.md has the method and figures.
+// Command store_query measures how fast the DuckDB store answers when it holds 100 million samples of 10,000 points, a month of them;
+// README.md has the method and figures.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command tree_report measures what a parent of many children costs that knows all their descendants, and what
-// it reports of them to its own parent. See README.md beside it.
+// Command tree_report measures the cost of a parent with many children that knows all their descendants, and of its reports to its own
+// parent. See README.md beside it.
 package main
 
 import (

@@ -1,5 +1,4 @@
-// Package account knows the devices that may use the MQTT broker: their kinds, the hashes of their secrets and the
-// certificates that they were given.
+// Package account keeps the devices that may use the MQTT broker: their kinds, the hashes of their secrets, and their certificates.
 package account
 
 import (

@@ -1,4 +1,4 @@
-// Package front is the MQTT broker as a node has it: with its devices, its storage and the addresses where it listens.
+// Package front assembles the MQTT broker of a node: its devices, storage and listeners.
 package front
 
 import (

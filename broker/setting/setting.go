@@ -1,5 +1,5 @@
-// Package setting holds the section "mqtt" of the configuration: what kinds of device may do, and how
-// what they send becomes points. The comments of the fields are the reference documentation.
+// Package setting defines the section "mqtt" of the configuration: what each kind of device may do, and how its messages become points.
+// The comments of the fields are the reference documentation.
 package setting
 
 import "time"

@@ -1,5 +1,5 @@
-// Package storage keeps what an MQTT broker must not forget in one SQLite file: devices with the hashes of their
-// secrets, sessions with the messages that wait for them, and retained messages.
+// Package storage stores the state of an MQTT broker in one SQLite file: devices with the hashes of their secrets, sessions with their
+// queued messages, and retained messages.
 package storage
 
 import (

@@ -1,6 +1,6 @@
-// Package template turns the payloads of MQTT messages into readings of points, by the templates of the
-// configuration. It is pure: it knows neither clients nor the recorder. Topics and payloads are hostile: every name
-// that becomes part of a path is escaped, and depth, sizes and numbers of values are bounded.
+// Package template converts payloads of MQTT messages into readings of points, by the templates of the configuration. It is pure: it
+// knows neither clients nor the recorder. Topics and payloads are hostile: every name that becomes part of a path is escaped, and depth,
+// sizes and numbers of values are bounded.
 package template
 
 import (

@@ -1,5 +1,4 @@
-// Package blocklog keeps encoded blocks in a durable, bounded sequence: a file stream of the embedded server, flushed for
-// each block.
+// Package blocklog stores encoded blocks in a durable, bounded sequence: a file stream of the embedded server, flushed after each block.
 package blocklog
 
 import (

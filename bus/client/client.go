@@ -1,8 +1,6 @@
-// Package client is what agents written in Go use to be on the bus of a node: they publish and
-// receive live samples and free messages, call methods of other agents and answer calls, record
-// samples durably, read the history, and report their health. Every agent has a key and a name; what
-// it may do the node decides, and what it may not do comes back as fault.Refused with the
-// capability that is missing.
+// Package client connects agents written in Go to the bus of a node: they publish and receive live samples and other messages, call and
+// serve methods, record samples durably, query the history, and report their health. Every agent has a key and a name; what it may do the
+// node decides, and what it may not do comes back as fault.Refused with the capability that is missing.
 package client
 
 import (

@@ -1,4 +1,4 @@
-// Package dispatch hands requests of many callers to a bounded number of workers, so that callers take turns.
+// Package dispatch passes requests of many callers to a bounded number of workers, fairly among the callers.
 package dispatch
 
 import (

@@ -1,5 +1,4 @@
-// Package keyholder says what the holders of keys may do on the bus, and makes changes of that hold for those who are
-// connected.
+// Package keyholder manages the bus permissions of key holders, and applies changes to live connections.
 package keyholder
 
 import (

@@ -1,5 +1,4 @@
-// Package peer connects to the buses of other nodes: as somebody who asks for a few things, as a child, and as one who
-// listens.
+// Package peer connects to the buses of other nodes: for a few requests, as a child, and as a listener.
 package peer
 
 import (

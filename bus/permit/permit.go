@@ -1,5 +1,5 @@
-// Package permit says what a connection may do on the bus: the subjects that it may publish and subscribe, and why one is
-// kept in quarantine.
+// Package permit defines the permissions of a bus connection: the subjects that it may publish and subscribe to, and the reason for a
+// quarantine.
 package permit
 
 import (

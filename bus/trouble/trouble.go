@@ -1,4 +1,4 @@
-// Package trouble says in the words of this project what NATS reports.
+// Package trouble turns NATS errors into messages in the terms of this project.
 package trouble
 
 import (

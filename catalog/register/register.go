@@ -1,5 +1,5 @@
-// Package register holds the points of a node in memory, in some thirty bytes each: what is known of them,
-// in path order, to be found by path, pattern, text, tag and unit. It knows no disk.
+// Package register holds the points of a node in memory in path order, at some thirty bytes each; it finds them by path, pattern, text,
+// tag and unit. It knows no disk.
 package register
 
 import (

@@ -1,4 +1,4 @@
-// Package edit adds devices to the text of a configuration, which keeps its comments and the rest of what people wrote.
+// Package edit adds devices to the text of a configuration, preserving its comments and layout.
 package edit
 
 import (

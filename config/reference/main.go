@@ -1,5 +1,5 @@
-// Reference writes the reference of the configuration file from the structs that it is decoded
-// into: the JSON Schema for editors, and the page for people. It runs in the module's root.
+// Reference generates the reference of the configuration file from the structs that it is decoded into: the JSON Schema for editors, and
+// the page for people. It runs in the module's root.
 package main
 
 import (

@@ -1,5 +1,4 @@
-// Package revision keeps the configuration file: it replaces it in one step, and remembers what
-// stood there, since when, and who wrote it.
+// Package revision stores the configuration file: it replaces the file atomically, and keeps earlier versions with their time and author.
 package revision
 
 import (

@@ -1,6 +1,5 @@
-// Package access is how programs and people reach control, by HTTP and by bus alike: it reads what they
-// ask for, looks whether they may, has package dispatch decide it, and says what became of it in the shapes
-// of package answer.
+// Package access gives programs and people access to control, over HTTP and the bus alike: it parses requests, checks permissions, passes
+// them to package dispatch, and writes outcomes in the types of package answer.
 package access
 
 import (

@@ -1,5 +1,5 @@
-// Package dispatch is where control happens: it takes requests, has package control decide them, keeps what
-// was decided, writes it into the audit log, has devices written, and tells everybody who waits.
+// Package dispatch carries out commands: it has the control model decide each request, stores the decision, writes the audit log, has
+// devices written, and notifies those who wait.
 //
 // # One goroutine
 //

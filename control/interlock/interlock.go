@@ -1,4 +1,4 @@
-// Package interlock keeps which points depend on which others, and what those have.
+// Package interlock keeps which points depend on which others, and the values of those.
 package interlock
 
 import (

@@ -1,5 +1,4 @@
-// Package journal keeps the state of control in an SQLite file of its own, so that a command does not
-// wait for those who change the catalogue.
+// Package journal stores the state of control in an SQLite file of its own, so that commands do not wait for writers of the catalogue.
 package journal
 
 import (

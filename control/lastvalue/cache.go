@@ -1,4 +1,4 @@
-// Package lastvalue keeps the last values of the points that matter for control.
+// Package lastvalue caches the last values of the points that matter for control.
 package lastvalue
 
 import (

@@ -1,4 +1,4 @@
-// Package mismatch tells people of points that do not have what they were set to: by an alert of the node, and since when.
+// Package mismatch raises an alert of the node while points do not have their commanded values.
 package mismatch
 
 import (

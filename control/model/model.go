@@ -1,5 +1,4 @@
-// Package model decides what points are set to: the state machine that package control describes,
-// without goroutines, clocks and I/O.
+// Package model decides the commanded value of each point: the state machine of control, without goroutines, clocks or I/O.
 package model
 
 import (

@@ -1,4 +1,4 @@
-// Package repeat remembers the last decisions, so that a repeat of a request gets the first answer.
+// Package repeat remembers recent decisions, so that a repeated request gets the first answer.
 package repeat
 
 import (

@@ -1,5 +1,5 @@
-// Package requester knows who asks for commands: whether somebody is there, by which node it asks, and what it may do
-// when rights have changed.
+// Package requester keeps track of the requesters of commands: whether each is connected, through which node, and which commands it keeps
+// when its rights change.
 package requester
 
 import (

@@ -1,5 +1,5 @@
-// Package reservation keeps who may command which part of a plant when: it decides reservations, starts
-// and ends their windows, and has the commands that were made under a window end with it.
+// Package reservation manages reservations: who may command which part of a plant when; it starts and ends their windows, and ends the
+// commands made under a window with it.
 package reservation
 
 import (

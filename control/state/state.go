@@ -1,6 +1,5 @@
-// Package state is the state at rest of commanded points: what a record holds of a command, of a write
-// and of a point. The records that each command changes are written field by field, as package json would
-// write them: they are most of what a call for many points costs.
+// Package state defines the persistent state of commanded points: the records of a command, of a write and of a point. The records that
+// each command changes are written field by field, as package json would write them: they are most of what a call for many points costs.
 package state
 
 import (

@@ -1,5 +1,5 @@
-// Package step is what the parts of the model of control share while they take one step: the present
-// time, the timers that are set, and what comes of the step: events, writes, and the records that change.
+// Package step holds what the parts of the control model share during one step: the current time, the timers, and the effects of the step
+// (events, writes and changed records).
 package step
 
 import (

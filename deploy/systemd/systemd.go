@@ -1,4 +1,4 @@
-// Package systemd carries the unit of a node as a service, for whoever installs one.
+// Package systemd contains the systemd unit that runs a node as a service.
 package systemd
 
 import _ "embed" // the unit

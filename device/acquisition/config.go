@@ -1,5 +1,5 @@
-// Package acquisition says how the data of devices are acquired: what is configured for each device, within which limits all are
-// served, where their scans go, and how each is doing.
+// Package acquisition describes data acquisition: the configuration of each device, the limits for all, where scans go, and the state of
+// each device.
 package acquisition
 
 import (

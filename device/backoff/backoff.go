@@ -1,4 +1,4 @@
-// Package backoff has distances that grow: between attempts, and between equal messages.
+// Package backoff computes growing delays: between connection attempts, and between repeated log messages.
 package backoff
 
 import (

@@ -1,4 +1,4 @@
-// Package clock compares the wall clock with the time that has really passed, and notices when the wall clock jumps.
+// Package clock detects jumps of the wall clock by comparing it with monotonic time.
 package clock
 
 import (

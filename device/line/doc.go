@@ -1,5 +1,5 @@
-// Package line serves one physical line with its devices: the connection, the sessions on it, the reads at their times, the requests
-// of others, and what is done while the line or a device does not answer. One goroutine does all that, in [Line.Run].
+// Package line serves one physical line with its devices: the connection, the sessions on it, scheduled reads, requests of others, and
+// failures of the line or a device. One goroutine does all that, in [Line.Run].
 //
 // # Trouble
 //

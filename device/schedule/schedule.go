@@ -1,4 +1,4 @@
-// Package schedule says when devices are read: at the slots of a grid, spread over their group.
+// Package schedule computes when devices are read: at the slots of a time grid, staggered within their group.
 package schedule
 
 import (

@@ -1,4 +1,4 @@
-// Package timestamp tells the samples of a point apart by their times.
+// Package timestamp makes the times of a point's samples distinct.
 package timestamp
 
 import (

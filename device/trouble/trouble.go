@@ -1,4 +1,4 @@
-// Package trouble says what an error of a driver means for the device, its line and whoever asked.
+// Package trouble decides what a driver's error means for the device, its line and the caller.
 package trouble
 
 import (

@@ -1,4 +1,4 @@
-// Package all is the list of the drivers: the only place that imports them all.
+// Package all lists the drivers: the only place that imports them all.
 package all
 
 import (

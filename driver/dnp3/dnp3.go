@@ -1,5 +1,4 @@
-// Package dnp3 is the driver for outstations that speak DNP3 (IEEE 1815) over TCP, TLS, UDP or a
-// serial port: this node is their master.
+// Package dnp3 is the driver for DNP3 outstations (IEEE 1815) over TCP, TLS, UDP or a serial port; the node is their master.
 //
 //   - dnp3.go is what the configuration sees; check.go says what is wrong with it. Package pointlist
 //     reads the list of points and knows what they mean.

@@ -1,6 +1,5 @@
-// Package drivertest is the conformance suite that every driver passes: Run checks the contract
-// of package driver against a living peer, over a line that is made to fail. The peer is a
-// program that nobody here wrote, or for a simulator the driver itself.
+// Package drivertest is the conformance suite that every driver passes: Run checks the contract of package driver against a real peer,
+// over a connection that is made to fail. The peer is a program that nobody here wrote, or for a simulator the driver itself.
 package drivertest
 
 import (

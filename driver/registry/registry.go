@@ -1,6 +1,5 @@
-// Package registry reads the lists of points that drivers are given: as CSV with a heading, as
-// YAML in a file, or in the configuration itself. What the columns mean is the driver's, by a
-// [Format]; how they are written is the same everywhere.
+// Package registry reads drivers' point lists: CSV with a header, YAML in a file, or inline in the configuration. What the columns mean
+// is the driver's, by a [Format]; how they are written is the same everywhere.
 package registry
 
 import (

@@ -1,7 +1,6 @@
-// Package sim is a driver without a device: parts of a building that behave plausibly. What it
-// shows is a function of the time and the seed, so two reads at one time agree and it needs no
-// goroutine; only set points that were written change its course. The time is that of a clock which
-// may run faster than the real one.
+// Package sim is a driver that simulates parts of a building, without a device. What it shows is a function of the time and the seed, so
+// two reads at one time agree and it needs no goroutine; only set points that were written change its course. The time is that of a clock
+// which may run faster than the real one.
 //
 // Most models stand alone. A building is the meter of all rooms on its line: a set point that is
 // written in a room moves the power of the building.

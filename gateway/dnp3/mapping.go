@@ -1,5 +1,5 @@
-// Package dnp3 shows points of a node to DNP3 masters (IEEE 1815): an outstation whose values
-// come from the node's interface, the newest ones first and then every change as it happens.
+// Package dnp3 serves points of a node to DNP3 masters (IEEE 1815): an outstation that takes its values from the node's API, first the
+// newest ones and then every change.
 //
 //	node ─ Latest, Stream ─▶ Gateway ─▶ protocol/dnp3/outstation ─▶ masters
 //

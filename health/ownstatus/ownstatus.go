@@ -1,4 +1,4 @@
-// Package ownstatus says how a node is, as it reports it to its parent.
+// Package ownstatus reports the status of a node to its parent.
 package ownstatus
 
 import (

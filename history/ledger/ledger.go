@@ -1,4 +1,4 @@
-// Package ledger is the account of a node: of each origin, what was produced, acknowledged and stored here.
+// Package ledger is the ledger of a node: per origin, what was produced, acknowledged and stored here.
 package ledger
 
 import (

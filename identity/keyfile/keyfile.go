@@ -1,4 +1,4 @@
-// Package keyfile reads and writes the files of a node's secrets: whole or not at all, and for its owner alone.
+// Package keyfile reads and writes the files with a node's secrets: atomically, and readable only by their owner.
 package keyfile
 
 import (

@@ -1,3 +1,3 @@
-// Package registry knows the agents of a node, its children and their invitations, each with its key and what it was
-// granted. It keeps them in memory over a durable storage, and tells who asked to be told of every change after it holds.
+// Package registry keeps the agents, children and invitations of a node, each with its key and grants. It keeps them in memory over a
+// durable storage, and tells who asked to be told of every change after it holds.
 package registry

@@ -1,6 +1,5 @@
-// Package admission decides which readings from outside are recorded: not those of points that belong to
-// a device, not those out of a token's bounds, and not those of ever new points. What passes is
-// listed in the catalogue and handed to the recorder.
+// Package admission decides which readings from outside are recorded: it refuses points that belong to a device, points outside a token's
+// bounds, and too many new points. What passes is listed in the catalogue and handed to the recorder.
 package admission
 
 import (

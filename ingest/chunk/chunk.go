@@ -1,6 +1,5 @@
-// Package chunk cuts a file with readings into bodies that a node takes one after another. It holds
-// one of them in memory, however long the file is, and cuts the same file at the same places each
-// time, so that a chunk that is sent again is known again.
+// Package chunk splits a file with readings into request bodies that a node accepts one after another. It holds one of them in memory,
+// however long the file is, and cuts the same file at the same places each time, so that a chunk that is sent again is known again.
 package chunk
 
 import (

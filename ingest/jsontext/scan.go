@@ -1,4 +1,4 @@
-// Package jsontext walks over JSON without copying it. Whoever walks meets names and values where they stand in the text.
+// Package jsontext scans JSON without copying it. Whoever walks meets names and values where they stand in the text.
 package jsontext
 
 import (

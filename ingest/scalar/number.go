@@ -1,5 +1,5 @@
-// Package scalar reads numbers, texts and times as programs write them, whatever the format that they stand in. What it
-// reads is hostile: it bounds texts and takes no number that is not finite.
+// Package scalar parses numbers, texts and times as programs write them, in any format. What it reads is hostile: it bounds texts and
+// takes no number that is not finite.
 package scalar
 
 import (

@@ -1,5 +1,4 @@
-// Package admission bounds the connections of a listener, in all and of each address, so that nobody shuts others
-// out by holding many.
+// Package admission limits the connections of a listener, in total and per address, so that no client can shut out the others.
 package admission
 
 import (

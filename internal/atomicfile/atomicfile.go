@@ -1,5 +1,4 @@
-// Package atomicfile replaces files in one step: after a crash or an error at any moment the old
-// content stands there, or the new, whole.
+// Package atomicfile replaces files atomically: after a crash or an error the file has either its old content or the new.
 package atomicfile
 
 import (

@@ -1,6 +1,6 @@
-// Package column keeps a value for each number from 0 on, for tables with millions of rows of which many
-// have the value of their neighbours. A column stands in pages: it grows without a copy of what is there and
-// with room for less than a page, and a page whose rows all have one value takes no memory but that value.
+// Package column stores one value per number from 0 on, compactly for tables with millions of rows in which neighbours often have equal
+// values. A column stands in pages: it grows without a copy of what is there and with room for less than a page, and a page whose rows
+// all have one value takes no memory but that value.
 package column
 
 // PageRows is how many rows stand in a page.

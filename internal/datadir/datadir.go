@@ -1,5 +1,4 @@
-// Package datadir claims a directory for one process and watches the room that is left on its
-// disk.
+// Package datadir locks a data directory for one process and watches the free space of its disk.
 package datadir
 
 import (

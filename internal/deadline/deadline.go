@@ -1,4 +1,4 @@
-// Package deadline has contexts with a deadline that cost nothing until somebody waits for their end.
+// Package deadline provides contexts with a deadline that cost nothing until something waits for them.
 package deadline
 
 import (

@@ -1,5 +1,4 @@
-// Package descriptor shares the files that a process may have open among what needs them: first the parts that keep data,
-// then connections.
+// Package descriptor divides the open files that a process may have: first among the parts that keep data, then among connections.
 package descriptor
 
 import (

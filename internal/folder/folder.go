@@ -1,5 +1,4 @@
-// Package folder reads the files of one folder, and nothing else of the machine, for names that somebody
-// with fewer rights than this process chose.
+// Package folder reads files within one directory and nowhere else, even if a less trusted caller chose the names.
 package folder
 
 import (

@@ -1,5 +1,5 @@
-// Package host reads how this process and the machine below it are: memory, processor time, free space on
-// a disk and the temperature of the board. Where the system does not tell, the answer is zero.
+// Package host reads the resources of this process and its machine: memory, processor time, free disk space and board temperature. Where
+// the system does not tell, the answer is zero.
 package host
 
 import (

@@ -1,7 +1,6 @@
-// Package interner numbers strings that are paths, and finds them again, with little memory: a hundred thousand
-// devices of the same make have points of the same names, and each device's path is the beginning of many. It holds
-// what stands before the last slash once, what stands behind it once, and 8 bytes a path beside an index of about as
-// many. Little of it is pointers, so that the garbage collector has little to follow.
+// Package interner assigns numbers to path strings and finds them again, with little memory: devices of one make have points of the same
+// names, and a device's path is a prefix of many. It holds what stands before the last slash once, what stands behind it once, and 8
+// bytes a path beside an index of about as many. Little of it is pointers, so that the garbage collector has little to follow.
 package interner
 
 import (

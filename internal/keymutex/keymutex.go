@@ -1,4 +1,4 @@
-// Package keymutex locks by key: callers with the same key exclude each other, and those with different keys do not.
+// Package keymutex provides one mutex per key: callers with the same key exclude each other, callers with different keys do not.
 package keymutex
 
 import (

@@ -1,4 +1,4 @@
-// Package logbook keeps the newest records of a program's log in memory, to be read and followed.
+// Package logbook keeps a program's newest log records in memory, for reading and following.
 package logbook
 
 import (

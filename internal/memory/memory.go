@@ -1,4 +1,4 @@
-// Package memory sets how the process trades memory for speed.
+// Package memory sets the trade-off between memory and speed of the Go runtime.
 package memory
 
 import (

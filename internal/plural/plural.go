@@ -1,4 +1,4 @@
-// Package plural counts things in words for people: "1 sample", "2 samples".
+// Package plural writes counts for people: "1 sample", "2 samples".
 package plural
 
 import "fmt"

@@ -1,4 +1,4 @@
-// Package problem puts lists of what is wrong with a text into one sentence.
+// Package problem joins a list of problems in a text into one sentence.
 package problem
 
 import "fmt"

@@ -1,5 +1,5 @@
-// Package quarantine sets small files of a data directory aside that are damaged, so that a program starts without
-// them instead of refusing to start. It keeps what it sets aside: a person may look at it, or put it right.
+// Package quarantine moves damaged small files of a data directory aside, so that a program can start without them. It keeps what it sets
+// aside: a person may look at it, or put it right.
 package quarantine
 
 import (

@@ -1,4 +1,4 @@
-// Package seccomp refuses calls of the system to this process, or to one of its threads and what that executes, for good.
+// Package seccomp denies system calls to this process, or to one of its threads and what that thread executes, permanently.
 package seccomp
 
 import (

@@ -1,4 +1,4 @@
-// Package sqlite gives the errors of SQLite files a kind, and words that say what to do.
+// Package sqlite classifies errors of SQLite and words them so that they say what to do.
 package sqlite
 
 import (

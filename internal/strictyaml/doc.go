@@ -1,5 +1,5 @@
-// Package strictyaml decodes YAML into structs that already hold their defaults, and reports
-// everything that is wrong at once, each with file, line, key and what to write instead.
+// Package strictyaml decodes YAML into structs that already hold their defaults, and reports all errors at once, each with file, line,
+// key and what to write instead.
 //
 // Structs carry yaml tags: `yaml:"name"`, `yaml:",inline"` and `yaml:"-"`. A field without a tag
 // has its name in lower case. Two more tags shape checks and messages:

@@ -1,6 +1,6 @@
-// Package xmlpull reads XML that others wrote: strictly, in one pass, and within limits. It refuses document types, so
-// there are no entities but the five of XML itself, and nothing outside the document is ever read. Source: XML 1.0
-// (fifth edition) and Namespaces in XML 1.0 (third edition).
+// Package xmlpull reads untrusted XML: strictly, in one pass, and within limits. It refuses document types, so there are no entities but
+// the five of XML itself, and nothing outside the document is ever read. Source: XML 1.0 (fifth edition) and Namespaces in XML 1.0 (third
+// edition).
 package xmlpull
 
 import (

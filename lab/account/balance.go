@@ -1,5 +1,5 @@
-// Package account counts what became of every sample that a load generator sent: acknowledged,
-// refused, stored, lost, repeated, out of order.
+// Package account tracks the fate of every sample that a load generator sent: acknowledged, refused, stored, lost, repeated or out of
+// order.
 package account
 
 import (

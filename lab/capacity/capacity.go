@@ -1,5 +1,5 @@
-// Package capacity measures what this machine carries: it runs small loads through the real chain,
-// takes what one sample, one device, one point and one client cost, and works out what binds first.
+// Package capacity measures the capacity of this machine: it runs small loads through the real chain, derives the cost of one sample,
+// device, point and client, and computes the first limit.
 package capacity
 
 import (

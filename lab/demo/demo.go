@@ -1,5 +1,5 @@
-// Package demo prepares the demonstration site: a configuration with simulated buildings and a
-// boiler behind Modbus TCP, and the process that plays the boiler.
+// Package demo prepares the demonstration site: a configuration with simulated buildings and a boiler behind Modbus TCP, and the process
+// that simulates the boiler.
 package demo
 
 import (

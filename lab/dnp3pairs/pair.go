@@ -1,6 +1,5 @@
-// Package dnp3pairs drives pairs of DNP3 masters and outstations over loopback, in one
-// process or in two: the exchange of confirmed reports with which DNP3 stacks are
-// compared, and a fleet of outstations behind one master process.
+// Package dnp3pairs runs pairs of DNP3 masters and outstations over loopback, in one process or two: the exchange of confirmed reports by
+// which DNP3 stacks are compared, and many outstations with one master process.
 package dnp3pairs
 
 import (

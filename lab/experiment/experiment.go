@@ -1,5 +1,5 @@
-// Package experiment is the contract between the lab and its experiments: a scenario with the
-// published table that it reproduces, and the bench on which it is measured.
+// Package experiment is the contract between the lab and its experiments: a scenario with the published table that it reproduces, and the
+// test bench on which it is measured.
 package experiment
 
 import (

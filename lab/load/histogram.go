@@ -1,6 +1,5 @@
-// Package load makes load by a schedule that does not wait for answers, and measures each answer
-// from the time at which its request was due. A receiver that stalls is charged for every request
-// that it held up.
+// Package load generates load on a schedule that does not wait for answers, and measures each response from the time at which its request
+// was due. A receiver that stalls is charged for every request that it held up.
 package load
 
 import (

@@ -1,4 +1,4 @@
-// Package machine describes the machine that a run measures on, and what its processes use.
+// Package machine describes the machine on which a run is measured, and the resources that its processes use.
 package machine
 
 import (

@@ -1,5 +1,5 @@
-// Package meterplan plans metering systems: how many nodes, cores, memory and disk a number of meters takes, from limits that
-// a run of the lab measured.
+// Package meterplan plans metering systems: how many nodes, cores, memory and disk a number of meters needs, from limits that a run of
+// the lab measured.
 package meterplan
 
 import (

@@ -1,5 +1,5 @@
-// Package metersim simulates what sends readings to a metering system: meters and concentrators, many in one process, and
-// runs a node with valves to be measured with them.
+// Package metersim simulates the senders of a metering system, many meters and concentrators in one process, and runs a node with valves
+// that measure it.
 package metersim
 
 import (

@@ -1,7 +1,6 @@
-// Package modbusfarm is a Modbus TCP server that plays a plant of boilers, one a unit, for the
-// demonstration and for load tests: floats, whole numbers, bits and texts that move plausibly,
-// set points that can be written, and an address space with gaps. Registry describes a boiler
-// for the driver.
+// Package modbusfarm is a Modbus TCP server that simulates a plant of boilers, one per unit, for the demonstration and for load tests:
+// floats, integers, bits and texts that change plausibly, writable set points, and an address space with gaps. Registry describes a
+// boiler for the driver.
 package modbusfarm
 
 import (

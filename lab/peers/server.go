@@ -1,6 +1,5 @@
-// Package peers runs programs that nobody here wrote, so that they do the same work in the same run
-// as Voltbus: message buses and stores. Each is started for one trial in a directory of its own,
-// listens on loopback, and ends with the trial.
+// Package peers runs independent programs that do the same work in the same run as Voltbus: message buses and stores. Each is started for
+// one trial in a directory of its own, listens on loopback, and ends with the trial.
 package peers
 
 import (

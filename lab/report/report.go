@@ -1,5 +1,5 @@
-// Package report writes what a run found: result.json for programs, and report.html for people, one
-// file without scripts and without anything from elsewhere.
+// Package report writes the results of a run: result.json for programs, and report.html for people, one self-contained file without
+// scripts.
 package report
 
 import (

@@ -1,5 +1,5 @@
-// Package rig holds what experiments are built from: parts of Voltbus at work, whole nodes in
-// processes of their own, listeners, and the child processes that hold them.
+// Package rig contains the building blocks of experiments: parts of Voltbus at work, whole nodes in processes of their own, listeners,
+// and the child processes that hold them.
 package rig
 
 import (

@@ -1,6 +1,5 @@
-// Package runs keeps the runs of the lab in a directory, one folder each, and carries them out: in
-// this process, or in one of its own that can be watched and stopped. A run that does not finish
-// leaves nothing.
+// Package runs stores the runs of the lab in a directory, one folder each, and executes them: in this process, or in a separate one that
+// can be watched and stopped. A run that does not finish leaves nothing.
 package runs
 
 import (

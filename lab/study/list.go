@@ -1,5 +1,5 @@
-// Package study holds the experiments: one file each. A new one is a function that returns an
-// experiment.Experiment, and a line in List.
+// Package study contains the experiments, one file each. A new one is a function that returns an experiment.Experiment, and a line in
+// List.
 package study
 
 import (

@@ -1,5 +1,5 @@
-// Package bill gathers the readings of a bill from a metering store, and has its determinants computed: what a meter, or a
-// service point whose meter was exchanged, used in each period of a tariff, as it is known now or was known at a past moment.
+// Package bill reads what a bill needs from a metering store and computes its determinants: consumption of a meter, or of a service point
+// whose meter was exchanged, by period of a tariff, as known now or at a past moment.
 package bill
 
 import (

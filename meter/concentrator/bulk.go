@@ -1,5 +1,5 @@
-// Package concentrator decides for a concentrator when a bulk of readings is sent, to which system, and up to where of the log all
-// is delivered. It is pure: it neither reads the log nor sends anything.
+// Package concentrator decides for a concentrator when a bulk of readings is sent, to which system, and up to which position of the log
+// everything has been delivered. It is pure: it neither reads the log nor sends anything.
 package concentrator
 
 import (

@@ -1,6 +1,6 @@
-// Package delivery hands the readings in a concentrator's log to metering data systems: in bulks, as web services. The place in the
-// log moves on when a system has answered, so that neither a crash nor a system that is away loses a reading; one that is sent again
-// does no harm, as a reading's meter, channel and end are its key.
+// Package delivery delivers the readings in a concentrator's log to metering data systems, in bulks over web services. The place in the
+// log moves on when a system has answered, so that neither a crash nor a system that is away loses a reading; one that is sent again does
+// no harm, as a reading's meter, channel and end are its key.
 package delivery
 
 import (

@@ -1,5 +1,5 @@
-// Package gate takes in readings of meters: it refuses what cannot be a reading, says why, and hands the rest to the
-// node's log. When it returns, what was accepted is on disk.
+// Package gate admits meter readings: it refuses those that cannot be valid, with a reason for each, and writes the rest to the node's
+// log. When it returns, what was accepted is on disk.
 package gate
 
 import (

@@ -1,4 +1,4 @@
-// Package message reads readings of meters out of the messages in which metering systems exchange them.
+// Package message reads meter readings from the message formats of metering systems.
 package message
 
 import (

@@ -1,5 +1,5 @@
-// Package ruleset reads which rules of validation apply to which meters: a list of sets, of which the first that matches a
-// channel counts. A set that is wrong stops nothing else. It is pure.
+// Package ruleset parses which validation rules apply to which meters: a list of sets, of which the first that matches a channel applies.
+// A set that is wrong stops nothing else. It is pure.
 package ruleset
 
 import (

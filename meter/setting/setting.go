@@ -1,4 +1,4 @@
-// Package setting is the section "metering" of the configuration.
+// Package setting defines the section "metering" of the configuration.
 package setting
 
 import (

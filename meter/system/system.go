@@ -1,5 +1,5 @@
-// Package system puts the parts of a metering data system together: the store, the sink that fills it from the
-// node's log, the gate that takes readings in, and validation; or those of a concentrator: the gate and the delivery.
+// Package system assembles a metering system. A metering data system has the store, the sink that fills it from the node's log, the gate
+// that admits readings, and validation; a concentrator has the gate and the delivery.
 package system
 
 import (

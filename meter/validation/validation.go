@@ -1,5 +1,5 @@
-// Package validation validates and estimates what a metering store holds: each local day when it has ended, and again
-// when readings come late.
+// Package validation validates and estimates the readings of a metering store: each local day after its end, and again when late readings
+// arrive.
 package validation
 
 import (

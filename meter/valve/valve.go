@@ -1,6 +1,5 @@
-// Package valve measures where the time of a message with readings goes in a node: when the request was seen, when its
-// readings were handed over to be recorded, when they came back, and when the reply was sent. Only a node that is
-// measured has valves.
+// Package valve measures where a message with readings spends its time in a node: request received, readings passed on for recording,
+// recorded, and reply sent. Only a node that is measured has valves.
 package valve
 
 import (

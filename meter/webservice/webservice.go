@@ -1,5 +1,5 @@
-// Package webservice answers the messages of concentrators and of other systems: it reads them, has their readings
-// recorded, and writes the answer in the form of the message.
+// Package webservice answers messages with meter readings: it parses them, has the readings recorded, and replies in the format of the
+// message.
 package webservice
 
 import (

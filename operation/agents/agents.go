@@ -1,4 +1,4 @@
-// Package agents declares what callers can ask about agents, which are programs with an identity of their own on the bus, and does it.
+// Package agents declares and carries out the operations on agents, which are programs with their own identity on the bus.
 package agents
 
 import (

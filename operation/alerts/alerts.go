@@ -1,4 +1,4 @@
-// Package alerts declares what callers can ask about what agents, and the node itself, want people to know, and does it.
+// Package alerts declares and carries out the operations on alerts of agents and of the node.
 package alerts
 
 import (

@@ -1,4 +1,4 @@
-// Package auditlog declares what callers can ask about the log of who did what, and does it.
+// Package auditlog declares and carries out the operations on the audit log.
 package auditlog
 
 import (

@@ -1,4 +1,4 @@
-// Package children declares and carries out what callers can ask about the children of this node and about invitations to become one.
+// Package children declares and carries out the operations on the children of this node and on invitations.
 package children
 
 import (

@@ -1,5 +1,5 @@
-// Package configuration declares what callers can ask about the configuration file of a node, and does it: the text and its history, changes
-// that hold at once or on trial, the kinds of devices, and devices to add.
+// Package configuration declares and carries out the operations on a node's configuration file: its text and history, changes applied at
+// once or on trial, and devices to add.
 package configuration
 
 import (

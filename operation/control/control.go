@@ -1,5 +1,5 @@
-// Package control declares what callers can ask of the control of points: to read and set them, to release and reserve them, and to see
-// who holds what. It has it done by package control/access.
+// Package control declares and carries out the operations of control: reading and commanding points, releasing and reserving them, and
+// showing who commands what. It has it done by package control/access.
 package control
 
 import (

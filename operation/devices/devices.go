@@ -1,4 +1,4 @@
-// Package devices declares and does what callers ask about the devices of a node.
+// Package devices declares and carries out the operations on the devices of a node.
 package devices
 
 import (

@@ -1,4 +1,4 @@
-// Package documents declares and does what callers ask about configuration documents.
+// Package documents declares and carries out the operations on configuration documents.
 package documents
 
 import (

@@ -1,4 +1,4 @@
-// Package history declares and does what callers ask about the past of points.
+// Package history declares and carries out the operations on the history of points.
 package history
 
 import (

@@ -1,4 +1,4 @@
-// Package lab declares what callers ask of the lab, which runs experiments on the machine of a node, and does it.
+// Package lab declares and carries out the operations on the lab, which runs experiments on the machine of a node.
 package lab
 
 import (

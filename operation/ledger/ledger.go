@@ -1,4 +1,4 @@
-// Package ledger declares and does what callers ask about the account of all samples.
+// Package ledger declares and carries out the operations on the loss ledger.
 package ledger
 
 import (

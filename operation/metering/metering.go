@@ -1,5 +1,5 @@
-// Package metering declares and does what callers ask of the metering system: meters, readings, what is missing,
-// validation, exceptions and edits.
+// Package metering declares and carries out the operations on the metering system: meters, readings, missing readings, validation,
+// exceptions, edits and bills.
 package metering
 
 import (

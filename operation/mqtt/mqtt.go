@@ -1,4 +1,4 @@
-// Package mqtt declares and does what callers ask about the MQTT broker and its devices.
+// Package mqtt declares and carries out the operations on the MQTT broker and its devices.
 package mqtt
 
 import (

@@ -1,4 +1,4 @@
-// Package nodelog declares how callers read the newest records of a node's own log, and does it.
+// Package nodelog declares and carries out the operation that reads the newest records of a node's log.
 package nodelog
 
 import (

@@ -1,4 +1,4 @@
-// Package nodes declares and does what callers ask about a node and those below it.
+// Package nodes declares and carries out the operations on a node and its descendants.
 package nodes
 
 import (

@@ -1,5 +1,5 @@
-// Openapi writes what follows from the declarations of operations: the paths and schemas of the API's document, the requests of the document of
-// the bus, the operations of the Python SDK, and the page that says who may ask. It runs in the module's root.
+// Openapi generates what follows from the declarations of operations: the paths and schemas of the OpenAPI document, the requests of the
+// AsyncAPI document, the operations of the Python SDK, and the page of rights. It runs in the module's root.
 package main
 
 import (

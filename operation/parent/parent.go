@@ -1,4 +1,4 @@
-// Package parent declares and carries out what callers can ask about the parent of this node.
+// Package parent declares and carries out the operations on the parent of this node.
 package parent
 
 import (

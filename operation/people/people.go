@@ -1,5 +1,5 @@
-// Package people declares what callers can ask about who can log in, and does it. What gives a session, which is a cookie, is a matter of HTTP
-// alone: package api does that.
+// Package people declares and carries out the operations on people who can log in. What gives a session, which is a cookie, is a matter
+// of HTTP alone: package api does that.
 package people
 
 import (

@@ -1,4 +1,4 @@
-// Package points declares and does what callers ask about the points that there are.
+// Package points declares and carries out the operations on points.
 package points
 
 import (

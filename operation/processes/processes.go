@@ -1,4 +1,4 @@
-// Package processes declares what callers can ask about the agents that are installed on a node, and does it.
+// Package processes declares and carries out the operations on the agents that are installed on a node.
 package processes
 
 import (

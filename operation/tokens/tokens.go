@@ -1,4 +1,5 @@
-// Package tokens declares what callers can ask about tokens, those that can only record and those that people make for programs, and does it.
+// Package tokens declares and carries out the operations on tokens: those that can only record, and those that people create for
+// programs.
 package tokens
 
 import (

@@ -1,5 +1,5 @@
-// Package transport declares what the adapter of HTTP answers itself, and why: what begins or ends a session, streams of events, uploads,
-// and what has the form of another program's API. Who may ask, limits and audit are judged from these declarations as from all others.
+// Package transport declares what the HTTP adapter answers itself, with the reasons: sessions, event streams, uploads, and APIs in the
+// format of other programs. Who may ask, limits and audit are judged from these declarations as from all others.
 package transport
 
 import (

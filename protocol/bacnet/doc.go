@@ -1,5 +1,4 @@
-// Package bacnet is the home of a BACnet stack (ANSI/ASHRAE 135-2020) as packages, one a
-// layer; it has no code of its own.
+// Package bacnet contains a BACnet stack (ANSI/ASHRAE 135-2020), one package per layer; it has no code of its own.
 //
 //	server       a device: objects that others read, command and watch
 //	client       many devices over one socket: reads, writes, watches, discovery

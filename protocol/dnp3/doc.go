@@ -1,5 +1,4 @@
-// Package dnp3 is a DNP3 stack (IEEE 1815-2012) in packages, one for each layer; it has no
-// code of its own.
+// Package dnp3 contains a DNP3 stack (IEEE 1815-2012), one package per layer; it has no code of its own.
 //
 //	channel     TCP, TLS, UDP, serial              ⇄ octets; goroutines and timers
 //	master      an association with an outstation  ⇄ fragments

@@ -1,5 +1,5 @@
-// Package mqtt is the home of an MQTT stack (MQTT 5.0, OASIS standard of 7 March 2019, and 3.1.1,
-// ISO/IEC 20922:2016) in layers; it has no code of its own.
+// Package mqtt contains an MQTT stack (MQTT 5.0, OASIS standard of 7 March 2019, and 3.1.1, ISO/IEC 20922:2016), one package per layer;
+// it has no code of its own.
 //
 //	brokertest  a broker in memory, for tests and measurements
 //	session  sessions of a server and of a client  ⇄ packets; state machines

@@ -1,5 +1,5 @@
-// Package websocket is the server's end of WebSocket connections that carry a stream of bytes in binary messages
-// (RFC 6455), such as MQTT (MQTT 5.0 §6).
+// Package websocket is the server side of WebSocket connections that carry a byte stream in binary messages (RFC 6455), such as MQTT
+// (MQTT 5.0 §6).
 package websocket
 
 import (

@@ -1,4 +1,4 @@
-// Package agentcall calls agents in the name of the node, and turns their replies into results and errors.
+// Package agentcall calls agents on behalf of the node, and turns their replies into results and errors.
 package agentcall
 
 import (

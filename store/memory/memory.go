@@ -1,5 +1,5 @@
-// Package memory is a store that keeps everything in memory: the reference that other stores are
-// compared with, and the store of tests and of nodes that need no history after a restart.
+// Package memory is a store in memory: the reference for other stores, and the store of tests and of nodes that need no history after a
+// restart.
 package memory
 
 import (

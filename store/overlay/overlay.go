@@ -1,5 +1,5 @@
-// Package overlay shows a store together with samples that are not in it, such as those that another
-// node has not sent yet. Every question is answered as by one store that holds all of them.
+// Package overlay combines a store with samples that it does not contain, such as those that another node has not sent yet. Every
+// question is answered as by one store that holds all of them.
 package overlay
 
 import (

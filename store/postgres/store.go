@@ -1,7 +1,6 @@
-// Package postgres keeps the history in PostgreSQL, for those who want a server: one database that
-// several nodes may write to at once, and that other programs query. Samples lie in one table
-// with a partition or, with TimescaleDB, a chunk for each UTC day, each point and time once; positions and cursor are committed
-// with them. The tables are documented in docs/formats/postgres.md.
+// Package postgres stores the history in PostgreSQL: one database that several nodes may write to at the same time, and that other
+// programs can query. Samples lie in one table with a partition or, with TimescaleDB, a chunk for each UTC day, each point and time once;
+// positions and cursor are committed with them. The tables are documented in docs/formats/postgres.md.
 package postgres
 
 import (

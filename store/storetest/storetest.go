@@ -1,5 +1,5 @@
-// Package storetest is the conformance suite of the stores: what store.Store promises, as tests
-// that every implementation runs. The reference is store/memory.
+// Package storetest is the conformance suite of the stores: the promises of store.Store as tests that every implementation runs. The
+// reference is store/memory.
 package storetest
 
 import (

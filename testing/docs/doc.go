@@ -1,6 +1,5 @@
-// Package docs holds the documentation to what the program does. Its tests run the commands of
-// the tutorials, follow every relative link, and compare the reference of the command line with
-// the program's own help.
+// Package docs tests that the documentation matches the program. Its tests run the commands of the tutorials, follow every relative link,
+// and compare the reference of the command line with the program's own help.
 //
 // A Markdown file that is run works as follows. Its fenced blocks are taken in order, in one empty
 // directory:

@@ -1,5 +1,5 @@
-// Package link stands between two programs as a network does that is cut, slow, far or broken in one
-// direction. It carries the bytes of TCP connections on loopback, and never changes or reorders them.
+// Package link simulates a bad network between two programs: cut, slow, delayed, or broken in one direction. It carries the bytes of TCP
+// connections on loopback, and never changes or reorders them.
 package link
 
 import (

@@ -1,5 +1,5 @@
-// Package peers starts the other side of the interop tests: programs that nobody here wrote,
-// such as pymodbus, in their own processes on loopback.
+// Package peers starts the peers of the interoperability tests: independent programs such as pymodbus, in their own processes on
+// loopback.
 package peers
 
 import (

@@ -1,6 +1,5 @@
-// Package bundle writes what a node needs to be the child of another one without a person: a folder with
-// its configuration, its key and its membership, for a node that is started right there, for cloud-init
-// and for Ansible.
+// Package bundle writes bundles that make a node the child of another without a person: a directory with configuration, key and
+// membership, for a local node, for cloud-init and for Ansible.
 package bundle
 
 import (

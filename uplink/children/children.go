@@ -1,5 +1,5 @@
-// Package children answers what children ask about their uplink: it greets them, tells them what is on disk here, and
-// lists the points that they describe, as far as there is room for them.
+// Package children answers requests of children about their uplink: the greeting, what is on disk here, and the points that they
+// describe, within their limits.
 package children
 
 import (

@@ -1,5 +1,4 @@
-// Package descendants shows the descendants of this node: to the API, to those who judge the health of this node, and to
-// questions about history.
+// Package descendants presents the descendants of this node to the API, to health, and to queries of the history.
 package descendants
 
 import (

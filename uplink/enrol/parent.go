@@ -1,5 +1,4 @@
-// Package enrol makes one node the child of another: invitations as codes, the joining with them,
-// new keys, and what a child remembers of its parent. It
+// Package enrol makes one node the child of another: invitation codes, joining, key renewal, and the child's record of its parent. It
 // decides nothing about connections, and knows no bus: it is given functions that ask.
 package enrol
 

@@ -1,7 +1,6 @@
-// Package federation completes answers about the history with what the descendants have and did not
-// send yet: it asks the children on whose points the answer is for what is missing in the store here,
-// answers the question as if all of it was stored here, and says of each child how that went. The
-// package is given functions that ask, and knows no bus.
+// Package federation completes answers about the history with data that descendants have not sent yet: it asks the children concerned for
+// what the local store lacks, answers as if all of it were stored here, and reports how each child responded. The package is given
+// functions that ask, and knows no bus.
 package federation
 
 import (

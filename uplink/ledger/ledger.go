@@ -1,5 +1,5 @@
-// Package ledger sums up the accounts of a node and of all below it: for each origin, at each node on its
-// way, what was produced, stored, left out and lost.
+// Package ledger adds up the ledgers of a node and its descendants: per origin, at each node on its way, what was produced, stored, left
+// out and lost.
 package ledger
 
 import (

@@ -1,4 +1,4 @@
-// Package lineage knows the names of a node and of those above it, so that no name stands twice in a tree.
+// Package lineage knows the names of a node's ancestors and descendants, so that each name occurs once in a tree.
 package lineage
 
 import (

@@ -1,4 +1,4 @@
-// Package links tells of links to neighbours that are made and lost.
+// Package links reports connections to neighbouring nodes that are established and lost.
 package links
 
 import (

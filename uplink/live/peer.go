@@ -1,8 +1,7 @@
-// Package live carries live messages between a node and its parent while somebody wants them: each end tells
-// the other which subjects are wanted there, and gets those alone, each once, however many listen. Nothing is
-// kept and nothing is sent twice: what a link cannot carry now is dropped, the oldest first, and counted.
-// It has a connection of its own, so that no backlog of blocks stands before it. docs/formats/uplink.md
-// describes what is said.
+// Package live carries live messages between a node and its parent on demand: each end announces the subjects that it subscribes to, and
+// receives each of their messages once, however many subscribers it has. Nothing is kept and nothing is sent twice: what a link cannot
+// carry now is dropped, the oldest first, and counted. It has a connection of its own, so that no backlog of blocks stands before it.
+// docs/formats/uplink.md describes what is said.
 package live
 
 import (

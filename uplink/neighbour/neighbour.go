@@ -1,5 +1,5 @@
-// Package neighbour knows the nodes next to this one, its parent and its children: who they are, whether they are
-// connected, what they may do here, and how they are asked.
+// Package neighbour knows the neighbours of this node, its parent and its children: their identity, connection and permissions, and how
+// requests reach them.
 package neighbour
 
 import (

@@ -1,6 +1,5 @@
-// Package parent is the connection of a node to its parent: it joins and leaves one as callers ask for, shows how the
-// node stands with it, and keeps the connection as long as there is one. The log goes up over it, requests come down,
-// and live messages go both ways beside it.
+// Package parent is the connection of a node to its parent: it joins and leaves a parent on request, reports the state of the link, and
+// keeps it connected. The log goes up over it, requests come down, and live messages go both ways beside it.
 package parent
 
 import (

@@ -1,7 +1,6 @@
-// Package receiver takes the blocks of a node's children into its log: of each child and lane in
-// order, different ones beside each other. A block is answered when it is on disk. Which blocks are
-// there is known from the log and the store, so that each stands in the log once whatever is cut or
-// killed.
+// Package receiver records the blocks of a node's children in its log: in order per child and lane, different lanes concurrently. A block
+// is answered when it is on disk. Which blocks are there is known from the log and the store, so that each stands in the log once
+// whatever is cut or killed.
 package receiver
 
 import (

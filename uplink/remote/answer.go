@@ -1,5 +1,5 @@
-// Package remote answers what callers at other nodes ask of this one and of its agents, and asks other nodes for callers
-// of this one.
+// Package remote answers requests of callers at other nodes to this node and its agents, and sends requests of this node's callers to
+// other nodes.
 package remote
 
 import (

@@ -1,7 +1,6 @@
-// Package replica keeps at each node a document of itself and of every descendant: where it stands in the
-// tree, how it is, how its origins stand in its ledger, and when its parent saw it away. A child sends its parent
-// what changed in these documents; on each connection both first compare what they have, so that only
-// what differs travels. The package is given functions that ask the neighbours, and knows no bus.
+// Package replica keeps at each node one document for itself and for every descendant: its place in the tree, status, ledger, and the
+// outages that its parent observed. A child sends its parent what changed in these documents; on each connection both first compare what
+// they have, so that only what differs travels. The package is given functions that ask the neighbours, and knows no bus.
 package replica
 
 import (

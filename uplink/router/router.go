@@ -1,4 +1,4 @@
-// Package router hands the requests of neighbours and agents to the parts that answer them.
+// Package router routes requests of neighbours and agents to the parts that answer them.
 package router
 
 import (

@@ -1,4 +1,4 @@
-// Package shape shows the links between nodes in the shapes of the API.
+// Package shape presents the links between nodes in the types of the API.
 package shape
 
 import (

@@ -1,7 +1,6 @@
-// Package tree passes requests on from node to
-// node: to a descendant by the child on the way, to any other by the parent. Each node judges what its
-// neighbour may do there, so that nobody gets further than the nodes on the way let it. The package is
-// given functions that ask the neighbours, and knows no bus.
+// Package tree forwards requests from node to node: to a descendant through the child on the way, to any other node through the parent.
+// Each node judges what its neighbour may do there, so that nobody gets further than the nodes on the way let it. The package is given
+// functions that ask the neighbours, and knows no bus.
 package tree
 
 import (

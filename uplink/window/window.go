@@ -1,4 +1,4 @@
-// Package window decides how far a sender goes ahead of the answers of the other end.
+// Package window decides how many blocks a sender may have in flight.
 package window
 
 import (

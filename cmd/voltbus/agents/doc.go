@@ -1,2 +1,2 @@
-// Package agents has the commands for agents: their identities and grants, their programs, and calls of their methods.
+// Package agents contains the commands for agents: identities and grants, programs, and calls of their methods.
 package agents

@@ -1,4 +1,4 @@
-// Package call is the command "call" of the command line: any operation, by its declaration.
+// Package call is the command "call": any operation, by its declaration.
 package call
 
 import (

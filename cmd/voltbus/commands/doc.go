@@ -1,2 +1,2 @@
-// Package commands has the commands that command devices: set, release, reserve, override and approve.
+// Package commands contains the commands that control points: set, release, reserve, override and approve.
 package commands

@@ -1,4 +1,4 @@
-// Package convert is the command "convert" of the command line.
+// Package convert is the command "convert".
 package convert
 
 import (

@@ -1,2 +1,2 @@
-// Package data has the commands that show points, devices, history, logs, alerts and health, and import and export samples.
+// Package data contains the commands that show points, devices, history, logs, alerts and health, and that import and export samples.
 package data

@@ -1,2 +1,2 @@
-// Package dnp3tool has the commands with which an engineer looks at DNP3 outstations in the field.
+// Package dnp3tool contains the field tool for DNP3 outstations.
 package dnp3tool

@@ -1,4 +1,4 @@
-// Package meters is the command "meter" of the command line.
+// Package meters is the command "meter".
 package meters
 
 import (

@@ -1,2 +1,2 @@
-// Package modbustool has the commands with which an engineer looks at Modbus devices in the field.
+// Package modbustool contains the field tool for Modbus devices.
 package modbustool

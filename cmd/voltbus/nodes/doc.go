@@ -1,2 +1,2 @@
-// Package nodes has the commands for parents and children: invitations, enrolment, provisioning and the state of the tree.
+// Package nodes contains the commands for parents and children: invitations, enrolment, provisioning and the state of the tree.
 package nodes

@@ -1,2 +1,2 @@
-// Package settings has the commands for what an administrator sets: configuration, people, tokens, MQTT devices and the audit log.
+// Package settings contains the commands for administrators: configuration, people, tokens, MQTT devices and the audit log.
 package settings

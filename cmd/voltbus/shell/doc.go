@@ -1,2 +1,2 @@
-// Package shell is what all commands of the program share: how a node is reached, how output and errors look, and what flags mean.
+// Package shell contains what all commands share: how a node is reached, the format of output and errors, and common flags.
 package shell

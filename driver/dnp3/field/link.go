@@ -1,5 +1,5 @@
-// Package field is an association with one outstation for a tool: it is opened once, by whichever way the configuration of a device
-// names, and can explain every frame.
+// Package field is an association with one outstation for the field tool: opened once, over any transport of the configuration, able to
+// explain every frame.
 package field
 
 import (

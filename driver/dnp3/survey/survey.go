@@ -1,4 +1,4 @@
-// Package survey finds out which points an outstation has, from what it shows in its answers.
+// Package survey discovers the points of an outstation from its answers.
 package survey
 
 import (

@@ -1,5 +1,5 @@
-// Package layout says how values lie in registers: their types, the order of their bytes, texts and bit fields. It knows
-// no registry, no scale and no wire.
+// Package layout describes how values are laid out in registers: types, byte order, texts and bit fields. It knows no registry, no scale
+// and no wire.
 package layout
 
 import (

@@ -1,5 +1,4 @@
-// Reference writes the JSON Schema of a lab run's result from the structs that make it. It runs in
-// the module's root.
+// Reference generates the JSON Schema of a lab run's result from its Go types. It runs in the module's root.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Package scan measures how long one scan of many simulated devices takes to reach listeners in processes of their own.
+// Package scan measures how long one scan of many simulated devices takes to reach listeners in separate processes.
 package scan
 
 import (

@@ -1,5 +1,5 @@
-// Package ami holds the experiments about smart metering: meters send readings to concentrators, which send bulks to a
-// metering data system (MDS). They repeat those of a published assessment, with its figures beside ours.
+// Package ami contains the experiments about smart metering: meters send readings to concentrators, which send bulks to a metering data
+// system (MDS). They repeat those of a published assessment, with its figures beside ours.
 package ami
 
 import (

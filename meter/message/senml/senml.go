@@ -1,4 +1,4 @@
-// Package senml reads readings of meters out of SenML (RFC 8428), as JSON and as CBOR.
+// Package senml reads meter readings from SenML (RFC 8428), as JSON and as CBOR.
 package senml
 
 import (

@@ -1,6 +1,5 @@
-// Package directory keeps in memory which meters there are: millions of them take some fifty bytes each, and
-// meters of the same make share one description of their channels. Engines of the metering store keep it beside
-// what they have on disk.
+// Package directory indexes the registered meters in memory: some fifty bytes for each of millions, with one shared description of
+// channels for meters of the same make. Engines of the metering store keep it beside what they have on disk.
 package directory
 
 import (

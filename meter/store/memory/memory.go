@@ -1,5 +1,4 @@
-// Package memory is a metering store that keeps everything in memory: the reference that other engines are
-// compared with.
+// Package memory is a metering store in memory: the reference for other engines.
 package memory
 
 import (

@@ -1,4 +1,4 @@
-// Package metertest judges every engine of the metering store alike.
+// Package metertest is the conformance suite of the engines of the metering store.
 package metertest
 
 import (

@@ -1,6 +1,5 @@
-// Package constructed reads and writes the constructed types that properties of BACnet
-// devices have (ASHRAE 135 clause 21): time stamps, references, schedules, calendars, log
-// records, recipients and subscriptions.
+// Package constructed reads and writes the constructed types of BACnet properties (ASHRAE 135 clause 21): time stamps, references,
+// schedules, calendars, log records, recipients and subscriptions.
 //
 // A type T has Append, which writes it where the standard has no tag around it, and a
 // function ReadT for the same place. Lists of them are read with [List].

@@ -1,6 +1,5 @@
-// Package server is a BACnet device (ASHRAE 135): objects with properties that others find, read,
-// write at priorities and subscribe to. A [Device] has one socket and, beside its own services,
-// the client of package client on it.
+// Package server is a BACnet device (ASHRAE 135): objects with properties that clients find, read, write at priorities and subscribe to.
+// A [Device] has one socket and, beside its own services, the client of package client on it.
 //
 // Objects are an interface; [Point] is an object with a present value, which may be commanded.
 package server

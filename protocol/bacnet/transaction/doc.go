@@ -1,7 +1,5 @@
-// Package transaction carries out confirmed services (ASHRAE 135 clause 5.4): it assigns
-// invoke ids, repeats requests that are not answered, cuts long messages into segments with
-// windows and puts segments together, in the role of the client ([Client]) and of the server
-// ([Server]).
+// Package transaction carries out confirmed services (ASHRAE 135 clause 5.4): it assigns invoke ids, retries requests, and segments and
+// reassembles long messages with windows, as the client ([Client]) and the server ([Server]).
 //
 // Both are state machines without sockets, goroutines or clocks. They are told what arrived
 // and what time it is, send through an [Output], and say with Next when they want to be

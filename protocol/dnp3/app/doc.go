@@ -1,6 +1,5 @@
-// Package app encodes and decodes application fragments of DNP3 (IEEE 1815-2012
-// clause 4): the head, the object headers and what stands behind them. What the
-// objects themselves say is the business of package object.
+// Package app encodes and decodes application fragments of DNP3 (IEEE 1815-2012 clause 4): the fragment header, object headers and their
+// data. What the objects themselves say is the business of package object.
 //
 //	request   control | function | object headers …
 //	response  control | function | IIN1 IIN2 | object headers …

@@ -1,5 +1,5 @@
-// Package channel connects the state machines of DNP3 with the world: TCP, TLS, UDP and
-// serial streams, in either role and dialed or accepted by either side.
+// Package channel connects the state machines of DNP3 to TCP, TLS, UDP and serial streams, in either role, dialed or accepted by either
+// side.
 //
 // A [Hub] holds what all channels of a program share: buffers, lent only while they hold
 // something, and one timer wheel. A [Client] dials and keeps one connection; a [Server]

@@ -1,6 +1,5 @@
-// Package explain tells people what octets of DNP3 (IEEE 1815-2012) mean: frames with
-// their headers and whether their CRCs are right, transport segments, and fragments with
-// their indications, object headers and values.
+// Package explain explains bytes of DNP3 (IEEE 1815-2012) to people: frames with their headers and CRC checks, transport segments, and
+// fragments with their indications, object headers and values.
 //
 //	octets ─▶ Decoder ─▶ Node, a tree of lines
 //

@@ -1,5 +1,5 @@
-// Package folder lends a directory of the disk to the file service of an outstation.
-// Nothing outside the directory can be reached, neither by names nor by links in it.
+// Package folder serves a directory of the disk to the file service of an outstation. Nothing outside the directory can be reached,
+// neither by names nor by links in it.
 package folder
 
 import (

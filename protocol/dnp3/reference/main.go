@@ -1,6 +1,5 @@
-// Reference writes the page of supported objects and functions from the code: the table
-// of object layouts, and what the outstation of this library answers when it is asked. It
-// runs in the module's root.
+// Reference generates the reference page of supported objects and functions from the code: the table of object layouts, and the answers
+// of this library's outstation. It runs in the module's root.
 package main
 
 import (

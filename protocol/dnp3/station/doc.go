@@ -1,7 +1,6 @@
-// Package station is what masters and outstations share below the application layer
-// (IEEE 1815-2012 clauses 8 and 9): a [Machine] speaks in fragments, its [Port] turns
-// them into frames and back, and a [Mux] finds the port that a frame on a common line
-// is meant for.
+// Package station contains what masters and outstations share below the application layer (IEEE 1815-2012 clauses 8 and 9): a [Machine]
+// handles fragments, its [Port] turns them into frames and back, and a [Mux] finds the port that a frame on a shared line is addressed
+// to.
 //
 //	octets ─▶ Mux ─▶ Port ─▶ Machine ─▶ Output ─▶ octets
 //

@@ -1,6 +1,5 @@
-// Package brokertest is a small MQTT broker in memory, for tests of the packages below
-// protocol/mqtt and for measurements. It has one lock, keeps nothing on disk and lets everybody do
-// everything, unless its hooks say otherwise.
+// Package brokertest is a small in-memory MQTT broker, for tests of the packages below protocol/mqtt and for measurements. It has one
+// lock, keeps nothing on disk and lets everybody do everything, unless its hooks say otherwise.
 package brokertest
 
 import (

@@ -1,5 +1,4 @@
-// Package session holds the state machines of MQTT sessions (MQTT 5.0 and 3.1.1), without sockets,
-// goroutines and clocks.
+// Package session contains the state machines of MQTT sessions (MQTT 5.0 and 3.1.1), without sockets, goroutines or clocks.
 //
 //	Conn     the server's end of one network connection: CONNECT, keep-alive, topic aliases
 //	Session  what outlives the connection: subscriptions, messages in flight and waiting, will

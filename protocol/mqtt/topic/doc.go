@@ -1,6 +1,5 @@
-// Package topic knows MQTT's topic names and topic filters (MQTT 5.0 §4.7): which are valid, which
-// name matches which filter, who has subscribed to what matches, and which retained messages a new
-// subscription gets.
+// Package topic implements MQTT's topic names and topic filters (MQTT 5.0 §4.7): which are valid, which name matches which filter, which
+// subscriptions match a message, and which retained messages a new subscription receives.
 //
 //	Check, CheckFilter, Parse   validity, shared subscriptions (§4.8.2)
 //	Match                       one name against one filter

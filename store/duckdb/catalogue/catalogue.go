@@ -1,4 +1,4 @@
-// Package catalogue numbers the points of a store, and knows the newest sample of each.
+// Package catalogue numbers the points of a store, and caches the newest sample of each.
 package catalogue
 
 import (

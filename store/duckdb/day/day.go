@@ -1,4 +1,4 @@
-// Package day knows where the samples of each UTC day are, in a file or a table, and reads them there.
+// Package day locates the samples of each UTC day, in a file or a table, and reads them.
 package day
 
 import (

@@ -1,5 +1,5 @@
-// Package handle holds the database of a store open: it locks its directory, opens it again where it had become unusable, lends
-// connections for reading, and gives errors of DuckDB their kind.
+// Package handle keeps the database of a store open: it locks the directory, reopens the database when it has become unusable, lends
+// connections for reading, and classifies DuckDB's errors.
 package handle
 
 import (

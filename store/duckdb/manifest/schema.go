@@ -1,5 +1,5 @@
-// Package manifest makes, reads and writes the tables of a database that say what its store holds: how far each origin is stored, what
-// was set aside, and what cannot be counted from the samples.
+// Package manifest manages the tables that describe the content of a store: how far each origin is stored, what was set aside, and counts
+// that cannot be derived from the samples.
 package manifest
 
 import (

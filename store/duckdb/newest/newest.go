@@ -1,5 +1,5 @@
-// Package newest holds the newest sample of each point of a history in memory, in 20 bytes and without
-// pointers: a centre keeps one of each of its points, by the number that the history gave it.
+// Package newest holds the newest sample of each point of a history in memory, in 20 bytes and without pointers, by the point's number in
+// the history.
 package newest
 
 import (

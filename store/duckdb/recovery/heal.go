@@ -1,4 +1,4 @@
-// Package recovery makes database and directory of a store agree when it is opened.
+// Package recovery reconciles the database and the directory of a store when it is opened.
 package recovery
 
 import (

@@ -1,6 +1,5 @@
-// Package sample says how samples stand in the tables and files of a day: their columns, how a number and its tag keep
-// every value, where texts stand, and how they are written and collected for points. It knows no days and no state of a
-// store.
+// Package sample defines how samples are stored in the tables and files of a day: columns, the encoding of values and texts, and how
+// samples are written and collected per point. It knows no days and no state of a store.
 package sample
 
 import (

@@ -1,6 +1,5 @@
-// Package snapshot keeps the newest samples of a history in a file beside its database, so that a start need not read the
-// tables of the open days but for what came since. The database says which file it is, and which rows of
-// which tables it covers: who does not find it as it should be reads the tables.
+// Package snapshot saves the newest samples of a history in a file beside its database, so that a start reads only what arrived since.
+// The database says which file it is, and which rows of which tables it covers: who does not find it as it should be reads the tables.
 package snapshot
 
 import (

@@ -1,7 +1,6 @@
-// Package statement runs the SQL of people in a process of its own, which is bounded in memory, time and
-// files and is killed when its time is over or nobody waits for it any more: DuckDB has functions that take more
-// memory than its own limit, that no interrupt ends, and that write files. Run is the side of the store, Serve
-// that of the process.
+// Package statement runs people's SQL statements in a separate process with limits for memory, time and files, which is killed when its
+// time is over or its caller has gone: DuckDB has functions that exceed its own memory limit, that cannot be interrupted, or that write
+// files. Run is the side of the store, Serve that of the process.
 package statement
 
 import (

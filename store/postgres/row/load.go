@@ -1,4 +1,4 @@
-// Package row turns samples into rows of the table sample and back, in PostgreSQL's binary form.
+// Package row converts samples to rows of the table sample and back, in PostgreSQL's binary format.
 package row
 
 import (

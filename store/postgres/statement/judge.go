@@ -1,6 +1,6 @@
-// Package statement judges statements in SQL that people send to a PostgreSQL server: one that reads, from the two
-// views of the history, with functions of a list. The server's own parser says what a statement is: it makes a temporary
-// view of it, whose tree is read and which is never carried out or kept.
+// Package statement checks SQL statements that people send to a PostgreSQL server: only queries of the history's two views, with listed
+// functions, pass. The server's own parser says what a statement is: it makes a temporary view of it, whose tree is read and which is
+// never carried out or kept.
 package statement
 
 import (

@@ -1,5 +1,4 @@
-// Package around reads what a day of channels is judged by beside its own readings: the days around it, the reads of
-// registers, and what was usual.
+// Package around reads the context in which a day is validated: the days around it, register reads, and usual consumption.
 package around
 
 import (

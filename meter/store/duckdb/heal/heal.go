@@ -1,5 +1,5 @@
-// Package heal begins an embedded metering store anew whose database is damaged: it sets the file aside, and puts the meters
-// into the new one from a copy in Parquet. Readings come again from the node's log, as far as it reaches back.
+// Package heal rebuilds an embedded metering store whose database is damaged: it moves the file aside, and restores the meters from a
+// copy in Parquet. Readings come again from the node's log, as far as it reaches back.
 package heal
 
 import (

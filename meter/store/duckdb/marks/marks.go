@@ -1,4 +1,4 @@
-// Package marks notes in one pass over the tables of a day which intervals have a reading.
+// Package marks finds in one pass over a day's tables which intervals have a reading.
 package marks
 
 import (

@@ -1,5 +1,4 @@
-// Package registry is the tables of an embedded metering store that hold meters, their descriptions and where they are
-// installed.
+// Package registry stores the meters, their descriptions and their installations in tables of an embedded metering store.
 package registry
 
 import (

@@ -1,5 +1,5 @@
-// Package table is what the tables of an embedded metering store hold: the days with the names of their tables, and what
-// numbers of sources and verdicts stand for.
+// Package table describes the tables of an embedded metering store: the days with their table names, and the numbers of sources and
+// verdicts.
 package table
 
 import (

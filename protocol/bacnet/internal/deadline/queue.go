@@ -1,4 +1,4 @@
-// Package deadline keeps deadlines in order, for state machines that are told what time it is.
+// Package deadline keeps deadlines in order, for state machines that receive the current time as an argument.
 package deadline
 
 import (

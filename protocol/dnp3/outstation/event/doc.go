@@ -1,3 +1,2 @@
-// Package event holds the events that a DNP3 outstation keeps for a master until the
-// master confirms them.
+// Package event buffers the events of a DNP3 outstation until the master confirms them.
 package event
