@@ -99,7 +99,7 @@ type Options struct {
 	Lab api.Lab
 	// Valves is told when messages with readings of meters passed the node, see system.Watch; nil for a node that is not
 	// measured.
-	Valves func(*system.Passage)
+	Valves system.Entered
 	// LoopbackTLS encrypts connections of this machine too, which need not be, to measure what that costs.
 	LoopbackTLS bool
 	// WentBack is what revision.Recover found when the configuration was read; nil for nothing.

@@ -62,9 +62,26 @@ func ReadValves(r *rig.Running) (v Valves, err error) {
 
 // valves sums up passages. It is safe for concurrent use.
 type valves struct {
-	mu    sync.Mutex
-	sum   Valves
-	times *load.Histogram
+	mu       sync.Mutex
+	sum      Valves
+	times    *load.Histogram
+	underWay *sync.WaitGroup // messages that entered since somebody asked
+}
+
+func newValves() *valves { return &valves{times: load.NewHistogram(), underWay: &sync.WaitGroup{}} }
+
+// entered is a system.Entered.
+func (v *valves) entered() func(*system.Passage) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	underWay := v.underWay
+	underWay.Add(1)
+	return func(p *system.Passage) {
+		defer underWay.Done()
+		if !p.Sent.IsZero() {
+			v.passed(p)
+		}
+	}
 }
 
 func (v *valves) passed(p *system.Passage) {
@@ -78,8 +95,14 @@ func (v *valves) passed(p *system.Passage) {
 	v.times.Add(p.Sent.Sub(p.Seen))
 }
 
-// take returns the sums, and begins anew.
+// take returns the sums, and begins anew. It waits for the messages that are under way: a sender may have read the reply
+// before its message counts.
 func (v *valves) take() Valves {
+	v.mu.Lock()
+	underWay := v.underWay
+	v.underWay = &sync.WaitGroup{}
+	v.mu.Unlock()
+	underWay.Wait()
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	out := v.sum
@@ -101,9 +124,9 @@ func serveSystem(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	v := &valves{times: load.NewHistogram()}
+	v := newValves()
 	n, err := node.Open(ctx, node.Options{
-		Config: cfg, Kinds: all.Kinds(), Valves: v.passed, LoopbackTLS: s.TLS,
+		Config: cfg, Kinds: all.Kinds(), Valves: v.entered, LoopbackTLS: s.TLS,
 		Statement: func([]string, string) []string { return os.Args },
 		Log:       slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})

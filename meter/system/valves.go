@@ -9,5 +9,8 @@ import (
 // Passage is when a message with readings passed the valves of a node that is measured.
 type Passage = valve.Passage
 
-// Watch returns a handler that has next answer, and tells of each message that held readings, see valve.Watch.
-func Watch(next http.Handler, told func(*Passage)) http.Handler { return valve.Watch(next, told) }
+// Entered is told of messages with readings, see valve.Entered.
+type Entered = valve.Entered
+
+// Watch returns a handler that has next answer, and tells of each message that holds readings, see valve.Watch.
+func Watch(next http.Handler, entered Entered) http.Handler { return valve.Watch(next, entered) }

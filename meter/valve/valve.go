@@ -20,23 +20,38 @@ type Passage struct {
 	Readings int       // that the message held
 }
 
+// Entered is called when the readings of a message are about to be recorded, and so before its sender knows of a reply.
+// What it returns is called once, after the reply was sent; Sent is zero if the node broke off. Both are called from
+// many goroutines.
+type Entered func() (passed func(*Passage))
+
 type key struct{}
 
-// Watch returns a handler that has next answer, and tells of each message that held readings. It returns next itself if
-// nobody is to be told. told is called from many goroutines.
-func Watch(next http.Handler, told func(*Passage)) http.Handler {
-	if told == nil {
+// watched is a message on its way.
+type watched struct {
+	Passage
+	entered Entered
+	passed  func(*Passage)
+}
+
+// Watch returns a handler that has next answer, and tells of each message that holds readings. It returns next itself if
+// nobody is to be told.
+func Watch(next http.Handler, entered Entered) http.Handler {
+	if entered == nil {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p := &Passage{Seen: time.Now()}
+		p := &watched{Passage: Passage{Seen: time.Now()}, entered: entered}
+		defer func() {
+			if p.passed != nil {
+				p.passed(&p.Passage)
+			}
+		}()
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), key{}, p)))
-		if p.Entered.IsZero() || p.Left.IsZero() {
-			return
+		if p.passed != nil {
+			_ = http.NewResponseController(w).Flush() // nobody to tell if the sender has gone
+			p.Sent = time.Now()
 		}
-		_ = http.NewResponseController(w).Flush() // nobody to tell if the sender has gone
-		p.Sent = time.Now()
-		told(p)
 	})
 }
 
@@ -52,9 +67,12 @@ type valved struct{ next Gate }
 
 // Take implements Gate.
 func (v valved) Take(ctx context.Context, sender, under string, readings []meter.Reading) (gate.Taken, error) {
-	p, watched := ctx.Value(key{}).(*Passage)
-	if !watched {
+	p, ok := ctx.Value(key{}).(*watched)
+	if !ok {
 		return v.next.Take(ctx, sender, under, readings)
+	}
+	if p.passed == nil {
+		p.passed = p.entered()
 	}
 	p.Entered, p.Readings = time.Now(), len(readings)
 	taken, err := v.next.Take(ctx, sender, under, readings)

@@ -21,6 +21,7 @@ func (t taker) Take(context.Context, string, string, []meter.Reading) (gate.Take
 func TestAMessagePassesTheValvesInTheirOrder(t *testing.T) {
 	for _, err := range []error{nil, errors.New("refused")} {
 		g := valve.At(taker{err})
+		underWay := 0
 		var passed []*valve.Passage
 		h := valve.Watch(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/other" {
@@ -29,8 +30,14 @@ func TestAMessagePassesTheValvesInTheirOrder(t *testing.T) {
 			if _, got := g.Take(r.Context(), "c1", "", make([]meter.Reading, 3)); !errors.Is(got, err) {
 				t.Errorf("the gate answered %v", got)
 			}
+			if underWay != 1 || len(passed) != 0 {
+				t.Errorf("before the reply, %d messages are under way, and %d have passed", underWay, len(passed))
+			}
 			w.WriteHeader(http.StatusOK)
-		}), func(p *valve.Passage) { passed = append(passed, p) })
+		}), func() func(*valve.Passage) {
+			underWay++
+			return func(p *valve.Passage) { passed = append(passed, p) }
+		})
 		for _, path := range []string{"/", "/other"} {
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, path, nil))
