@@ -4,6 +4,7 @@ import { exact, plain, plural } from "../format";
 import type { MeterReadings, MeterVersion } from "../generated/api";
 import { wordsOf } from "../use-poll";
 import { moment } from "./missing";
+import { TableBox } from "./table-box";
 import { type Change, changes } from "./words";
 
 interface Props {
@@ -70,7 +71,7 @@ function Differences({ at, list }: { at: string; list: readonly Change[] }) {
         {plural(list.length, "interval")} {list.length === 1 ? "differs" : "differ"} from what was
         known at {moment(at)}.
       </p>
-      <div class="table-box">
+      <TableBox label="Differences">
         <table class="metering-table">
           <thead>
             <tr>
@@ -91,7 +92,7 @@ function Differences({ at, list }: { at: string; list: readonly Change[] }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </TableBox>
       {list.length > most && <p class="quiet">The first {most}.</p>}
     </>
   );

@@ -1,5 +1,6 @@
 import { age, count, dateTime, localTimes, plain, plural, rate, span } from "../format";
 import type { MeterConcentrator, MeterNotTaken, MeterSystem } from "../generated/api";
+import { TableBox } from "./table-box";
 
 /** What a concentrator took from meters, what it sent on, and to whom. */
 export function Concentrator({
@@ -60,7 +61,7 @@ const Figure = ({ name, value, lacking, children }: FigureProps) => (
 const Systems = ({ systems, now }: { systems: readonly MeterSystem[]; now: number }) => (
   <section class="card panel" aria-labelledby="systems-title">
     <h2 id="systems-title">Metering data systems</h2>
-    <div class="table-box">
+    <TableBox label="Systems">
       <table class="metering-table">
         <thead>
           <tr>
@@ -81,7 +82,7 @@ const Systems = ({ systems, now }: { systems: readonly MeterSystem[]; now: numbe
           ))}
         </tbody>
       </table>
-    </div>
+    </TableBox>
   </section>
 );
 
@@ -96,7 +97,7 @@ function stateOfSystem(s: MeterSystem, now: number): string {
 const Refusals = ({ list }: { list: readonly MeterNotTaken[] }) => (
   <section class="card panel" aria-labelledby="refusals-title">
     <h2 id="refusals-title">Refused readings</h2>
-    <div class="table-box">
+    <TableBox label="Refused readings">
       <table class="metering-table">
         <thead>
           <tr>
@@ -121,6 +122,6 @@ const Refusals = ({ list }: { list: readonly MeterNotTaken[] }) => (
           ))}
         </tbody>
       </table>
-    </div>
+    </TableBox>
   </section>
 );

@@ -8,6 +8,7 @@ import { usePoll } from "../use-poll";
 import { Comparison } from "./comparison";
 import { ReadingCurve } from "./curve";
 import { Exceptions } from "./exceptions";
+import { TableBox } from "./table-box";
 import { Versions } from "./versions";
 import { dayOf, startOf } from "./words";
 
@@ -63,7 +64,7 @@ function Facts({ entry, number, day: first }: { entry: MeterEntry; number: numbe
       <h2 id="facts-title">
         {commodities[entry.commodity]}, {plural(entry.channels.length, "channel")}
       </h2>
-      <div class="table-box">
+      <TableBox label="Channels">
         <table class="metering-table">
           <thead>
             <tr>
@@ -95,7 +96,7 @@ function Facts({ entry, number, day: first }: { entry: MeterEntry; number: numbe
             ))}
           </tbody>
         </table>
-      </div>
+      </TableBox>
     </section>
   );
 }

@@ -1,6 +1,7 @@
 import { clock, dateTime, plain, plural } from "../format";
 import type { MeterMissing } from "../generated/api";
 import { meterAddress } from "../shell/place";
+import { TableBox } from "./table-box";
 import { stretches } from "./words";
 
 const shownStretches = 4;
@@ -10,7 +11,7 @@ export function MissingList({ missing: m }: { missing: MeterMissing }) {
   return (
     <section class="card panel" aria-labelledby="missing-title">
       <h2 id="missing-title">Missing intervals</h2>
-      <div class="table-box">
+      <TableBox label="Missing intervals">
         <table class="metering-table">
           <thead>
             <tr>
@@ -33,7 +34,7 @@ export function MissingList({ missing: m }: { missing: MeterMissing }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </TableBox>
       {m.more && (
         <p class="quiet">
           The first {plural(m.list.length, "channel")} of {plural(m.channels, "channel")}. All of

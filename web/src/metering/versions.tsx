@@ -4,6 +4,7 @@ import { exact, plain } from "../format";
 import type { MeterReadings, MeterVersion } from "../generated/api";
 import { usePoll, wordsOf } from "../use-poll";
 import { moment } from "./missing";
+import { TableBox } from "./table-box";
 
 interface Props {
   api: Api;
@@ -48,7 +49,7 @@ export function Versions(props: Props) {
 }
 
 const List = ({ versions, unit }: { versions: readonly MeterVersion[]; unit: string }) => (
-  <div class="table-box">
+  <TableBox label="Versions">
     <table class="metering-table">
       <thead>
         <tr>
@@ -74,7 +75,7 @@ const List = ({ versions, unit }: { versions: readonly MeterVersion[]; unit: str
         ))}
       </tbody>
     </table>
-  </div>
+  </TableBox>
 );
 
 function EditForm({ api, meter, channel, end, unit, onEdited }: Props) {
