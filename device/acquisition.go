@@ -2,14 +2,20 @@ package device
 
 import "voltbus/device/acquisition"
 
-// The words that callers of a [Fleet] need, which are those of voltbus/device/acquisition.
+// What callers of a [Fleet] need of voltbus/device/acquisition, under the same names.
 type (
-	Config = acquisition.Config // of one device
-	Forms  = acquisition.Forms  // in which samples are published
-	Limits = acquisition.Limits // of every line
-	Outlet = acquisition.Outlet // takes scans
-	State  = acquisition.State  // of one device
-	Status = acquisition.Status // of one device, in a word
+	// Config is how one device is read.
+	Config = acquisition.Config
+	// Forms are the forms in which samples are published.
+	Forms = acquisition.Forms
+	// Limits are the bounds that hold for every line.
+	Limits = acquisition.Limits
+	// Outlet takes scans.
+	Outlet = acquisition.Outlet
+	// State is how one device is doing.
+	State = acquisition.State
+	// Status is the same in one word.
+	Status = acquisition.Status
 )
 
 // The forms of live messages.

@@ -143,7 +143,7 @@ mqtt:
 // addDevice adds a device and returns how it connects.
 func (r *running) addDevice(name, kind string) *paho.Connect {
 	r.t.Helper()
-	d, err := client.Do(context.Background(), r.Client, mqtt.Add, mqtt.Wish{Name: name, Kind: kind})
+	d, err := client.Do(context.Background(), r.Client, mqtt.Add, mqtt.NewDevice{Name: name, Kind: kind})
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package arrowstream
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	flatbuffers "github.com/google/flatbuffers/go"
 )
@@ -103,9 +104,9 @@ func batchMessage(rows int, columns []*column, buffers [][]byte) []byte {
 	b := flatbuffers.NewBuilder(1024)
 	const pair, align = 16, 8 // both structs are two integers of 64 bits
 	b.StartVector(pair, len(columns), align)
-	for i := len(columns) - 1; i >= 0; i-- {
+	for _, c := range slices.Backward(columns) {
 		b.Prep(align, pair)
-		b.PrependInt64(int64(columns[i].nulls))
+		b.PrependInt64(int64(c.nulls))
 		b.PrependInt64(int64(rows))
 	}
 	nodes := b.EndVector(len(columns))
@@ -116,10 +117,10 @@ func batchMessage(rows int, columns []*column, buffers [][]byte) []byte {
 	}
 	b.StartVector(pair, len(buffers), align)
 	offset := body
-	for i := len(buffers) - 1; i >= 0; i-- {
-		offset -= padded(buffers[i])
+	for _, buffer := range slices.Backward(buffers) {
+		offset -= padded(buffer)
 		b.Prep(align, pair)
-		b.PrependInt64(int64(len(buffers[i])))
+		b.PrependInt64(int64(len(buffer)))
 		b.PrependInt64(offset)
 	}
 	places := b.EndVector(len(buffers))

@@ -58,8 +58,8 @@ type NewInvitation struct {
 }
 
 // Arguments are those of children.Invite, which answers with the code; it is shown only then.
-func (w NewInvitation) Arguments() children.Wish {
-	return children.Wish{
+func (w NewInvitation) Arguments() children.NewInvitation {
+	return children.NewInvitation{
 		Name: w.Name, Prefix: w.Prefix, Grants: w.Grants, Approved: w.Approved, Expires: textOfTime(w.Expires), Addresses: w.Addresses,
 	}
 }

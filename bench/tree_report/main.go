@@ -170,7 +170,7 @@ func origins(ctx context.Context, n *rig.Running) (int, error) {
 func (b *bench) measure(title string) error {
 	time.Sleep(b.settle)
 	meter := machine.NewMeter(b.campus.Process())
-	up, _ := b.cable.Octets()
+	up, _ := b.cable.Bytes()
 	heard := int64(0)
 	if b.crowd != nil {
 		heard = b.crowd.sent.Load()
@@ -180,7 +180,7 @@ func (b *bench) measure(title string) error {
 	if err != nil {
 		return err
 	}
-	now, _ := b.cable.Octets()
+	now, _ := b.cable.Bytes()
 	rate := func(n int64) float64 { return float64(n) / usage.Wall }
 	from := 0.0
 	if b.crowd != nil {

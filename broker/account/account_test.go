@@ -121,8 +121,8 @@ func TestOnlyTheLastCertificateIsGoodAndOnlyWhileItLasts(t *testing.T) {
 	if _, err := p.Certified("meter-1", [32]byte{}); err == nil {
 		t.Error("a device without a certificate came in with none")
 	}
-	for _, print := range [][32]byte{{1}, {2}} {
-		if err := p.Certify(t.Context(), "meter-1", print, p.now.Add(time.Hour)); err != nil {
+	for _, fingerprint := range [][32]byte{{1}, {2}} {
+		if err := p.Certify(t.Context(), "meter-1", fingerprint, p.now.Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 	}

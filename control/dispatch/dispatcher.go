@@ -140,7 +140,7 @@ func (d *Dispatcher) Trouble() error {
 	return d.damage
 }
 
-// MismatchedPoint returns the points that do not have what they should have, by path, as far as devices say. Nobody
+// MismatchedPoints returns the points that do not have what they should have, by path, as far as devices say. Nobody
 // changes the list. It does not wait.
 func (d *Dispatcher) MismatchedPoints() []control.MismatchedPoint {
 	if list := d.loop.amiss.Load(); list != nil {

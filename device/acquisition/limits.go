@@ -13,6 +13,7 @@ type Limits struct {
 	Queue       int           // requests waiting on one line; more are refused [4096]
 }
 
+// WithDefaults returns the limits with the default for each field that is zero.
 func (l Limits) WithDefaults() Limits {
 	for _, d := range []struct {
 		field *time.Duration

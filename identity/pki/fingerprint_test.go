@@ -24,8 +24,8 @@ type signer struct {
 	key  *ecdsa.PrivateKey
 }
 
-// signed returns a certificate of a key from a signer, itself if by is nil, until a time.
-func signed(t *testing.T, name string, key *ecdsa.PrivateKey, by *signer, ca bool, until time.Time) *signer {
+// signs returns a certificate of a key until a time, signed by itself if by is nil. It makes a key if it is given none.
+func (by *signer) signs(t *testing.T, name string, key *ecdsa.PrivateKey, ca bool, until time.Time) *signer {
 	t.Helper()
 	if key == nil {
 		var err error
@@ -56,17 +56,18 @@ func signed(t *testing.T, name string, key *ecdsa.PrivateKey, by *signer, ca boo
 }
 
 func TestOnlyTheNodeOfTheKnownAuthorityIsTrusted(t *testing.T) {
+	var self *signer
 	nextYear, yesterday := today.AddDate(1, 0, 0), today.AddDate(0, 0, -1)
-	old := signed(t, "authority", nil, nil, true, nextYear)
-	server := signed(t, "node", nil, old, false, nextYear)
-	late := signed(t, "node", nil, old, false, yesterday)
-	impostor := signed(t, "authority", nil, nil, true, nextYear)
-	renewed := signed(t, "new authority", nil, nil, true, nextYear)
-	below := signed(t, "node", nil, renewed, false, nextYear)
-	endorsement := signed(t, "new authority", renewed.key, old, true, nextYear)
-	ended := signed(t, "new authority", renewed.key, old, true, yesterday)
-	forged := signed(t, "new authority", renewed.key, impostor, true, nextYear)
-	plain := signed(t, "new authority", renewed.key, old, false, nextYear)
+	old := self.signs(t, "authority", nil, true, nextYear)
+	server := old.signs(t, "node", nil, false, nextYear)
+	late := old.signs(t, "node", nil, false, yesterday)
+	impostor := self.signs(t, "authority", nil, true, nextYear)
+	renewed := self.signs(t, "new authority", nil, true, nextYear)
+	below := renewed.signs(t, "node", nil, false, nextYear)
+	endorsement := old.signs(t, "new authority", renewed.key, true, nextYear)
+	ended := old.signs(t, "new authority", renewed.key, true, yesterday)
+	forged := impostor.signs(t, "new authority", renewed.key, true, nextYear)
+	plain := old.signs(t, "new authority", renewed.key, false, nextYear)
 	trust := Trust{Fingerprint: sha256.Sum256(old.cert.Raw), Authorities: []*x509.Certificate{old.cert}}
 	for _, test := range []struct {
 		name  string
@@ -76,9 +77,9 @@ func TestOnlyTheNodeOfTheKnownAuthorityIsTrusted(t *testing.T) {
 		{"the known authority", []*signer{server, old}, ""},
 		{"a new authority that the known one endorsed", []*signer{below, renewed, endorsement}, ""},
 		{"a certificate without its authority", []*signer{server}, "known fingerprint"},
-		{"an impostor of the same name", []*signer{signed(t, "node", nil, impostor, false, nextYear), impostor}, "known fingerprint"},
-		{"the known authority beside a certificate of another", []*signer{signed(t, "node", nil, impostor, false, nextYear), old}, "known fingerprint"},
-		{"a server's certificate as authority", []*signer{signed(t, "node", nil, server, false, nextYear), server}, "known fingerprint"},
+		{"an impostor of the same name", []*signer{impostor.signs(t, "node", nil, false, nextYear), impostor}, "known fingerprint"},
+		{"the known authority beside a certificate of another", []*signer{impostor.signs(t, "node", nil, false, nextYear), old}, "known fingerprint"},
+		{"a server's certificate as authority", []*signer{server.signs(t, "node", nil, false, nextYear), server}, "known fingerprint"},
 		{"a new authority that nobody endorsed", []*signer{below, renewed}, "known fingerprint"},
 		{"an endorsement that has ended", []*signer{below, renewed, ended}, "known fingerprint"},
 		{"an endorsement by an impostor", []*signer{below, renewed, forged}, "known fingerprint"},

@@ -74,7 +74,7 @@ func (m *member) send(ctx context.Context, number int, n int64, due time.Time) e
 	end := time.Now()
 	taken := 0
 	if err == nil {
-		ok := false
+		var ok bool
 		if taken, ok = accepted(answer); status != 200 || !ok {
 			taken, err = 0, fmt.Errorf("status %d: %.300s", status, answer)
 		} else if taken < f.Batch {

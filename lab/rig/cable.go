@@ -53,8 +53,8 @@ func (c *Cable) Pull() {
 	}
 }
 
-// Bytes returns how many went up and down.
-func (c *Cable) Octets() (up, down int64) { return c.up.Load(), c.down.Load() }
+// Bytes returns how many bytes went up and down.
+func (c *Cable) Bytes() (up, down int64) { return c.up.Load(), c.down.Load() }
 
 // Close ends all.
 func (c *Cable) Close() error {

@@ -157,7 +157,7 @@ func (s *returning) catchUp(ctx context.Context, before *watched) error {
 	if err != nil {
 		return err
 	}
-	up, _ := s.cable.Octets()
+	up, _ := s.cable.Bytes()
 	if w.usage, err = w.meter.Usage(); err != nil {
 		return err
 	}

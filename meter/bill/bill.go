@@ -68,7 +68,8 @@ func Determine(ctx context.Context, s Store, q *Query) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{}
+	d := &determination{store: s, query: q, result: &Result{}}
+	r := d.result
 	var used, fed *billing.Series
 	for _, at := range places {
 		m, err := s.Meter(ctx, at.Meter)
@@ -76,15 +77,15 @@ func Determine(ctx context.Context, s Store, q *Query) (*Result, error) {
 			return nil, err
 		}
 		r.Meters = append(r.Meters, m.ID)
-		if used, err = r.fill(ctx, s, q, &m, q.Channel, at, used); err != nil {
+		if used, err = d.fill(ctx, &m, q.Channel, at, used); err != nil {
 			return nil, err
 		}
 		if q.Export != 0 {
-			if fed, err = r.fill(ctx, s, q, &m, q.Export, at, fed); err != nil {
+			if fed, err = d.fill(ctx, &m, q.Export, at, fed); err != nil {
 				return nil, err
 			}
 		}
-		if err := r.registers(ctx, s, q, &m, at); err != nil {
+		if err := d.registers(ctx, &m, at); err != nil {
 			return nil, err
 		}
 	}
@@ -134,9 +135,17 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
+// determination is one bill under way.
+type determination struct {
+	store  Store
+	query  *Query
+	result *Result
+}
+
 // fill reads a channel's readings into a series, which the first one makes.
-func (r *Result) fill(ctx context.Context, s Store, q *Query, m *meter.Meter, number int, at meter.Installation, into *billing.Series) (*billing.Series, error) {
+func (d *determination) fill(ctx context.Context, m *meter.Meter, number int, at meter.Installation, into *billing.Series) (*billing.Series, error) {
 	const op = "bill.Determine"
+	q, r := d.query, d.result
 	subject := fmt.Sprintf("%s channel %d", m.ID, number)
 	c := channel(m, number)
 	switch {
@@ -161,7 +170,7 @@ func (r *Result) fill(ctx context.Context, s Store, q *Query, m *meter.Meter, nu
 		return nil, fault.E(op, fault.Invalid, subject, fmt.Errorf("it counts %s, and another channel of this bill counts %s: bill them apart", c.Unit(), r.Unit))
 	}
 	r.Unit = c.Unit()
-	h, err := s.History(ctx, store.ChannelKey{Meter: m.ID, Channel: number}, at.From, at.To)
+	h, err := d.store.History(ctx, store.ChannelKey{Meter: m.ID, Channel: number}, at.From, at.To)
 	if err != nil {
 		return nil, err
 	}
@@ -186,19 +195,19 @@ func channel(m *meter.Meter, number int) *meter.Channel {
 const nearby = 24 * time.Hour
 
 // registers adds the registers of a meter between the bill dates, or since it was installed and until it was removed.
-func (r *Result) registers(ctx context.Context, s Store, q *Query, m *meter.Meter, at meter.Installation) error {
+func (d *determination) registers(ctx context.Context, m *meter.Meter, at meter.Installation) error {
 	for i := range m.Channels {
 		c := &m.Channels[i]
 		if c.Interval != 0 {
 			continue
 		}
-		h, err := s.History(ctx, store.ChannelKey{Meter: m.ID, Channel: c.Number}, at.From.Add(-nearby-time.Second), at.To.Add(nearby))
+		h, err := d.store.History(ctx, store.ChannelKey{Meter: m.ID, Channel: c.Number}, at.From.Add(-nearby-time.Second), at.To.Add(nearby))
 		if err != nil {
 			return err
 		}
 		one := Register{Meter: m.ID, Channel: c.Number, Unit: c.Unit()}
-		one.freeze(h, c, at, q.Known)
-		r.Registers = append(r.Registers, one)
+		one.freeze(h, c, at, d.query.Known)
+		d.result.Registers = append(d.result.Registers, one)
 	}
 	return nil
 }

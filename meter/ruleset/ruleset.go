@@ -169,7 +169,7 @@ func read(text json.RawMessage, rules vee.Rules) *Set {
 	if _, err := meter.ParseCommodity(e.Commodity); err != nil && e.Commodity != "" {
 		s.Wrong = errors.Join(s.Wrong, err)
 	}
-	if _, ok := flows[e.Flow]; !ok && e.Flow != "" {
+	if _, ok := flowNames[e.Flow]; !ok && e.Flow != "" {
 		s.Wrong = errors.Join(s.Wrong, fmt.Errorf("flow %q: write forward, reverse or net", e.Flow))
 	}
 	if err := s.Rules.Validate(); err != nil {
@@ -183,7 +183,7 @@ func read(text json.RawMessage, rules vee.Rules) *Set {
 	return s
 }
 
-var flows = map[string]int16{"forward": meter.FlowForward, "reverse": meter.FlowReverse, "net": meter.FlowNet}
+var flowNames = map[string]int16{"forward": meter.FlowForward, "reverse": meter.FlowReverse, "net": meter.FlowNet}
 
 // rules are those of the configuration with what the set says instead.
 func (e *entry) rules(r vee.Rules) vee.Rules {
@@ -226,7 +226,7 @@ func (s *Set) matches(id string, of meter.Commodity, c *meter.Channel) bool {
 	if s.commodity != "" && of.String() != s.commodity {
 		return false
 	}
-	if s.flow != "" && flows[s.flow] != c.ReadingType[meter.FlowDirection] {
+	if s.flow != "" && flowNames[s.flow] != c.ReadingType[meter.FlowDirection] {
 		return false
 	}
 	return len(s.meters) == 0 || slices.ContainsFunc(s.meters, func(pattern string) bool {

@@ -93,6 +93,14 @@ func (s *Section) Validate(r Report) {
 	if s.Grace < 0 || s.Grace > maxGrace {
 		r("grace", "%s is out of range; write 0s to 7d, such as 1h", s.Grace)
 	}
+	s.validateRules(r)
+	s.Concentrator.validate(func(key, format string, args ...any) { r("concentrator."+key, format, args...) })
+	if !s.Concentrates() && (s.Concentrator.To != "" || len(s.Concentrator.Systems) > 0) {
+		r("concentrator", "is for a concentrator, and the role is %s; write \"role: concentrator\", or remove it", s.Role)
+	}
+}
+
+func (s *Section) validateRules(r Report) {
 	for _, n := range []struct {
 		key   string
 		value float64
@@ -112,9 +120,5 @@ func (s *Section) Validate(r Report) {
 	}
 	if s.Stuck != 0 && s.Stuck < 2 {
 		r("stuck", "%d is out of range; write 2 or more, or 0 to leave the rule out", s.Stuck)
-	}
-	s.Concentrator.validate(func(key, format string, args ...any) { r("concentrator."+key, format, args...) })
-	if !s.Concentrates() && (s.Concentrator.To != "" || len(s.Concentrator.Systems) > 0) {
-		r("concentrator", "is for a concentrator, and the role is %s; write \"role: concentrator\", or remove it", s.Role)
 	}
 }

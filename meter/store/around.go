@@ -54,11 +54,11 @@ func quantity(c *meter.Channel) meter.ReadingType {
 	return t
 }
 
-// Advances returns what a register counted between those of its reads that lie at the begin of the day or at the end of
-// one of its intervals. Reads are sorted by time; of several at a moment the last one counts. Two reads between which the
+// RegisterAdvances appends to dst what a register counted between those of its reads that lie at the start of the day or at the end of
+// one of the channel's intervals. Reads are sorted by time; of several at a moment the last one counts. Two reads between which the
 // register ran backward, or began again, give nothing.
-func Advances(dst []Advance, reads []Read, start int64, ends []int64, register, profile *meter.Channel) []Advance {
-	factor := register.Multiplier / profile.Multiplier * math.Pow10(int(register.ReadingType[meter.PowerOfTen]-profile.ReadingType[meter.PowerOfTen]))
+func (c *ChannelDay) RegisterAdvances(dst []Advance, register *meter.Channel, reads []Read, start int64) []Advance {
+	factor := register.Multiplier / c.Channel.Multiplier * math.Pow10(int(register.ReadingType[meter.PowerOfTen]-c.Channel.ReadingType[meter.PowerOfTen]))
 	last, value := -2, 0.0 // index of the end of the read before; −1 is the begin of the day
 	for i, r := range reads {
 		if i+1 < len(reads) && reads[i+1].At == r.At {
@@ -66,7 +66,7 @@ func Advances(dst []Advance, reads []Read, start int64, ends []int64, register, 
 		}
 		at, ok := -1, r.At == start
 		if !ok {
-			at, ok = slices.BinarySearch(ends, r.At)
+			at, ok = slices.BinarySearch(c.Ends, r.At)
 		}
 		if !ok {
 			continue

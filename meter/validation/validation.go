@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -147,9 +148,7 @@ func (v *Validator) judge(ctx context.Context, d store.Day) (store.Judgement, er
 	for name := range w.used {
 		delete(v.failed, name)
 	}
-	for name, why := range w.failed {
-		v.failed[name] = why
-	}
+	maps.Copy(v.failed, w.failed)
 	return j, err
 }
 

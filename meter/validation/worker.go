@@ -2,6 +2,7 @@ package validation
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"voltbus/meter"
@@ -111,10 +112,10 @@ func (w *worker) estimate(c *store.ChannelDay, b *vee.Block, p *vee.Pipeline, se
 	after.Values, after.Status = found.Values, w.again[:len(found.Values)]
 	_ = p.Validate(&after) // a rule that fails was noted the first time
 	for i, m := range found.Methods {
-		switch m {
-		case vee.Measured:
+		if m == vee.Measured {
 			continue
-		case vee.Unfilled:
+		}
+		if m == vee.Unfilled {
 			c.Exception = true
 			continue
 		}
@@ -165,8 +166,8 @@ type clock struct {
 func (w *worker) aligned(values []float64, d store.Day, c *store.ChannelDay) []float64 {
 	at := map[int]int{}
 	theirs, own := w.times(clock{d, c.Channel.Interval}), w.times(clock{c.Day, c.Channel.Interval})
-	for i := len(theirs) - 1; i >= 0; i-- {
-		at[theirs[i]] = i
+	for i, second := range slices.Backward(theirs) {
+		at[second] = i
 	}
 	out := make([]float64, len(own))
 	for i, second := range own {

@@ -3,6 +3,7 @@ package vee
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -91,13 +92,13 @@ type estimator struct {
 // fill estimates the gap from first to last.
 func (e *estimator) fill(first, last int) {
 	n := len(e.b.Values)
-	before, steps := math.NaN(), last-first+2 // from the good value before the gap to that behind it
-	after := math.NaN()
+	var before, after float64
+	steps := last - first + 2 // from the good value before the gap to that behind it
 	if first > 0 {
 		before = e.out.Values[first-1]
 	} else {
 		e.out.EdgeBefore = true
-		more := 0
+		var more int
 		before, more = nearest(e.b.Before, len(e.b.Before)-1, -1)
 		steps += more
 	}
@@ -106,7 +107,7 @@ func (e *estimator) fill(first, last int) {
 		after = e.b.Values[last+1]
 	} else {
 		e.out.EdgeAfter = true
-		more := 0
+		var more int
 		after, more = nearest(e.b.After, 0, 1)
 		steps += more
 	}
@@ -192,15 +193,7 @@ func (e *estimator) class(first, last int) bool {
 
 // whole reports whether a profile has the intervals of a gap.
 func whole(profile []float64, n, first, last int) bool {
-	if len(profile) != n {
-		return false
-	}
-	for _, v := range profile[first : last+1] {
-		if missing(v) {
-			return false
-		}
-	}
-	return true
+	return len(profile) == n && !slices.ContainsFunc(profile[first:last+1], missing)
 }
 
 // scale makes intervals add up to the advance of their register. Estimates that are all 0 share the rest evenly.

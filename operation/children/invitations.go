@@ -30,8 +30,8 @@ type Authority interface {
 
 // The arguments.
 type (
-	// Wish is what an invitation is to be.
-	Wish struct {
+	// NewInvitation is what an invitation is to be.
+	NewInvitation struct {
 		Name      string          `json:"name" api:"judged,max=64" doc:"What the node is called; empty or left out: it chooses"`
 		Prefix    string          `json:"prefix" api:"judged,max=512" doc:"Below which its points are; {name} stands for its name; empty or left out: anywhere"`
 		Grants    identity.Grants `json:"grants" api:"schema=Grants"`
@@ -51,7 +51,7 @@ var (
 		Name: "invitation.list", ID: "listInvitations", HTTP: "GET /invitations", Role: identity.Viewer,
 		Summary: "List the invitations to become a child of this node; those that ended stay for 30 days", Result: "The newest first",
 	})
-	Invite = operation.Declare[Wish, answer.Invited](operation.Spec{
+	Invite = operation.Declare[NewInvitation, answer.Invited](operation.Spec{
 		Name: "invitation.add", ID: "invite", HTTP: "POST /invitations", Role: identity.Administrator, Audited: true, Body: most,
 		Summary: "Make an invitation for one node", Result: "The invitation with its code", Doc: "The answer is the only place where the code is shown.",
 	})
@@ -89,7 +89,7 @@ var (
 )
 
 // invite makes an invitation; this answer is the only place where its code is ever shown.
-func (p *Part) invite(ctx context.Context, c *operation.Call, in *Wish) (answer.Invited, error) {
+func (p *Part) invite(ctx context.Context, c *operation.Call, in *NewInvitation) (answer.Invited, error) {
 	const op = "children.invite"
 	c.Did(in.Name, in)
 	wish := registry.Invitation{

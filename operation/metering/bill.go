@@ -30,7 +30,7 @@ type Billing struct {
 }
 
 // Bill is the operation that computes the determinants of a bill.
-var Bill = operation.Declare[Billing, answer.MeterBill](operation.Spec{ //nolint:gochecknoglobals // a declaration
+var Bill = operation.Declare[Billing, answer.MeterBill](operation.Spec{
 	Name: "meter.bill", ID: "getMeterBill", HTTP: "GET /metering/bill", Role: identity.Viewer,
 	Summary: "Compute the determinants of a bill, as they are or were known",
 	Result:  "Consumption and demand by period of the tariff, net metering, and registers at the bill dates; quantities, no money",

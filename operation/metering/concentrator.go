@@ -13,7 +13,7 @@ import (
 type Nothing struct{}
 
 // Concentrators is the operation that says what concentrators do.
-var Concentrators = operation.Declare[Nothing, answer.MeterConcentrators](operation.Spec{ //nolint:gochecknoglobals // a declaration
+var Concentrators = operation.Declare[Nothing, answer.MeterConcentrators](operation.Spec{
 	Name: "meter.concentrators", ID: "listMeterConcentrators", HTTP: "GET /metering/concentrators", Role: identity.Viewer, Remote: true,
 	Summary: "Tell what this node does as a concentrator of meters", Result: "What it took, sent and still has; none if the node is no concentrator",
 })

@@ -54,7 +54,7 @@ type (
 		Device string `json:"device" api:"required,max=64" doc:"Its name"`
 	}
 	// NewDevice is a device to be added.
-	Wish struct {
+	NewDevice struct {
 		Name   string `json:"name" api:"required,max=64" doc:"Letters, digits and . _ : @ -; the user name that it shows"`
 		Kind   string `json:"kind" api:"max=64" doc:"One of mqtt.kinds; default if left out"`
 		Secret string `json:"secret" api:"max=128" doc:"20 to 128 random characters; made if left out"`
@@ -81,7 +81,7 @@ var (
 		Name: "mqtt.devices", ID: "listMQTTDevices", HTTP: "GET /mqtt/devices", Role: identity.Viewer, Remote: true,
 		Summary: "List the devices that may connect to the MQTT broker", Result: "By name",
 	})
-	Add = operation.Declare[Wish, answer.MQTTSecret](operation.Spec{
+	Add = operation.Declare[NewDevice, answer.MQTTSecret](operation.Spec{
 		Name: "mqtt.add", ID: "addMQTTDevice", HTTP: "POST /mqtt/devices", Role: identity.Administrator, Audited: true, Body: smallBody,
 		Summary: "Let a device connect to the MQTT broker", Result: "Its secret, which is shown only now",
 	})
@@ -167,7 +167,7 @@ func (p *Part) devices(_ context.Context, _ *operation.Call, in *Page) (answer.M
 	return out, nil
 }
 
-func (p *Part) add(ctx context.Context, c *operation.Call, in *Wish) (answer.MQTTSecret, error) {
+func (p *Part) add(ctx context.Context, c *operation.Call, in *NewDevice) (answer.MQTTSecret, error) {
 	c.Did(in.Name, map[string]any{"kind": in.Kind})
 	list := []account.NewDevice{{Name: in.Name, Kind: in.Kind, Secret: in.Secret}}
 	if err := p.Devices.Add(ctx, list); err != nil {

@@ -3,6 +3,7 @@ package meters
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -75,7 +76,7 @@ func listRefused(cmd *cobra.Command, open table, got *answer.MeterConcentrators)
 		for _, r := range got.Concentrators[i].Refusals {
 			channel := r.ReadingType
 			if r.Channel != 0 {
-				channel = fmt.Sprint(r.Channel)
+				channel = strconv.Itoa(r.Channel)
 			}
 			if err := rows.Row(r.Time.Format(time.RFC3339), r.Meter, channel, r.End.Format(time.RFC3339), r.Value, r.Reason, r.System); err != nil {
 				return err

@@ -54,7 +54,7 @@ func (in *planFlags) plan(cmd *cobra.Command) error {
 	if o.Meters, err = count(in.meters); err != nil {
 		return err
 	}
-	ok := false
+	var ok bool
 	if o.Keep, ok = strictyaml.ParseDuration(in.keep); !ok {
 		return fault.E("meter plan", fault.Invalid, "--keep", fmt.Errorf("%q: write such as 90d or 1095d", in.keep))
 	}

@@ -105,7 +105,7 @@ func newMQTTAdd(f *shell.Flags) *cobra.Command {
 		Use: "add <device>", Short: "Add a device; its secret is shown only once", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
-				d, err := client.Do(ctx, s.Client, mqtt.Add, mqtt.Wish{Name: args[0], Kind: kind})
+				d, err := client.Do(ctx, s.Client, mqtt.Add, mqtt.NewDevice{Name: args[0], Kind: kind})
 				if err == nil {
 					cmd.Printf("user name  %s\npassword   %s\n", d.Name, d.Secret)
 				}

@@ -216,7 +216,7 @@ func (p *plant) found(ctx context.Context) (n uint64, err error) {
 		if err != nil {
 			return n, err
 		}
-		n += uint64(m.Received)
+		n += m.Received
 	}
 	return n, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 
 	"voltbus/lab/experiment"
@@ -135,7 +136,7 @@ func tableTwo(l *meterplan.Limits) experiment.Table {
 	}
 	each := math.Floor(l.MDS / tableTwoRate)
 	for systems := 1.0; systems <= 3; systems++ {
-		row := []string{fmt.Sprintf("%.0f", systems), fmt.Sprintf("%.0f", each), fmt.Sprint(tableTwoConcentrators)}
+		row := []string{fmt.Sprintf("%.0f", systems), fmt.Sprintf("%.0f", each), strconv.Itoa(tableTwoConcentrators)}
 		for _, i := range intervals() {
 			row = append(row, people(systems*each*tableTwoRate*i.Seconds()), people(systems*tableTwoConcentrators*tableTwoRate*i.Seconds()))
 		}

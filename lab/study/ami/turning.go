@@ -20,7 +20,7 @@ const kept = 0.95
 // and then halves what is between, by ratio, as often as it is told. try returns the share that was kept of what a size
 // offers, of which enough counts as keeping up. good is the largest size that was kept up with, 0 for none; found is false if all were up to most.
 func turning(first, most, halvings int, enough float64, try func(size int) (share float64, err error)) (good int, found bool, err error) {
-	bad := 0
+	var bad int
 	for size := first; ; size = min(size*4, most) {
 		share, err := try(size)
 		if err != nil {
@@ -92,8 +92,7 @@ func runTurning(ctx context.Context, b *experiment.Bench) error {
 	heat := experiment.Table{Title: "Share of the offered readings that was accepted", Head: []string{"requests/s"}}
 	for _, period := range periods {
 		c := paced(period)
-		var row []string
-		var shades []float64
+		var row heatRow
 		err := b.Measure(ctx, c, func(ctx context.Context, t *experiment.Trial) (err error) {
 			p, err := open(ctx, b, t, metersim.Site{}, false)
 			if err != nil {
@@ -105,7 +104,7 @@ func runTurning(ctx context.Context, b *experiment.Bench) error {
 				return err
 			}
 			if t.Repeat == 0 {
-				row, shades, heat.Head, err = w.grid(ctx, heat.Head)
+				row, err = w.grid(ctx)
 			}
 			if err == nil {
 				_, err = p.settle(ctx)
@@ -115,8 +114,9 @@ func runTurning(ctx context.Context, b *experiment.Bench) error {
 		if err != nil {
 			return err
 		}
-		if len(row) > 0 {
-			heat.Rows, heat.Shades = append(heat.Rows, append([]string{c.Name}, row...)), append(heat.Shades, shades)
+		if len(row.sizes) > 0 {
+			heat.Head = append(heat.Head[:1], row.sizes...)
+			heat.Rows, heat.Shades = append(heat.Rows, append([]string{c.Name}, row.shares...)), append(heat.Shades, row.shades)
 		}
 	}
 	if len(heat.Rows) > 0 {
@@ -169,24 +169,30 @@ func (w *pace) search(ctx context.Context) error {
 	return nil
 }
 
-// grid measures the sizes of the heat map. It returns nothing if there are none.
-func (w *pace) grid(ctx context.Context, head []string) (row []string, shades []float64, _ []string, err error) {
+// heatRow is a row of the heat map: what was accepted of bulks of each size.
+type heatRow struct {
+	sizes, shares []string
+	shades        []float64
+}
+
+// grid measures the sizes of the heat map. It returns an empty row if there are none.
+func (w *pace) grid(ctx context.Context) (row heatRow, err error) {
 	if strings.TrimSpace(w.bench.Text("bulks")) == "none" {
-		return nil, nil, head, nil
+		return heatRow{}, nil
 	}
 	bulks, err := numbers(w.bench, "bulks")
 	if err != nil {
-		return nil, nil, head, err
+		return heatRow{}, err
 	}
-	head = head[:1]
 	for _, size := range bulks {
 		share, _, err := w.try(ctx, size)
 		if err != nil {
-			return nil, nil, head, err
+			return heatRow{}, err
 		}
-		row, shades, head = append(row, percent(min(share, 1))), append(shades, min(share, 1)), append(head, bulk(size).Name)
+		share = min(share, 1)
+		row.sizes, row.shares, row.shades = append(row.sizes, bulk(size).Name), append(row.shares, percent(share)), append(row.shades, share)
 	}
-	return row, shades, head, nil
+	return row, nil
 }
 
 // percent writes a share.

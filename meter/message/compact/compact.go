@@ -28,7 +28,7 @@ var (
 )
 
 // decoders are reused: each keeps the memory of a payload.
-var decoders = sync.Pool{New: func() any { return &decoder{} }}
+var decoders = sync.Pool{New: func() any { return &decoder{} }} //nolint:gochecknoglobals // a pool serves all payloads
 
 type decoder struct {
 	wire  wire.Decoder
@@ -40,7 +40,7 @@ type decoder struct {
 // have no index. It fails with fault.Invalid for what is no whole block, and for too many readings.
 func Read(body []byte) (*message.List, error) {
 	const op = "compact.Read"
-	d := decoders.Get().(*decoder) //nolint:errcheck,forcetypeassert // it holds nothing else
+	d := decoders.Get().(*decoder)
 	defer decoders.Put(d)
 	b := &d.block
 	if err := d.wire.DecodeBlock(body, b); err != nil {

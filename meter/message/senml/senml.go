@@ -28,7 +28,7 @@ var (
 // that cannot be read; then nothing of the message counts.
 func Read(format ingest.Format, body []byte) (*message.List, error) {
 	l := &message.List{}
-	report, err := ingest.NewParser().Parse(format, body, ingest.Options{Now: longAgo}, func(b *ingest.Batch) error {
+	report, err := ingest.NewParser().Parse(format, body, ingest.Options{Now: time.Unix(longAgo, 0)}, func(b *ingest.Batch) error {
 		for i := range b.Samples {
 			r, problem := reading(&b.Samples[i])
 			l.AddAt(b.Lines[i]-1, &r, problem)
@@ -54,9 +54,9 @@ func Read(format ingest.Format, body []byte) (*message.List, error) {
 
 // The end of an interval is no moment of sending: times that are relative to now, which are at most 8.5 years off
 // (RFC 8428, section 4.5.3), are read as if now were long ago, and refused.
-var (
-	longAgo  = time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
-	earliest = time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC)
+const (
+	longAgo  = 631_152_000 // 1990-01-01, in Unix seconds
+	earliest = 915_148_800 // 1999-01-01
 )
 
 // reading is what a resolved record says.
@@ -68,7 +68,7 @@ func reading(s *point.Sample) (r meter.Reading, err error) {
 		return r, errName
 	case !number || s.Value.Kind() == point.Bool:
 		return r, errKind
-	case s.Time.Before(earliest):
+	case s.Time.Unix() < earliest:
 		return r, errEnd
 	}
 	t := message.Text{Meter: []byte(id)}

@@ -14,27 +14,13 @@ import (
 // writeExceptions replaces the exceptions of channels that were judged before. What was found before stays as it is, and
 // what somebody settled is not found again.
 func (w *sliceWriter) writeExceptions() error {
-	waiting, settled := map[uint32]exception{}, map[uint32]exception{}
-	if len(w.again) > 0 {
-		of := " WHERE day = $1 AND " + table.Among(w.again)
-		err := w.c.Query(w.ctx, "SELECT channel, status, count FROM exceptions"+of, func(k *engine.Chunk) error {
-			for i, channel := range engine.Numbers[uint32](k, 0) {
-				waiting[channel] = exception{channel, engine.Numbers[uint32](k, 1)[i], int(engine.Numbers[uint32](k, 2)[i])}
-			}
-			return nil
-		}, int64(w.j.day))
-		if err != nil {
-			return err
-		}
-		err = w.c.Query(w.ctx, "SELECT channel, status, count FROM settled"+of+" ORDER BY recorded", func(k *engine.Chunk) error {
-			for i, channel := range engine.Numbers[uint32](k, 0) {
-				settled[channel] = exception{channel, engine.Numbers[uint32](k, 1)[i], int(engine.Numbers[uint32](k, 2)[i])}
-			}
-			return nil
-		}, int64(w.j.day))
-		if err != nil {
-			return err
-		}
+	waiting, err := w.exceptionsBefore("exceptions", "")
+	if err != nil {
+		return err
+	}
+	settled, err := w.exceptionsBefore("settled", " ORDER BY recorded")
+	if err != nil {
+		return err
 	}
 	var gone []uint32
 	found := map[uint32]bool{}
@@ -59,6 +45,20 @@ func (w *sliceWriter) writeExceptions() error {
 	}
 	w.out.Exceptions = len(w.exceptions)
 	return w.putExceptions(fresh)
+}
+
+// exceptionsBefore returns the exceptions of channels that were judged before, as a table has them: the last one of each.
+func (w *sliceWriter) exceptionsBefore(name, order string) (map[uint32]exception, error) {
+	out := map[uint32]exception{}
+	if len(w.again) == 0 {
+		return out, nil
+	}
+	return out, w.c.Query(w.ctx, "SELECT channel, status, count FROM "+name+" WHERE day = $1 AND "+table.Among(w.again)+order, func(k *engine.Chunk) error {
+		for i, channel := range engine.Numbers[uint32](k, 0) {
+			out[channel] = exception{channel, engine.Numbers[uint32](k, 1)[i], int(engine.Numbers[uint32](k, 2)[i])}
+		}
+		return nil
+	}, int64(w.j.day))
 }
 
 func (w *sliceWriter) putExceptions(list []exception) error {
@@ -100,7 +100,6 @@ func (w *sliceWriter) writeRedo() error {
 	if len(w.changed) == 0 {
 		return nil
 	}
-	changed := map[uint32]bool{}
 	var list [][3]int64
 	next := w.j.s.dayOf(w.j.day + 1)
 	add := func(d *day, channel uint32) {
@@ -109,14 +108,10 @@ func (w *sliceWriter) writeRedo() error {
 			w.redo[d.Key]++
 		}
 	}
-	for _, channel := range w.changed {
-		for _, of := range append(w.j.s.dir.Profiles(nil, channel), channel) {
-			if !changed[of] {
-				changed[of] = true
-				if _, c := w.j.s.dir.Key(of); c.Interval > 0 {
-					add(next, of)
-				}
-			}
+	changed := w.changedProfiles()
+	for channel := range changed {
+		if _, c := w.j.s.dir.Key(channel); c.Interval > 0 {
+			add(next, channel)
 		}
 	}
 	err := w.c.Query(w.ctx, "SELECT DISTINCT day, channel FROM uses WHERE used = $1 AND channel >= $2 AND channel < $3", func(k *engine.Chunk) error {
@@ -132,6 +127,18 @@ func (w *sliceWriter) writeRedo() error {
 		return err
 	}
 	return w.put("redo", list, duck.TypeInteger, duck.TypeUInteger)
+}
+
+// changedProfiles returns the channels with readings that are new, and the load profiles whose registers have such.
+func (w *sliceWriter) changedProfiles() map[uint32]bool {
+	out := map[uint32]bool{}
+	for _, channel := range w.changed {
+		out[channel] = true
+		for _, of := range w.j.s.dir.Profiles(nil, channel) {
+			out[of] = true
+		}
+	}
+	return out
 }
 
 // put appends rows of a day, a channel, and another day if the table has one.

@@ -58,7 +58,7 @@ func judgeBatch(ctx context.Context, s *Store, d store.Day, judge func(*store.Ch
 	if err := j.begin(opJudge); err != nil || !j.needed {
 		return false, err
 	}
-	if err := j.run(); err != nil {
+	if err := j.run(ctx); err != nil {
 		return true, err
 	}
 	give()
@@ -137,11 +137,11 @@ func (j *judging) readRedo() error {
 }
 
 // run judges all channels that are due: while a slice is written, the next one is judged.
-func (j *judging) run() error {
+func (j *judging) run(ctx context.Context) error {
 	if err := j.findDue(); err != nil {
 		return err
 	}
-	group, ctx := errgroup.WithContext(j.ctx)
+	group, ctx := errgroup.WithContext(ctx)
 	slices := make(chan *slice, 1)
 	group.Go(func() error {
 		defer close(slices)

@@ -16,19 +16,19 @@ import (
 // History implements store.Keeper.
 func (s *Store) History(ctx context.Context, key store.ChannelKey, from, to time.Time) (*meter.History, error) {
 	const op = "metering.History"
-	c, all, give, err := s.view(ctx, op)
+	seen, err := s.view(ctx, op)
 	if err != nil {
 		return nil, err
 	}
-	defer give()
+	defer seen.give()
 	ref := s.dir.Refs(nil, []store.ChannelKey{key})[0]
 	if ref.Channel == nil {
 		return nil, store.Unknown(op, key)
 	}
 	first, last := s.calendar.Of(from.UnixMicro()+1), s.calendar.Of(to.UnixMicro())
-	r := &channelReader{s: s, c: c, channel: ref.Number, length: ref.Channel.Interval}
+	r := &channelReader{s: s, c: seen.c, channel: ref.Number, length: ref.Channel.Interval}
 	var days []*day
-	for k, d := range all {
+	for k, d := range seen.days {
 		if k >= first && k <= last {
 			days = append(days, d)
 		}
@@ -155,14 +155,14 @@ func (s *Store) Days(ctx context.Context) ([]store.DayState, error) {
 // Missing implements store.Keeper. It marks what came in one pass over the day's tables.
 func (s *Store) Missing(ctx context.Context, q store.MissingQuery) (store.Missing, error) {
 	const op = "metering.Missing"
-	c, days, give, err := s.view(ctx, op)
+	seen, err := s.view(ctx, op)
 	if err != nil {
 		return store.Missing{}, err
 	}
-	defer give()
+	defer seen.give()
 	m := marks.New(s.dir, s.calendar, q.Day, raws(s))
-	if d := days[q.Day]; d != nil {
-		if err := m.Read(ctx, c, d); err != nil {
+	if d := seen.days[q.Day]; d != nil {
+		if err := m.Read(ctx, seen.c, d); err != nil {
 			return store.Missing{}, failed(op, q.Day.String(), err)
 		}
 	}

@@ -173,7 +173,8 @@ func (s *Store) Exchange(ctx context.Context, servicePoint, id string, at time.T
 		return fault.E(op, fault.Conflict, servicePoint, err)
 	}
 	gone, _ := s.dir.Number(old.Meter)
-	err = s.transaction(ctx, func(c *engine.Conn) error { return registry.Exchange(ctx, c, s.dir, servicePoint, gone, fresh, at) })
+	r := &registry.Replacement{ServicePoint: servicePoint, Gone: gone, Fresh: fresh, At: at}
+	err = s.transaction(ctx, func(c *engine.Conn) error { return registry.Exchange(ctx, c, s.dir, r) })
 	if err != nil {
 		return failed(op, servicePoint, err)
 	}

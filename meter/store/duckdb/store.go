@@ -188,22 +188,31 @@ func (s *Store) Close() error {
 
 // reader lends a connection that sees the store as it is now, until give is called.
 func (s *Store) reader(ctx context.Context, op string) (c *engine.Conn, give func(), err error) {
-	c, _, give, err = s.view(ctx, op)
-	return c, give, err
+	v, err := s.view(ctx, op)
+	if err != nil {
+		return nil, nil, err
+	}
+	return v.c, v.give, nil
 }
 
-// view is reader, with the days that belong to what the connection sees.
-func (s *Store) view(ctx context.Context, op string) (c *engine.Conn, days map[store.Day]*day, give func(), err error) {
+// view is the store as a connection sees it, until give is called.
+type view struct {
+	c    *engine.Conn
+	days map[store.Day]*day // that belong to what the connection sees
+	give func()
+}
+
+func (s *Store) view(ctx context.Context, op string) (*view, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, nil, nil, fault.E(op, fault.KindOf(err), "", err)
+		return nil, fault.E(op, fault.KindOf(err), "", err)
 	}
 	s.busy.RLock()
-	c, err = connection(s, op)
+	c, err := connection(s, op)
 	if err != nil {
 		s.busy.RUnlock()
-		return nil, nil, nil, err
+		return nil, err
 	}
-	give = func() {
+	give := func() {
 		_ = c.Exec(context.WithoutCancel(ctx), "ROLLBACK") // fails only when nothing is open
 		s.mu.Lock()
 		s.spare = append(s.spare, c)
@@ -215,10 +224,10 @@ func (s *Store) view(ctx context.Context, op string) (c *engine.Conn, days map[s
 	for _, statement := range []string{"BEGIN", "SELECT log FROM state"} { // a transaction sees what was there when it read first
 		if err := c.Exec(ctx, statement); err != nil {
 			give()
-			return nil, nil, nil, failed(op, s.options.Dir, err)
+			return nil, failed(op, s.options.Dir, err)
 		}
 	}
-	return c, s.snapshot(), give, nil
+	return &view{c: c, days: s.snapshot(), give: give}, nil
 }
 
 // connection returns a spare connection, or a new one.

@@ -168,7 +168,7 @@ func (s judging) around(c *store.ChannelDay, channel uint32) {
 				reads = append(reads, store.Read{At: v.End.UnixMicro(), Value: v.Value})
 			}
 		}
-		c.Advances = store.Advances(nil, reads, start, c.Ends, model, c.Channel)
+		c.Advances = c.RegisterAdvances(nil, model, reads, start)
 	}
 	c.Past = func(d store.Day) []float64 {
 		s.mu.Lock()

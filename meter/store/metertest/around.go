@@ -81,24 +81,30 @@ func testFailsMidway(t *testing.T, f *fixture) {
 		if want := []float64{3, 7}[min(i, 1)]; len(now) != 96 || now[3] != want || now[5] != 7 {
 			t.Errorf("%s: %d are known: %v, want %v for the fourth", id, len(now), now[:min(len(now), 6)], want)
 		}
-		seen := map[string]int{}
-		for _, v := range f.versions(id, 1) {
-			seen[fmt.Sprint(v.End, v.Stage, v.Value, v.Status)]++
-		}
-		for v, n := range seen {
-			if n > 1 {
-				t.Errorf("%s: %s is there %d times", id, v, n)
-			}
-		}
+		f.once(id)
 	}
 	if days := must[[]store.DayState](t)(f.Days(t.Context())); len(days) != 1 || !days[0].Judged {
 		t.Errorf("days: %+v", days)
 	}
 }
 
-// day returns n equal values.
-func day(n int, v float64) []float64 {
-	out := make([]float64, n)
+// once sees that no version of a meter's load profile is there twice.
+func (f *fixture) once(id string) {
+	f.t.Helper()
+	seen := map[string]int{}
+	for _, v := range f.versions(id, 1) {
+		seen[fmt.Sprint(v.End, v.Stage, v.Value, v.Status)]++
+	}
+	for v, n := range seen {
+		if n > 1 {
+			f.t.Errorf("%s: %s is there %d times", id, v, n)
+		}
+	}
+}
+
+// day returns the equal values of a day's quarters of an hour.
+func day(v float64) []float64 {
+	out := make([]float64, 96)
 	for i := range out {
 		out[i] = v
 	}
@@ -114,12 +120,12 @@ func (f *fixture) read(id string, at time.Time, value float64) {
 	must[store.Result](f.t)(f.Append(f.t.Context(), b))
 }
 
-// look judges a day and returns what was shown of a meter; nil if it was not judged.
-func (f *fixture) look(d int, id string, uses ...store.Day) (seen *store.ChannelDay) {
+// look judges a day and returns what was shown of m1; nil if it was not judged.
+func (f *fixture) look(d int, uses ...store.Day) (seen *store.ChannelDay) {
 	f.t.Helper()
 	f.clock = f.clock.Add(time.Minute)
 	must[store.Judgement](f.t)(f.Judge(f.t.Context(), store.DayOf(2026, 3, d), func(c *store.ChannelDay) error {
-		if c.Key.Meter == id {
+		if c.Key.Meter == "m1" {
 			one := *c
 			one.Before, one.After, one.Advances, one.Values = slices.Clone(c.Before), slices.Clone(c.After), slices.Clone(c.Advances), slices.Clone(c.Values)
 			for _, u := range uses {
@@ -136,21 +142,21 @@ func (f *fixture) look(d int, id string, uses ...store.Day) (seen *store.Channel
 func testAround(t *testing.T, f *fixture) {
 	f.have("m1", "m2")
 	for d := 5; d <= 26; d += 7 { // three like days and the one itself
-		f.put("m1", f.at(d, 0, 15), day(96, float64(d))...)
+		f.put("m1", f.at(d, 0, 15), day(float64(d))...)
 		if d < 26 {
-			f.look(d, "m1")
+			f.look(d)
 		}
 	}
-	f.put("m1", f.at(25, 0, 15), day(96, 2)...)
+	f.put("m1", f.at(25, 0, 15), day(2)...)
 	f.put("m1", f.at(25, 22, 30), 500) // doubted
-	f.look(25, "m1")
+	f.look(25)
 	f.put("m1", f.at(27, 0, 15), 4, math.NaN(), 6)
 	f.read("m1", f.at(26, 0, 0), 1000)
 	f.read("m1", f.at(26, 12, 0), 1500)
 	f.read("m1", f.at(26, 12, 7), 1501) // at no end of an interval
 	f.read("m1", f.at(27, 0, 0), 1600)
 	f.put("m1", f.at(26, 0, 7), 1) // at no end of an interval
-	c := f.look(26, "m1")
+	c := f.look(26)
 	if c == nil {
 		t.Fatal("not judged")
 	}
@@ -216,10 +222,10 @@ func (f *fixture) waiting() (days []string) {
 func testDependants(t *testing.T, f *fixture) {
 	f.have("m1", "m2")
 	for _, d := range []int{12, 19, 20, 26} {
-		f.put("m1", f.at(d, 0, 15), day(96, float64(d))...)
-		f.put("m2", f.at(d, 0, 15), day(96, float64(d))...)
+		f.put("m1", f.at(d, 0, 15), day(float64(d))...)
+		f.put("m2", f.at(d, 0, 15), day(float64(d))...)
 		if d == 26 {
-			f.look(d, "m1", store.DayOf(2026, 3, 19)) // it uses the week before
+			f.look(d, store.DayOf(2026, 3, 19)) // it uses the week before
 		} else {
 			f.judge(d)
 		}

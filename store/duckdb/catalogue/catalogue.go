@@ -25,6 +25,7 @@ type Catalogue struct {
 	Last  newest.Table
 }
 
+// New returns a catalogue without points.
 func New() *Catalogue {
 	return &Catalogue{Names: interner.New()}
 }

@@ -147,11 +147,14 @@ func (s *Files) List(p *Part) string {
 }
 
 const (
-	manyIDs  = 200     // from where on a list of ids costs more than the rows it keeps away
-	maxBits  = 1 << 18 // ids that a set of bits covers
-	fewIDs   = 8       // a list of so many times fewer ids than row groups lets most of these be skipped
-	RowGroup = 61_440  // samples that stand together in a file: large, because opening a file costs more for each group than reading one costs for its size
+	manyIDs = 200     // from where on a list of ids costs more than the rows it keeps away
+	maxBits = 1 << 18 // ids that a set of bits covers
+	fewIDs  = 8       // a list of so many times fewer ids than row groups lets most of these be skipped
 )
+
+// RowGroup is how many samples stand together in a file: many, because opening a file costs more for each group than
+// reading one costs for its size.
+const RowGroup = 61_440
 
 // Where returns the conditions that a statement about the part needs, as SQL.
 func (sel *Selection) Where(p *Part) []string {

@@ -35,6 +35,7 @@ func (s *Handle) Fail(op, subject string, err error) error {
 	return fault.E(op, fault.Internal, subject, err)
 }
 
+// NoSpace recognises what DuckDB says when the disk is full.
 func NoSpace(text string) bool {
 	return strings.Contains(text, "No space left on device") || strings.Contains(text, "disk quota") ||
 		strings.Contains(text, "Could not write file") || strings.Contains(text, "Could not write all bytes")

@@ -155,6 +155,7 @@ func (s *Handle) revive(ctx context.Context, op string) error {
 	return err
 }
 
+// GiveBack takes a connection back from whoever has borrowed it.
 func (s *Handle) GiveBack(c *engine.Conn) { s.lender.give(c) }
 
 // Usable returns the error for a call that comes after Close or with an ended context.

@@ -113,43 +113,41 @@ func unknown(s []float64, n int) []float64 {
 
 // neighbours reads the end of the day before and the begin of the day behind.
 func (n *Nearby) neighbours(least, most int) error {
-	edited := map[[2]int]bool{}
-	for side, d := range map[int]*table.Day{-1: n.s.DayOf(n.s.Day - 1), 1: n.s.DayOf(n.s.Day + 1)} {
-		if d == nil {
-			continue
-		}
-		clear(edited)
-		where := fmt.Sprintf("place >= 0 AND place < %d", most)
-		if side < 0 {
-			where = fmt.Sprintf("place >= %d", max(least, 0))
-		}
-		err := n.scan(d, table.Among(n.b.Channels), where, func(v *said) {
-			i, ok := n.b.Index(v.channel)
-			if !ok || v.place < 0 {
-				return
-			}
-			k := int(n.first[i+1] - n.first[i])
-			at, to := int(v.place), n.after
-			if side < 0 {
-				at, to = at-(n.s.Calendar.Count(d.Key, n.b.Models[i].Interval)-k), n.before
-			}
-			key := [2]int{i, int(v.place)}
-			if at < 0 || at >= k || v.of.Stage == meter.Estimated || (edited[key] && v.of.Stage != meter.Edited) {
-				return
-			}
-			if v.of.Stage == meter.Edited {
-				edited[key] = true
-			}
-			if store.Doubted(v.of.Stage, v.of.Status) {
-				v.value = math.NaN()
-			}
-			to[int(n.first[i])+at] = v.value
-		})
-		if err != nil {
+	if d := n.s.DayOf(n.s.Day - 1); d != nil {
+		if err := n.neighbour(d, fmt.Sprintf("place >= %d", max(least, 0))); err != nil {
 			return err
 		}
 	}
+	if d := n.s.DayOf(n.s.Day + 1); d != nil {
+		return n.neighbour(d, fmt.Sprintf("place >= 0 AND place < %d", most))
+	}
 	return nil
+}
+
+func (n *Nearby) neighbour(d *table.Day, where string) error {
+	edited := map[[2]int]bool{}
+	return n.scan(d, table.Among(n.b.Channels), where, func(v *said) {
+		i, ok := n.b.Index(v.channel)
+		if !ok || v.place < 0 {
+			return
+		}
+		k := int(n.first[i+1] - n.first[i])
+		at, to := int(v.place), n.after
+		if d.Key < n.s.Day {
+			at, to = at-(n.s.Calendar.Count(d.Key, n.b.Models[i].Interval)-k), n.before
+		}
+		key := [2]int{i, int(v.place)}
+		if at < 0 || at >= k || v.of.Stage == meter.Estimated || (edited[key] && v.of.Stage != meter.Edited) {
+			return
+		}
+		if v.of.Stage == meter.Edited {
+			edited[key] = true
+		}
+		if store.Doubted(v.of.Stage, v.of.Status) {
+			v.value = math.NaN()
+		}
+		to[int(n.first[i])+at] = v.value
+	})
 }
 
 // said is one version of an interval, or of a register's read.
@@ -229,7 +227,29 @@ func (n *Nearby) totals() error {
 // registers reads the reads of the day, and the one at its begin.
 func (n *Nearby) registers() error {
 	n.reads = map[uint32][]store.Read{}
-	var list []uint32
+	list := n.behind()
+	if len(list) == 0 {
+		return nil
+	}
+	if d := n.s.DayOf(n.s.Day - 1); d != nil {
+		b := n.s.Calendar.Bounds(d.Key)
+		if err := n.readsOf(d, list, fmt.Sprintf("place = %d", -1-(b.End-b.Start)/1000)); err != nil {
+			return err
+		}
+	}
+	if d := n.s.DayOf(n.s.Day); d != nil {
+		if err := n.readsOf(d, list, "place < 0"); err != nil {
+			return err
+		}
+	}
+	for _, reads := range n.reads {
+		slices.SortStableFunc(reads, func(a, b store.Read) int { return cmp.Compare(a.At, b.At) })
+	}
+	return nil
+}
+
+// behind lists the registers behind the load profiles of the block, ascending.
+func (n *Nearby) behind() (list []uint32) {
 	for i, channel := range n.b.Channels {
 		if n.b.Models[i].Interval == 0 {
 			continue
@@ -238,42 +258,26 @@ func (n *Nearby) registers() error {
 			list = append(list, register)
 		}
 	}
-	if len(list) == 0 {
-		return nil
-	}
 	slices.Sort(list)
-	list = slices.Compact(list)
+	return slices.Compact(list)
+}
+
+// readsOf adds the reads of registers on a day.
+func (n *Nearby) readsOf(d *table.Day, list []uint32, where string) error {
 	edited := map[[2]int64]bool{}
-	bounds := n.s.Calendar.Bounds(n.s.Day)
-	for _, d := range []*table.Day{n.s.DayOf(n.s.Day - 1), n.s.DayOf(n.s.Day)} {
-		if d == nil {
-			continue
+	start := n.s.Calendar.Bounds(n.s.Day).Start
+	return n.scan(d, table.Among(list), where, func(v *said) {
+		if _, ok := slices.BinarySearch(list, v.channel); !ok || v.place >= 0 {
+			return
 		}
-		where := "place < 0"
-		if d.Key != n.s.Day {
-			b := n.s.Calendar.Bounds(d.Key)
-			where = fmt.Sprintf("place = %d", -1-(b.End-b.Start)/1000)
+		at := n.s.Calendar.End(d.Key, 0, v.place)
+		key := [2]int64{int64(v.channel), at}
+		if at < start || (edited[key] && v.of.Stage != meter.Edited) {
+			return
 		}
-		err := n.scan(d, table.Among(list), where, func(v *said) {
-			if _, ok := slices.BinarySearch(list, v.channel); !ok || v.place >= 0 {
-				return
-			}
-			at := n.s.Calendar.End(d.Key, 0, v.place)
-			key := [2]int64{int64(v.channel), at}
-			if at < bounds.Start || (edited[key] && v.of.Stage != meter.Edited) {
-				return
-			}
-			edited[key] = v.of.Stage == meter.Edited
-			n.reads[v.channel] = append(n.reads[v.channel], store.Read{At: at, Value: v.value})
-		})
-		if err != nil {
-			return err
-		}
-	}
-	for _, reads := range n.reads {
-		slices.SortStableFunc(reads, func(a, b store.Read) int { return cmp.Compare(a.At, b.At) })
-	}
-	return nil
+		edited[key] = v.of.Stage == meter.Edited
+		n.reads[v.channel] = append(n.reads[v.channel], store.Read{At: at, Value: v.value})
+	})
 }
 
 // Fill sets what is known around a channel, the one with an index in the block.
@@ -284,14 +288,14 @@ func (n *Nearby) Fill(c *store.ChannelDay, i int) {
 	c.UsualSum, c.HighestValue = n.usual[i], n.high[i]
 	c.Advances = nil
 	if register, model, ok := n.s.Dir.Register(channel); ok {
-		n.steps = store.Advances(n.steps[:0], n.reads[register], n.s.Calendar.Bounds(n.s.Day).Start, c.Ends, model, c.Channel)
+		n.steps = c.RegisterAdvances(n.steps[:0], model, n.reads[register], n.s.Calendar.Bounds(n.s.Day).Start)
 		c.Advances = n.steps
 	}
-	c.Past = func(d store.Day) []float64 { return n.pastOf(d, channel, c.Channel) }
+	c.Past = func(d store.Day) []float64 { return n.pastOf(d, channel) }
 }
 
 // pastOf returns what counts of another day of a channel. The first time it reads those of all channels that will ask.
-func (n *Nearby) pastOf(d store.Day, channel uint32, c *meter.Channel) []float64 {
+func (n *Nearby) pastOf(d store.Day, channel uint32) []float64 {
 	is := n.s.DayOf(d)
 	if is == nil || d >= n.s.Day {
 		return nil
@@ -328,17 +332,22 @@ func (n *Nearby) readPast(d *table.Day, p *pastDay, list []uint32) error {
 		if ok == nil || int(v.place) >= len(values) {
 			return
 		}
-		r := uint8(0)
-		switch v.of.Stage {
-		case meter.Edited:
-			r = 2
-		case meter.Estimated, meter.Validated:
-			r = 1
-		}
-		if r >= ok[v.place] {
+		if r := rankOf(v.of.Stage); r >= ok[v.place] {
 			values[v.place], ok[v.place] = v.value, r
 		}
 	})
+}
+
+// rankOf orders stages: a version counts instead of those of a lower rank.
+func rankOf(s meter.Stage) uint8 {
+	switch s {
+	case meter.Edited:
+		return 2
+	case meter.Estimated, meter.Validated:
+		return 1
+	default:
+		return 0
+	}
 }
 
 // Err returns what went wrong while Past of a ChannelDay was asked.

@@ -184,17 +184,24 @@ func Load(ctx context.Context, c *engine.Conn, dir *directory.Directory) error {
 	})
 }
 
-// Exchange notes that a meter took the place of another at a moment.
-func Exchange(ctx context.Context, c *engine.Conn, dir *directory.Directory, servicePoint string, gone, fresh uint32, at time.Time) error {
-	until, since := dir.DaysOfExchange(at)
+// Replacement is a meter that takes the place of another at a service point.
+type Replacement struct {
+	ServicePoint string
+	Gone, Fresh  uint32 // numbers of the meters
+	At           time.Time
+}
+
+// Exchange notes a replacement.
+func Exchange(ctx context.Context, c *engine.Conn, dir *directory.Directory, r *Replacement) error {
+	until, since := dir.DaysOfExchange(r.At)
 	for _, one := range []struct {
 		statement string
 		args      []any
 	}{
-		{"UPDATE installations SET until = $1 WHERE point = $2 AND until = 0", []any{at.UnixMicro(), servicePoint}},
-		{"INSERT INTO installations VALUES ($1, $2, $3, 0)", []any{strings.Clone(servicePoint), fresh, at.UnixMicro()}},
-		{"UPDATE meters SET until = $1 WHERE number = $2", []any{int(until), gone}},
-		{"UPDATE meters SET since = $1 WHERE number = $2", []any{int(since), fresh}},
+		{"UPDATE installations SET until = $1 WHERE point = $2 AND until = 0", []any{r.At.UnixMicro(), r.ServicePoint}},
+		{"INSERT INTO installations VALUES ($1, $2, $3, 0)", []any{strings.Clone(r.ServicePoint), r.Fresh, r.At.UnixMicro()}},
+		{"UPDATE meters SET until = $1 WHERE number = $2", []any{int(until), r.Gone}},
+		{"UPDATE meters SET since = $1 WHERE number = $2", []any{int(since), r.Fresh}},
 	} {
 		if err := c.Exec(ctx, one.statement, one.args...); err != nil {
 			return err
