@@ -1,4 +1,4 @@
-// Package directory indexes the registered meters in memory: some fifty bytes for each of millions, with one shared description of
+// Package directory indexes the registered meters in memory: some thirty-five bytes for each of millions, with one shared description of
 // channels for meters of the same make. Engines of the metering store keep it beside what they have on disk.
 package directory
 
@@ -12,7 +12,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"voltbus/internal/interner"
+	"voltbus/internal/column"
 	"voltbus/meter"
 	"voltbus/meter/interval"
 	"voltbus/meter/store"
@@ -51,22 +51,23 @@ type Entry struct {
 type Directory struct {
 	calendar *store.Calendar
 
-	mu      sync.RWMutex
-	names   *interner.Index
-	entries []entry // by the number of the meter
-	models  []*Model
-	known   map[string]uint32 // models by their text
-	next    uint32            // channel
+	mu     sync.RWMutex
+	names  *names
+	meters columns
+	models []*Model
+	known  map[string]uint32 // models by their text
+	next   uint32            // channel
 }
 
-type entry struct {
-	model, first uint32
-	since, until store.Day
+// columns are what is kept of meters, by their numbers: most have what their neighbours have, but other channels.
+type columns struct {
+	model, first column.Column[uint32]
+	since, until column.Column[store.Day]
 }
 
 // New returns an empty directory.
 func New(c *store.Calendar) *Directory {
-	return &Directory{calendar: c, names: interner.New(), known: make(map[string]uint32)}
+	return &Directory{calendar: c, names: newNames(), known: make(map[string]uint32)}
 }
 
 // Plan is what a registration adds, before it is on disk.
@@ -77,10 +78,21 @@ type Plan struct {
 	Models  []*Model // new ones, whose numbers follow those that are there
 	fresh   map[string]int
 	known   map[string]uint32
+	recent  []described // whose numbers are known
 	points  map[string]bool
 	free    func(servicePoint string) bool
 	next    uint32
 }
+
+// described is the description of a meter that was right, with its number.
+type described struct {
+	commodity meter.Commodity
+	channels  []meter.Channel
+	number    uint32
+}
+
+// mostRecent is how many descriptions are compared before one is looked up by its text.
+const mostRecent = 8
 
 // Plan judges a list. Free reports whether nothing was ever installed at a service point. Nothing changes; the plan
 // holds until something is applied.
@@ -100,15 +112,15 @@ func (d *Directory) Plan(list []store.Registration, free func(servicePoint strin
 var errOther = errors.New("the meter is registered with other channels: give a meter that was exchanged another id")
 
 func (d *Directory) plan(p *Plan, r *store.Registration, index int) error {
-	if err := check(&r.Meter); err != nil {
+	if err := checkID(r.Meter.ID); err != nil {
 		return err
 	}
 	model, err := d.model(p, &r.Meter)
 	if err != nil {
 		return err
 	}
-	if n, ok := d.names.Find(r.Meter.ID); ok {
-		if d.entries[n].model != model {
+	if n, ok := d.names.one(r.Meter.ID); ok {
+		if d.meters.model.At(n) != model {
 			return errOther
 		}
 		p.Result.Known++
@@ -121,7 +133,7 @@ func (d *Directory) plan(p *Plan, r *store.Registration, index int) error {
 		p.Result.Known++
 		return nil
 	}
-	if uint64(p.next)+uint64(len(r.Meter.Channels)) > math.MaxUint32 {
+	if uint64(p.next)+uint64(len(r.Meter.Channels)) > math.MaxUint32 || d.names.full(len(p.Entries)+1) {
 		return errors.New("the store holds no more channels: register the meter at another node")
 	}
 	if err := p.place(r); err != nil {
@@ -156,8 +168,26 @@ func (p *Plan) place(r *store.Registration) error {
 	return nil
 }
 
-// model returns the number of a meter's description, which may be a new one.
+// model checks a meter's description and returns its number, which may be a new one. Most meters of a list have that of
+// one before.
 func (d *Directory) model(p *Plan, m *meter.Meter) (uint32, error) {
+	for i := range p.recent {
+		if r := &p.recent[i]; r.commodity == m.Commodity && slices.Equal(r.channels, m.Channels) {
+			return r.number, nil
+		}
+	}
+	if err := check(m); err != nil {
+		return 0, err
+	}
+	n, err := d.modelOf(p, m)
+	if err == nil && len(p.recent) < mostRecent {
+		p.recent = append(p.recent, described{m.Commodity, m.Channels, n})
+	}
+	return n, err
+}
+
+// modelOf returns the number of a description by its text.
+func (d *Directory) modelOf(p *Plan, m *meter.Meter) (uint32, error) {
 	described := Model{Commodity: m.Commodity, Channels: slices.Clone(m.Channels)}
 	slices.SortFunc(described.Channels, func(a, b meter.Channel) int { return a.Number - b.Number })
 	text, err := json.Marshal(described)
@@ -176,13 +206,19 @@ func (d *Directory) model(p *Plan, m *meter.Meter) (uint32, error) {
 	return n, nil
 }
 
-// check returns what is wrong with a meter by itself.
+// checkID returns what is wrong with the id of a meter.
+func checkID(id string) error {
+	plain := id != "" && id != "." && id != ".." && len(id) <= MaxID && utf8.ValidString(id)
+	if !plain || strings.ContainsFunc(id, func(r rune) bool { return r < 0x20 || r == 0x7f || r == '/' || r == '*' }) {
+		return fmt.Errorf("id: write 1 to %d bytes of printable text without / and *", MaxID)
+	}
+	return nil
+}
+
+// check returns what is wrong with the description of a meter.
 func check(m *meter.Meter) error {
 	if err := m.Validate(); err != nil {
 		return errors.New(strings.ReplaceAll(err.Error(), "\n", "; "))
-	}
-	if len(m.ID) > MaxID || !utf8.ValidString(m.ID) || strings.ContainsFunc(m.ID, func(r rune) bool { return r < 0x20 || r == 0x7f || r == '/' || r == '*' }) || m.ID == "." || m.ID == ".." {
-		return fmt.Errorf("id: write up to %d bytes of printable text without / and *", MaxID)
 	}
 	if len(m.Channels) == 0 || len(m.Channels) > MaxChannels {
 		return fmt.Errorf("channels: %d: write 1 to %d", len(m.Channels), MaxChannels)
@@ -207,12 +243,22 @@ func (d *Directory) Apply(p *Plan) {
 	for _, m := range p.Models {
 		d.addModel(m)
 	}
+	if len(p.Entries) > d.names.len()/2 {
+		d.names.reserve(len(p.Entries))
+	}
 	for i := range p.Entries {
 		d.add(&p.Entries[i])
 	}
 }
 
-// Load adds what is on disk. Models and entries come in the order of their numbers.
+// Reserve makes room for so many more meters, so that what is kept need not grow while they are loaded.
+func (d *Directory) Reserve(meters int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.names.reserve(meters)
+}
+
+// Load adds what is on disk. Models and entries come in the order of their numbers. Ids are copied.
 func (d *Directory) Load(models []*Model, entries []Entry) {
 	d.Apply(&Plan{Models: models, Entries: entries})
 }
@@ -230,7 +276,10 @@ func (d *Directory) addModel(m *Model) {
 }
 
 func (d *Directory) add(e *Entry) {
-	d.names.Add(e.ID)
-	d.entries = append(d.entries, entry{model: e.Model, first: e.First, since: e.Since, until: e.Until})
+	d.names.add(e.ID)
+	d.meters.model.Append(e.Model)
+	d.meters.first.Append(e.First)
+	d.meters.since.Append(e.Since)
+	d.meters.until.Append(e.Until)
 	d.next = e.First + uint32(len(d.models[e.Model].Channels))
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"sort"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,22 +17,22 @@ import (
 func (d *Directory) Len() (meters, channels int) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	return len(d.entries), int(d.next)
+	return d.names.len(), int(d.next)
 }
 
 // Number returns the number of a meter, from 0.
 func (d *Directory) Number(id string) (uint32, bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	return d.names.Find(id)
+	return d.names.one(id)
 }
 
 // Meter returns the meter with a number.
 func (d *Directory) Meter(number uint32) meter.Meter {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	m := d.models[d.entries[number].model]
-	return meter.Meter{ID: string(d.names.Append(nil, number)), Commodity: m.Commodity, Channels: slices.Clone(m.Channels)}
+	m := d.models[d.meters.model.At(number)]
+	return meter.Meter{ID: strings.Clone(d.names.text(number)), Commodity: m.Commodity, Channels: slices.Clone(m.Channels)}
 }
 
 // Ref is a channel as it is kept: its number in the store, and what it is.
@@ -60,21 +61,31 @@ func (d *Directory) Refs(dst []Ref, keys []store.ChannelKey) []Ref {
 	return dst
 }
 
+// refs finds many keys at a time. The caller holds mu.
 func (d *Directory) refs(out []Ref, keys []store.ChannelKey) {
-	for i, k := range keys {
-		out[i] = d.ref(k)
+	s := &search{}
+	for len(keys) > 0 {
+		count := min(together, len(keys))
+		for i := range count {
+			s.ids[i] = keys[i].Meter
+		}
+		d.names.find(s, count)
+		for i := range count {
+			out[i] = d.ref(s.n[i], keys[i].Channel)
+		}
+		out, keys = out[count:], keys[count:]
 	}
 }
 
-func (d *Directory) ref(k store.ChannelKey) Ref {
-	n, ok := d.names.Find(k.Meter)
-	if !ok {
+// ref returns a channel of the meter whose number is one less; 0 stands for none.
+func (d *Directory) ref(n uint32, channel int) Ref {
+	if n == 0 {
 		return Ref{}
 	}
-	channels := d.models[d.entries[n].model].Channels
+	channels := d.models[d.meters.model.At(n-1)].Channels
 	for i := range channels {
-		if channels[i].Number == k.Channel {
-			return Ref{d.entries[n].first + uint32(i), &channels[i]}
+		if channels[i].Number == channel {
+			return Ref{d.meters.first.At(n-1) + uint32(i), &channels[i]}
 		}
 	}
 	return Ref{}
@@ -84,11 +95,11 @@ func (d *Directory) ref(k store.ChannelKey) Ref {
 func (d *Directory) ChannelOf(id string, t meter.ReadingType) (int, bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	n, ok := d.names.Find(id)
+	n, ok := d.names.one(id)
 	if !ok {
 		return 0, false
 	}
-	channels := d.models[d.entries[n].model].Channels
+	channels := d.models[d.meters.model.At(n)].Channels
 	for i := range channels {
 		if channels[i].ReadingType == t {
 			return channels[i].Number, true
@@ -98,9 +109,9 @@ func (d *Directory) ChannelOf(id string, t meter.ReadingType) (int, bool) {
 }
 
 // place returns the meter of a channel's number, and the index of the channel. The caller holds mu.
-func (d *Directory) place(channel uint32) (n int, index int) {
-	n = sort.Search(len(d.entries), func(i int) bool { return d.entries[i].first > channel }) - 1
-	return n, int(channel - d.entries[n].first)
+func (d *Directory) place(channel uint32) (n uint32, index int) {
+	n = uint32(sort.Search(d.names.len(), func(i int) bool { return d.meters.first.At(uint32(i)) > channel }) - 1)
+	return n, int(channel - d.meters.first.At(n))
 }
 
 // Register returns the register that counts the same quantity as a channel; false if its meter has none.
@@ -108,12 +119,12 @@ func (d *Directory) Register(channel uint32) (number uint32, c *meter.Channel, o
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	n, i := d.place(channel)
-	m := d.models[d.entries[n].model]
+	m := d.models[d.meters.model.At(n)]
 	at := m.register[i]
 	if at < 0 {
 		return 0, nil, false
 	}
-	return d.entries[n].first + uint32(at), &m.Channels[at], true
+	return d.meters.first.At(n) + uint32(at), &m.Channels[at], true
 }
 
 // Profiles appends the channels whose register is the one with a number.
@@ -121,9 +132,9 @@ func (d *Directory) Profiles(dst []uint32, register uint32) []uint32 {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	n, i := d.place(register)
-	for k, at := range d.models[d.entries[n].model].register {
+	for k, at := range d.models[d.meters.model.At(n)].register {
 		if at == i {
-			dst = append(dst, d.entries[n].first+uint32(k))
+			dst = append(dst, d.meters.first.At(n)+uint32(k))
 		}
 	}
 	return dst
@@ -134,8 +145,8 @@ func (d *Directory) Key(channel uint32) (store.ChannelKey, *meter.Channel) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	n, i := d.place(channel)
-	c := &d.models[d.entries[n].model].Channels[i]
-	return store.ChannelKey{Meter: string(d.names.Append(nil, uint32(n))), Channel: c.Number}, c
+	c := &d.models[d.meters.model.At(n)].Channels[i]
+	return store.ChannelKey{Meter: strings.Clone(d.names.text(n)), Channel: c.Number}, c
 }
 
 // Commodity returns what the meter of a channel measures.
@@ -143,15 +154,21 @@ func (d *Directory) Commodity(channel uint32) meter.Commodity {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	n, _ := d.place(channel)
-	return d.models[d.entries[n].model].Commodity
+	return d.models[d.meters.model.At(n)].Commodity
 }
 
 // Knows appends whether each key is that of a channel.
 func (d *Directory) Knows(dst []bool, keys []store.ChannelKey) []bool {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	for _, k := range keys {
-		dst = append(dst, d.ref(k).Channel != nil)
+	var refs [together]Ref
+	for len(keys) > 0 {
+		count := min(together, len(keys))
+		d.refs(refs[:], keys[:count])
+		for i := range count {
+			dst = append(dst, refs[i].Channel != nil)
+		}
+		keys = keys[count:]
 	}
 	return dst
 }
@@ -190,7 +207,8 @@ func (d *Directory) Exchanged(old, id string, at time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	until, since := d.DaysOfExchange(at)
-	d.entries[from].until, d.entries[to].since = until, since
+	d.meters.until.Set(from, until)
+	d.meters.since.Set(to, since)
 }
 
 // Expected calls f with the channels that have an interval and are expected on a day, in the order of their
@@ -198,14 +216,13 @@ func (d *Directory) Exchanged(old, id string, at time.Time) {
 func (d *Directory) Expected(day store.Day, from uint32, f func(meter, channel uint32, c *meter.Channel) bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	for n := int(from); n < len(d.entries); n++ {
-		e := &d.entries[n]
-		if day < e.since || day >= e.until {
+	for n := from; int(n) < d.names.len(); n++ {
+		if day < d.meters.since.At(n) || day >= d.meters.until.At(n) {
 			continue
 		}
-		channels := d.models[e.model].Channels
+		first, channels := d.meters.first.At(n), d.models[d.meters.model.At(n)].Channels
 		for i := range channels {
-			if channels[i].Interval > 0 && !f(uint32(n), e.first+uint32(i), &channels[i]) {
+			if channels[i].Interval > 0 && !f(n, first+uint32(i), &channels[i]) {
 				return
 			}
 		}

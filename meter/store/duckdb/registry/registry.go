@@ -40,8 +40,8 @@ func Taken(ctx context.Context, c *engine.Conn, list []store.Registration) (map[
 	err := c.Query(ctx, "SELECT point FROM points", func(k *engine.Chunk) error {
 		points := k.Texts(0)
 		for i := range k.Rows {
-			if p := points.At(i); wanted[p] {
-				taken[p] = true
+			if p := points.View(i); wanted[p] {
+				taken[strings.Clone(p)] = true
 			}
 		}
 		return nil
@@ -171,13 +171,25 @@ func Load(ctx context.Context, c *engine.Conn, dir *directory.Directory) error {
 	if err != nil {
 		return err
 	}
+	meters, order := uint64(0), ""
+	err = c.Query(ctx, "SELECT count(*)::UBIGINT, coalesce(bool_and(number = rowid), true) FROM meters", func(k *engine.Chunk) error {
+		meters = engine.Numbers[uint64](k, 0)[0]
+		if !engine.Numbers[bool](k, 1)[0] { // they are not as they were written: sorting millions takes longer than reading them
+			order = " ORDER BY number"
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	dir.Reserve(int(meters))
 	var entries []directory.Entry
-	return c.Query(ctx, "SELECT id, model, first, since, until FROM meters ORDER BY number", func(k *engine.Chunk) error {
+	return c.Query(ctx, "SELECT id, model, first, since, until FROM meters"+order, func(k *engine.Chunk) error {
 		entries = entries[:0]
 		ids, models, firsts := k.Texts(0), engine.Numbers[uint32](k, 1), engine.Numbers[uint32](k, 2)
 		since, until := engine.Numbers[int32](k, 3), engine.Numbers[int32](k, 4)
 		for i := range k.Rows {
-			entries = append(entries, directory.Entry{ID: ids.At(i), Model: models[i], First: firsts[i], Since: store.Day(since[i]), Until: store.Day(until[i])})
+			entries = append(entries, directory.Entry{ID: ids.View(i), Model: models[i], First: firsts[i], Since: store.Day(since[i]), Until: store.Day(until[i])})
 		}
 		dir.Load(nil, entries)
 		return nil
