@@ -119,6 +119,9 @@ func (p *slice) judge(of *store.ChannelDay, b *block, i int, channel uint32) err
 		p.again = append(p.again, channel)
 	}
 	for place := range n {
+		if p.out.Channels%2 == 0 { // every other channel backward: places are then next to each other in the column, which takes half the bytes
+			place = n - 1 - place
+		}
 		p.interval(of, b, int(from)+place, channel, int32(place))
 	}
 	sum, highest := of.Summary()
