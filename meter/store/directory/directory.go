@@ -179,7 +179,7 @@ func (d *Directory) model(p *Plan, m *meter.Meter) (uint32, error) {
 	if err := check(m); err != nil {
 		return 0, err
 	}
-	n, err := d.modelOf(p, m)
+	n, err := modelOf(d, p, m)
 	if err == nil && len(p.recent) < mostRecent {
 		p.recent = append(p.recent, described{m.Commodity, m.Channels, n})
 	}
@@ -187,7 +187,7 @@ func (d *Directory) model(p *Plan, m *meter.Meter) (uint32, error) {
 }
 
 // modelOf returns the number of a description by its text.
-func (d *Directory) modelOf(p *Plan, m *meter.Meter) (uint32, error) {
+func modelOf(d *Directory, p *Plan, m *meter.Meter) (uint32, error) {
 	described := Model{Commodity: m.Commodity, Channels: slices.Clone(m.Channels)}
 	slices.SortFunc(described.Channels, func(a, b meter.Channel) int { return a.Number - b.Number })
 	text, err := json.Marshal(described)

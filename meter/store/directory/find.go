@@ -54,15 +54,15 @@ func (d *Directory) Refs(dst []Ref, keys []store.ChannelKey) []Ref {
 	var all sync.WaitGroup
 	for ; len(keys) > share; keys, out = keys[share:], out[share:] {
 		part, of := out[:share], keys[:share]
-		all.Go(func() { d.refs(part, of) })
+		all.Go(func() { refs(d, part, of) })
 	}
-	d.refs(out, keys)
+	refs(d, out, keys)
 	all.Wait()
 	return dst
 }
 
 // refs finds many keys at a time. The caller holds mu.
-func (d *Directory) refs(out []Ref, keys []store.ChannelKey) {
+func refs(d *Directory, out []Ref, keys []store.ChannelKey) {
 	s := &search{}
 	for len(keys) > 0 {
 		count := min(together, len(keys))
@@ -71,14 +71,14 @@ func (d *Directory) refs(out []Ref, keys []store.ChannelKey) {
 		}
 		d.names.find(s, count)
 		for i := range count {
-			out[i] = d.ref(s.n[i], keys[i].Channel)
+			out[i] = ref(d, s.n[i], keys[i].Channel)
 		}
 		out, keys = out[count:], keys[count:]
 	}
 }
 
 // ref returns a channel of the meter whose number is one less; 0 stands for none.
-func (d *Directory) ref(n uint32, channel int) Ref {
+func ref(d *Directory, n uint32, channel int) Ref {
 	if n == 0 {
 		return Ref{}
 	}
@@ -161,12 +161,12 @@ func (d *Directory) Commodity(channel uint32) meter.Commodity {
 func (d *Directory) Knows(dst []bool, keys []store.ChannelKey) []bool {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	var refs [together]Ref
+	var found [together]Ref
 	for len(keys) > 0 {
 		count := min(together, len(keys))
-		d.refs(refs[:], keys[:count])
+		refs(d, found[:], keys[:count])
 		for i := range count {
-			dst = append(dst, refs[i].Channel != nil)
+			dst = append(dst, found[i].Channel != nil)
 		}
 		keys = keys[count:]
 	}
