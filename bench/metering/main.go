@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"voltbus/lab/metersim"
 	"voltbus/meter"
 	"voltbus/meter/store"
 	"voltbus/meter/store/duckdb"
@@ -23,6 +24,17 @@ import (
 )
 
 func main() {
+	if len(os.Args) == 2 && metersim.Serves(os.Args[1]) { // this program again, as the senders
+		check(metersim.Serve(context.Background(), os.Args[1], os.Stdin, os.Stdout))
+		return
+	}
+	var w web
+	flag.StringVar(&w.form, "over", "", "measure the web services of a node: "+strings.Join(metersim.Forms(), ", "))
+	flag.IntVar(&w.bulk, "bulk", 100, "with -over: readings in a request")
+	flag.BoolVar(&w.kept, "kept", false, "with -over: connections stay open")
+	flag.IntVar(&w.senders, "senders", 8, "with -over: senders, each with one request at a time")
+	flag.DurationVar(&w.time, "time", 5*time.Second, "with -over: how long readings are sent")
+	flag.IntVar(&w.meters, "behind", 1000, "with -over: meters behind each sender")
 	meters := flag.Int("meters", 200_000, "meters with one channel of 15 minutes")
 	days := flag.Int("days", 3, "days of readings")
 	commit := flag.Int("commit", 400_000, "readings in a commit")
@@ -38,6 +50,11 @@ func main() {
 	dir, err := os.MkdirTemp("", "metering")
 	check(err)
 	defer func() { check(os.RemoveAll(dir)) }()
+	if w.form != "" {
+		w.dir = dir
+		check(w.run())
+		return
+	}
 	b := &bench{dir: dir, meters: *meters, commit: *commit, clock: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
 	b.zone, err = time.LoadLocation("Europe/Berlin")
 	check(err)

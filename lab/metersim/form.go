@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"voltbus/fault"
+	"voltbus/meter"
+	"voltbus/meter/message/compact"
 	"voltbus/meter/message/soap"
 )
 
@@ -20,8 +22,12 @@ const (
 	SOAP12 = "soap12" // SOAP 1.2
 	JSON   = "json"
 	CSV    = "csv"
-	CIM    = "cim" // MeterReadings of IEC 61968-9
+	CIM    = "cim"   // MeterReadings of IEC 61968-9
+	Block  = "block" // binary, as in docs/formats/block.md
 )
+
+// Forms names them.
+func Forms() []string { return []string{SOAP, SOAP12, JSON, CSV, CIM, Block} }
 
 // form is how readings are written.
 type form struct {
@@ -29,11 +35,20 @@ type form struct {
 	write       func(dst []byte, list []reading) []byte
 }
 
-// reading is one, as texts.
-type reading struct{ meter, end, value []byte }
+// reading is one, as texts and as numbers.
+type reading struct {
+	meter, end, value []byte
+	at                time.Time // the end
+	number            float64   // the value
+}
 
-// payload is how many bytes say something: meter, channel, end and value.
-func (r *reading) payload() int { return len(r.meter) + len(channel) + len(r.end) + len(r.value) }
+// payload is how many bytes say something: meter, channel, end and value; as binary numbers where they have no texts.
+func (r *reading) payload() int {
+	if len(r.end) == 0 {
+		return len(r.meter) + 1 + 8 + 8
+	}
+	return len(r.meter) + len(channel) + len(r.end) + len(r.value)
+}
 
 const (
 	channel   = "1"
@@ -52,13 +67,14 @@ func forms(readingType string) map[string]form {
 		JSON: {service + "readings", "application/json", writeJSON},
 		CSV:  {service + "messages", "text/csv", writeCSV},
 		CIM:  {service + "messages", "application/xml", func(dst []byte, list []reading) []byte { return writeCIM(dst, list, readingType) }},
+		Block: {service + "messages", compact.Media, writeBlock},
 	}
 }
 
 func formOf(name, readingType string) (form, error) {
 	f, ok := forms(readingType)[name]
 	if !ok {
-		return f, fault.E("metersim", fault.Invalid, name, fmt.Errorf("is no form of messages; write %s", strings.Join([]string{SOAP, SOAP12, JSON, CSV, CIM}, ", ")))
+		return f, fault.E("metersim", fault.Invalid, name, fmt.Errorf("is no form of messages; write %s", strings.Join(Forms(), ", ")))
 	}
 	return f, nil
 }
@@ -130,6 +146,17 @@ func writeCIM(dst []byte, list []reading, readingType string) []byte {
 	return add(dst, `</MeterReadings>`)
 }
 
+// writeBlock writes readings that are right, as all of simulated meters are.
+func writeBlock(dst []byte, list []reading) []byte {
+	readings := make([]meter.Reading, len(list))
+	for i := range list {
+		r := &list[i]
+		readings[i] = meter.Reading{Meter: string(r.meter), Channel: 1, End: r.at, Value: r.number}
+	}
+	dst, _ = compact.Append(dst, readings) // it fails only for a reading without a meter or channel
+	return dst
+}
+
 // MeterID is the name of a simulated meter, of which there are less than 100 million.
 func MeterID(n int) string { return string(appendID(nil, n)) }
 
@@ -163,8 +190,12 @@ func ReadingType(interval time.Duration) string {
 func (r *reading) fill(f *Fleet, first int, n int64) {
 	m, slot := n%int64(f.Meters), n/int64(f.Meters)
 	r.meter = appendID(r.meter[:0], first+int(m))
-	r.end = f.From.Add(time.Duration(slot+1)*f.Interval).AppendFormat(r.end[:0], "2006-01-02T15:04:05Z")
-	r.value = strconv.AppendFloat(r.value[:0], float64(100+(n*7)%900)/1000, 'f', 3, 64)
+	r.at, r.number = f.From.Add(time.Duration(slot+1)*f.Interval), float64(100+(n*7)%900)/1000
+	if f.Form == Block {
+		return
+	}
+	r.end = r.at.AppendFormat(r.end[:0], "2006-01-02T15:04:05Z")
+	r.value = strconv.AppendFloat(r.value[:0], r.number, 'f', 3, 64)
 }
 
 // packed compresses a body.

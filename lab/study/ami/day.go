@@ -133,7 +133,7 @@ func scaleSettings(normal, quick string) []experiment.Setting {
 	return []experiment.Setting{
 		{Name: "scale", Default: normal, Quick: quick, Doc: "share of the published size; 1 is all of it"},
 		{Name: "concentrators", Default: "8", Quick: "2", Doc: "that send at once, with bulks of 1,000 over kept connections"},
-		{Name: "form", Default: metersim.SOAP, Doc: "of the messages: soap, soap12, json, csv or cim"},
+		{Name: "form", Default: metersim.SOAP, Doc: "of the messages: soap, soap12, json, csv, cim or block"},
 	}
 }
 

@@ -31,7 +31,7 @@ const published = "AMI-2011: SOAP, Java EE, MySQL"
 // shared is what settings of all experiments with simulators are.
 func shared(warmUp, window string) []experiment.Setting {
 	return []experiment.Setting{
-		{Name: "form", Default: metersim.SOAP, Doc: "of the messages: soap, soap12, json, csv or cim"},
+		{Name: "form", Default: metersim.SOAP, Doc: "of the messages: soap, soap12, json, csv, cim or block"},
 		{Name: "kept", Default: "false", Doc: "whether connections stay open; the document opens a new one for each request"},
 		{Name: "gzip", Default: "false", Doc: "whether messages are compressed"},
 		{Name: "warm-up", Default: warmUp, Quick: "300ms", Doc: "sent but not measured"},
