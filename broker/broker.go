@@ -35,6 +35,9 @@ type Config struct {
 	Offer func(samples []point.Sample) bool
 	// Live tells whoever listens; nil tells nobody.
 	Live func(*point.Scan)
+	// Commanded is told once of each point that can be commanded, with the topic that it was found in, when it is listed.
+	// It must return at once. nil: nobody commands.
+	Commanded func(topic string, c *template.Command)
 	// Told is told of who was refused, for the audit log; nil tells nobody. It must return at once.
 	Told func(Refusal)
 	// Bounds say which times of payloads are believed.

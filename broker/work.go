@@ -75,13 +75,15 @@ type binding struct {
 
 // bound is a point of a binding.
 type bound struct {
-	name   string
-	path   point.Path
-	kind   point.Kind
-	known  bool // listed in the catalogue
-	asked  bool // is to be, with the batch
-	barred bool // more than its device may have
-	stamp  point.Stamp
+	name    string
+	path    point.Path
+	kind    point.Kind
+	known   bool   // listed in the catalogue
+	asked   bool   // is to be, with the batch
+	topic   string // of the message that named it first
+	command *template.Command
+	barred  bool // more than its device may have
+	stamp   point.Stamp
 }
 
 // bind returns what is known of a topic, nil if no template takes its messages.
@@ -219,6 +221,9 @@ func (r *recording) list(ctx context.Context) error {
 			r.b.cfg.Log.WarnContext(ctx, "a point of MQTT messages is not taken", slog.String("point", string(p.path)), slog.Any("err", refused[i]))
 		default:
 			p.known = true
+			if err == nil && p.command != nil && r.b.cfg.Commanded != nil {
+				r.b.cfg.Commanded(p.topic, p.command)
+			}
 		}
 	}
 	if len(out) > 0 {
@@ -261,7 +266,7 @@ func (r *recording) decode(p *pending) {
 	bd := p.binding
 	r.now = p
 	r.scan = point.Scan{Device: bd.match.Device, Time: p.at.UTC(), Samples: r.scan.Samples[:0]}
-	err := bd.match.Take(p.at, p.message.Payload, r.take)
+	err := bd.match.Take(p.at, p.message.Topic, p.message.Payload, r.take)
 	if err == nil && len(r.scan.Samples) == 0 && len(p.message.Payload) > 0 {
 		err = errNothing
 	}
@@ -332,7 +337,7 @@ func (r *recording) pointOf(v *template.Reading) *bound {
 		return p
 	}
 	path := bd.match.Device.Join(v.Name)
-	p := &bound{name: strings.Clone(v.Name), path: path, kind: v.Value.Kind()}
+	p := &bound{name: strings.Clone(v.Name), path: path, kind: v.Value.Kind(), command: v.Command, topic: r.now.message.Topic}
 	most := r.b.mostPoints(r.now.tenant)
 	p.barred = path.Validate() != nil || most > 0 && r.points[r.now.tenant] >= most
 	if p.barred {
@@ -364,6 +369,9 @@ func (r *recording) describe(p *bound, v *template.Reading) {
 	}
 	if r.now.tenant != "" {
 		info.Tags["mqtt"] = r.now.tenant
+	}
+	if c := v.Command; c != nil {
+		info.Kind, info.Writable, info.Default, info.Min, info.Max = c.Kind, true, c.Initial, c.Min, c.Max
 	}
 	p.asked = true
 	r.fresh = append(r.fresh, info)

@@ -29,7 +29,7 @@ func openControl(ctx context.Context, n *Node) error {
 	n.journal = journal.Open(n.opts.Config.Node.Data, now)
 	var err error
 	n.dispatcher, err = dispatch.Open(ctx, dispatch.Config{
-		Points: controlled(n.opts.Config), Devices: n.fleet, Journal: n.journal, Audit: n.audit, Log: n.log,
+		Points: n.plant.controlled(n.opts.Config), Devices: commander(n).Beside(n.fleet), Journal: n.journal, Audit: n.audit, Log: n.log,
 		Online: requesters.Present, Absence: cfg.Absence, Record: func(ctx context.Context, fresh []point.Info, samples []point.Sample) error {
 			return recordCommands(ctx, n, fresh, samples)
 		},
@@ -58,9 +58,12 @@ func branches(below []replica.Node) []access.Branch {
 // Control returns the dispatcher that decides about commands; nil for an idle node.
 func (n *Node) Control() *dispatch.Dispatcher { return n.dispatcher }
 
-// controlled describes the points of the configured devices for those who command them.
-func controlled(cfg *config.Config) []dispatch.Point {
+// controlled describes the points of the configured devices, and of others that were found, for those who command them.
+func (p *plant) controlled(cfg *config.Config) []dispatch.Point {
 	var points []dispatch.Point
+	if p.found != nil {
+		points = p.found()
+	}
 	for i := range cfg.Devices {
 		for _, c := range cfg.Devices[i].Controlled() {
 			points = append(points, dispatch.Point(c))

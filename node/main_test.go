@@ -51,6 +51,10 @@ func TestMain(m *testing.M) {
 		mqttChild(dir)
 		return
 	}
+	if dir := os.Getenv(mqttCommandEnv); dir != "" {
+		mqttCommandChild(dir)
+		return
+	}
 	if dir := os.Getenv(filesEnv); dir != "" {
 		filesChild(dir)
 		return

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 
 	"voltbus/api/listener"
+	"voltbus/broker/command"
 	"voltbus/broker/front"
 	"voltbus/device"
 	"voltbus/fault"
@@ -34,7 +35,7 @@ func openMQTT(ctx context.Context, n *Node) error {
 	if err != nil {
 		return err
 	}
-	n.mqtt = f
+	n.mqtt, n.plant.found = f, f.Commands.Points
 	return nil
 }
 
@@ -74,6 +75,17 @@ func (n *Node) MQTTAddr(secure bool) string {
 		return ""
 	}
 	return listener.FromHere(n.mqtt.Addr(secure))
+}
+
+// runMQTT runs the broker until ctx ends.
+func runMQTT(ctx context.Context, n *Node) error { return n.mqtt.Run(ctx, n.plant.declare) }
+
+// commander returns what commands points of MQTT devices, nil without a broker.
+func commander(n *Node) *command.Commander {
+	if n.mqtt == nil {
+		return nil
+	}
+	return n.mqtt.Commands
 }
 
 // fillMQTT has a part answer about the broker, if there is one.

@@ -190,7 +190,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	}
 	for _, open := range []func(context.Context, *Node) error{
 		shareFiles,
-		openDirectory, setAsideDamaged, openAudit, beginStore, openIdentity, openHeads, openChildren, openBus, openStore, openRecorder, openMetering, openFleet, openReceiver, openUplink, openTree, openControl, openLive, openReports, openMQTT, openService, openAgents, openHealth, openServer,
+		openDirectory, setAsideDamaged, openAudit, beginStore, openIdentity, openHeads, openChildren, openBus, openStore, openRecorder, openMetering, openFleet, openReceiver, openUplink, openTree, openMQTT, openControl, openLive, openReports, openService, openAgents, openHealth, openServer,
 	} {
 		if err := open(ctx, n); err != nil {
 			return nil, errors.Join(err, n.Close()) //nolint:contextcheck // what is closed is written, whoever waits
@@ -278,7 +278,7 @@ func (n *Node) Run(ctx context.Context) error {
 		start("reports", n.reporter.Run)
 	}
 	if n.mqtt != nil {
-		start("mqtt", n.mqtt.Run)
+		start("mqtt", func(ctx context.Context) error { return runMQTT(ctx, n) })
 	}
 	start("presence", n.presence.Run)
 	start("devices", n.fleet.Run)

@@ -25,6 +25,8 @@ type plant struct {
 	allowed func()
 	log     *slog.Logger
 
+	found func() []dispatch.Point // points of MQTT devices that can be commanded; nil without a broker
+
 	commands *dispatch.Dispatcher // set before the first change; nil for an idle node
 
 	reload sync.Mutex // one change at a time
@@ -72,7 +74,7 @@ func (p *plant) apply(ctx context.Context, cfg *config.Config) (config.Changes, 
 		return changes, err
 	}
 	if p.commands != nil {
-		if err := p.commands.Declare(ctx, controlled(cfg)); err != nil {
+		if err := p.commands.Declare(ctx, p.controlled(cfg)); err != nil {
 			return changes, err
 		}
 	}
@@ -89,6 +91,13 @@ func (p *plant) apply(ctx context.Context, cfg *config.Config) (config.Changes, 
 		slog.Int("removed", len(changes.Removed)), slog.Int("changed", len(changes.Changed)),
 		slog.Any("needs_restart", changes.Restart))
 	return changes, nil
+}
+
+// declare tells control which points can be commanded, when there are more of MQTT devices.
+func (p *plant) declare(ctx context.Context) error {
+	p.reload.Lock()
+	defer p.reload.Unlock()
+	return p.commands.Declare(ctx, p.controlled(p.current()))
 }
 
 // devices turns the configured devices into what the fleet takes.

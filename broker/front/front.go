@@ -11,8 +11,11 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"voltbus/broker"
 	"voltbus/broker/account"
+	"voltbus/broker/command"
 	"voltbus/broker/setting"
 	"voltbus/broker/storage"
 	"voltbus/broker/template"
@@ -54,9 +57,11 @@ type Recorder interface {
 type Front struct {
 	*broker.Broker
 	Devices *account.Registry
-	storage *storage.Storage
-	doors   []broker.Door
-	cfg     Config
+	// Commands carries out commands for points of devices.
+	Commands *command.Commander
+	storage  *storage.Storage
+	doors    []broker.Door
+	cfg      Config
 }
 
 // Open opens the storage, brings back what it kept, and listens. Nobody is served before Run.
@@ -77,9 +82,18 @@ func Open(ctx context.Context, cfg Config) (f *Front, err error) {
 	if f.Devices, err = account.Open(ctx, f.storage, cfg.Now, nil); err != nil {
 		return f, err
 	}
+	f.Commands, err = command.Open(ctx, command.Config{
+		Storage: f.storage, Send: func(topic string, payload []byte, within time.Duration) bool {
+			return f.Command(topic, payload, within)
+		},
+		Make: func(k command.Known) *template.Command { return commandOf(templates, k) }, Now: cfg.Now, Log: cfg.Log,
+	})
+	if err != nil {
+		return f, err
+	}
 	f.Broker = broker.New(broker.Config{
 		Setting: cfg.Setting, Templates: templates, Devices: f.Devices, Storage: f.storage,
-		List: f.list, Record: cfg.Recorder.Record, Offer: cfg.Recorder.Offer, Live: cfg.Live, Told: cfg.Told,
+		List: f.list, Record: cfg.Recorder.Record, Offer: cfg.Recorder.Offer, Live: f.live, Commanded: f.Commands.Add, Told: cfg.Told,
 		Bounds: cfg.Bounds, Now: cfg.Now, Log: cfg.Log,
 	})
 	f.Devices.Notify(f.Dismiss)
@@ -111,8 +125,35 @@ func (f *Front) listen() error {
 	return nil
 }
 
-// Run serves clients until ctx ends.
-func (f *Front) Run(ctx context.Context) error { return f.Broker.Run(ctx, f.doors...) }
+// commandOf returns how a point is commanded by the templates, nil if it is not any more.
+func commandOf(templates *template.Set, k command.Known) *template.Command {
+	m := templates.Find(k.Topic)
+	if m == nil {
+		return nil
+	}
+	for _, c := range m.Commands() {
+		if c.Point == k.Point {
+			return c
+		}
+	}
+	return nil
+}
+
+// live tells whoever listens, and who waits for a report.
+func (f *Front) live(scan *point.Scan) {
+	f.Commands.Hear(scan)
+	f.cfg.Live(scan)
+}
+
+// Run serves clients until ctx ends. declare has control know the points that can be commanded now.
+func (f *Front) Run(ctx context.Context, declare func(context.Context) error) error {
+	var commands errgroup.Group
+	ctx, stop := context.WithCancel(ctx)
+	commands.Go(func() error { return f.Commands.Run(ctx, declare) })
+	err := f.Broker.Run(ctx, f.doors...)
+	stop()
+	return errors.Join(err, commands.Wait())
+}
 
 // Close closes what Open opened.
 func (f *Front) Close() error {

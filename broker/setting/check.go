@@ -246,4 +246,7 @@ func (p *Point) validate(r Report, known map[string]bool) {
 	if len(p.On)+len(p.Off) > 0 && p.Type != "bool" {
 		r("type", "on and off are for the type bool")
 	}
+	if p.Set != (Set{}) {
+		p.validateSet(func(key, format string, args ...any) { r("set."+key, format, args...) }, known)
+	}
 }

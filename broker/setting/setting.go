@@ -128,6 +128,46 @@ type Point struct {
 	Off []string `yaml:"off" example:"[closed]"`
 	// Bad are values that mean no value, such as that of a broken sensor.
 	Bad []string `yaml:"bad" example:"[\"-127\", unavailable]"`
+	// Set lets commands set the point: a message to a topic of the device. The point then needs a type.
+	Set Set `yaml:"set"`
+}
+
+// Set is the entry "set" of a point: how it is commanded. What the device reports in the template's topic after that says
+// whether it has the value.
+type Set struct {
+	// Topic is where the device takes the value; {name} stands for a level of the template's topic.
+	Topic string `yaml:"topic" example:"thermostats/{device}/set/setpoint"`
+	// Payload is what is sent, with {value} for the value. Where it is JSON, texts are quoted. Default: {value}.
+	Payload string `yaml:"payload" example:"{\"setpoint\": {value}}"`
+	// To is the place of the value in a JSON object that is sent, in place of payload.
+	To string `yaml:"to" example:"room.setpoint"`
+	// Timeout is how long the device may take to report the value. Default: 5s.
+	Timeout time.Duration `yaml:"timeout" example:"5s"`
+	// Ask is a topic where the device takes a request to report the point. By default the last report counts.
+	Ask string `yaml:"ask" example:"zigbee2mqtt/{device}/get"`
+	// AskPayload is the payload of such a request.
+	AskPayload string `yaml:"ask_payload" example:"{\"setpoint\": \"\"}"`
+	// Default is the relinquish default of the point, such as 21.5 or true.
+	Default string `yaml:"default" example:"19"`
+	// Revert is what the point reverts to when its last command has ended: default for its default, before for its value
+	// before the first command. By default it is default, or before if there is none.
+	Revert string `yaml:"revert" enum:"default,before"`
+	// Min is the smallest value that may be commanded, in the point's unit.
+	Min *float64 `yaml:"min" example:"5"`
+	// Max is the largest value that may be commanded, in the point's unit.
+	Max *float64 `yaml:"max" example:"30"`
+	// Lease is how long a command may last without being renewed. 0: until it is relinquished.
+	Lease time.Duration `yaml:"lease" example:"15m"`
+	// Tolerance is the allowed difference between report and commanded value, in the point's unit.
+	Tolerance float64 `yaml:"tolerance" example:"0.5"`
+}
+
+// Wait returns how long the device may take to report a value.
+func (s *Set) Wait() time.Duration {
+	if s.Timeout == 0 {
+		return 5 * time.Second
+	}
+	return s.Timeout
 }
 
 // Default returns the section of an empty file.

@@ -24,7 +24,7 @@ import (
 const File = "mqtt.db"
 
 const (
-	version     = 1
+	version     = 2
 	application = 0x56424D51 // "VBMQ": the file is the storage of a broker
 	// checkpoint is how many pages the write-ahead log gets, 16 MiB, before they go into the file.
 	checkpoint = 4096
@@ -37,6 +37,11 @@ CREATE TABLE device (
 ) WITHOUT ROWID;
 CREATE TABLE session (key BLOB PRIMARY KEY, state BLOB NOT NULL);
 CREATE TABLE retained (topic BLOB PRIMARY KEY, message BLOB NOT NULL);
+` + commands
+
+// commands is what version 2 has more: the points that can be commanded.
+const commands = `
+CREATE TABLE command (point TEXT PRIMARY KEY, topic TEXT NOT NULL, detail TEXT NOT NULL) WITHOUT ROWID;
 `
 
 // Storage is the open file. It is safe for concurrent use. Its methods return fault.Unavailable when the disk is full,
@@ -100,6 +105,9 @@ func (s *Storage) prepare(ctx context.Context) error {
 		return fault.E("storage.Open", fault.Corrupt, s.file, errForeign)
 	case found > version:
 		return fault.E("storage.Open", fault.Conflict, s.file, fmt.Errorf("was written by a newer program (version %d, this one knows %d)", found, version))
+	case found < version:
+		_, err = s.db.ExecContext(ctx, "BEGIN;"+commands+fmt.Sprintf("PRAGMA user_version = %d; COMMIT", version))
+		return err
 	}
 	return nil
 }

@@ -68,12 +68,20 @@ func follow(t *testing.T, set *template.Set, text string) {
 			t.Errorf("no template takes %s", topic)
 			continue
 		}
-		err := m.Take(at(), []byte(payload), func(r *template.Reading) {
+		err := m.Take(at(), "", []byte(payload), func(r *template.Reading) {
 			words := []string{string(m.Device.Join(r.Name)), string(r.Value.AppendJSON(nil)), r.Unit}
 			if !r.Quality.IsGood() {
 				words = append(words, r.Quality.String())
 			}
-			got.WriteString("  " + strings.TrimSpace(strings.Join(words, " ")) + "\n")
+			line := "  " + strings.TrimSpace(strings.Join(words, " "))
+			if r.Command != nil {
+				sent, err := r.Command.Payload(r.Value)
+				line += fmt.Sprintf(" → %s %s", r.Command.Topic, sent)
+				if err != nil {
+					t.Errorf("%s cannot be commanded: %v", r.Name, err)
+				}
+			}
+			got.WriteString(line + "\n")
 			if strings.Contains(payload, "12:00:00") && r.Time.Truncate(1e9) != at() {
 				t.Errorf("%s has the time %s", r.Name, r.Time)
 			}

@@ -81,7 +81,7 @@ func (m *Match) takeJSON(payload []byte, emit func(*Reading)) error {
 		})
 	}
 	for i := range m.t.points {
-		t.point(&m.t.points[i], whole)
+		t.point(i, whole)
 	}
 	if m.t.Rest {
 		t.rest(whole, "", 0)
@@ -128,7 +128,8 @@ func (t *taker) add(r *Reading) {
 	t.emit(r)
 }
 
-func (t *taker) point(f *field, whole any) {
+func (t *taker) point(place int, whole any) {
+	f := &t.m.t.points[place]
 	f.from.find(whole, nil, func(v any, stars []string) {
 		r, err := f.reading(v)
 		if err != nil {
@@ -137,7 +138,7 @@ func (t *taker) point(f *field, whole any) {
 			}
 			return
 		}
-		r.Name = t.m.name(f.Name)
+		r.Name, r.Command = t.m.name(f.Name), t.m.command(place)
 		for i, star := range stars {
 			r.Name = strings.ReplaceAll(r.Name, fmt.Sprintf("{%d}", i+1), Segment(star))
 		}

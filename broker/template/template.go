@@ -31,6 +31,7 @@ type compiled struct {
 	leave  map[string]bool
 	when   route
 	named  bool // a point has a level of the topic in its name
+	sets   bool // a point can be commanded
 }
 
 // level is one level of a topic: a text, or any.
@@ -47,6 +48,7 @@ type field struct {
 	from    route
 	on, off map[string]bool
 	bad     map[string]bool
+	initial point.Value // what the point reverts to
 }
 
 // Compile prepares templates that were validated.
@@ -79,26 +81,39 @@ func compile(t *setting.Template) (*compiled, error) {
 		c.when = route(way)
 	}
 	for i := range t.Points {
-		p := &t.Points[i]
-		f := field{Point: *p, on: set(p.On, true), off: set(p.Off, true), bad: set(p.Bad, false)}
-		if f.Scale == 0 {
-			f.Scale = 1
-		}
-		from := p.From
-		if from == "" && t.Format == setting.JSON {
-			from = p.Name
-		}
-		if from != "" {
-			way, err := setting.ParseWay(from)
-			if err != nil {
-				return nil, fmt.Errorf("points[%d].from: %w", i, err)
-			}
-			f.from = route(way)
+		f, err := compileField(t, &t.Points[i])
+		if err != nil {
+			return nil, fmt.Errorf("points[%d].%w", i, err)
 		}
 		c.named = c.named || strings.Contains(f.Name, "{")
+		c.sets = c.sets || f.Set.Topic != ""
 		c.points = append(c.points, f)
 	}
 	return c, nil
+}
+
+func compileField(t *setting.Template, p *setting.Point) (f field, err error) {
+	f = field{Point: *p, on: set(p.On, true), off: set(p.Off, true), bad: set(p.Bad, false)}
+	if f.Scale == 0 {
+		f.Scale = 1
+	}
+	from := p.From
+	if from == "" && t.Format == setting.JSON {
+		from = p.Name
+	}
+	if from != "" {
+		way, err := setting.ParseWay(from)
+		if err != nil {
+			return f, fmt.Errorf("from: %w", err)
+		}
+		f.from = route(way)
+	}
+	if f.Set.Default != "" {
+		if f.initial, err = f.byType(f.Set.Default); err != nil {
+			return f, fmt.Errorf("set.default: %q %w", f.Set.Default, err)
+		}
+	}
+	return f, nil
 }
 
 // set returns texts as a set, in lower case if they are compared so.
@@ -125,6 +140,16 @@ type Match struct {
 	Stale    time.Duration // after which silence the points are stale; 0: never
 	t        *compiled
 	names    *strings.Replacer // of the levels, nil for none
+	commands []*Command        // by the place of the field, nil for those that cannot be commanded
+	take     Taker
+}
+
+// Taker hands the readings of a message to emit, as Match.Take does.
+type Taker func(now time.Time, topic string, payload []byte, emit func(*Reading)) error
+
+// Custom makes a match of messages that no template describes, but a function reads.
+func Custom(name string, device point.Path, take Taker) *Match {
+	return &Match{Name: name, Device: device, take: take}
 }
 
 // Find returns the first template that takes the messages of a topic, nil for none.
@@ -143,6 +168,9 @@ func (s *Set) Find(topic string) *Match {
 			m.Device = point.Path(device)
 			if m.Device.Validate() != nil { // such as one that became too long
 				return nil
+			}
+			if c.sets {
+				m.makeCommands(topic)
 			}
 			return m
 		}
@@ -182,12 +210,16 @@ type Reading struct {
 	Value   point.Value
 	Quality point.Quality
 	Time    time.Time // the zero time for that of arrival
+	Command *Command  // how the point is commanded; nil if it cannot be
 }
 
 // Take hands the readings of a payload to emit. The error says why the payload is not one of the template; readings
 // before it were handed over.
 // now is when it arrived.
-func (m *Match) Take(now time.Time, payload []byte, emit func(*Reading)) error {
+func (m *Match) Take(now time.Time, topic string, payload []byte, emit func(*Reading)) error {
+	if m.take != nil {
+		return m.take(now, topic, payload, emit)
+	}
 	switch m.t.Format {
 	case setting.Plain:
 		f := &m.t.points[0]
@@ -195,7 +227,7 @@ func (m *Match) Take(now time.Time, payload []byte, emit func(*Reading)) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.Name, err)
 		}
-		r.Name = m.name(f.Name)
+		r.Name, r.Command = m.name(f.Name), m.command(0)
 		emit(&r)
 		return nil
 	case setting.SenML:

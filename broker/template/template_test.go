@@ -33,7 +33,7 @@ func take(t *testing.T, tpl setting.Template, topic, payload string) (device str
 	if m == nil {
 		return "", nil, nil
 	}
-	err = m.Take(at(), []byte(payload), func(r *template.Reading) {
+	err = m.Take(at(), "", []byte(payload), func(r *template.Reading) {
 		line := r.Name + " " + string(r.Value.AppendJSON(nil))
 		if r.Unit != "" {
 			line += " " + r.Unit
@@ -155,7 +155,7 @@ func FuzzPayload(f *testing.F) {
 		for _, topic := range []string{"json", "plain", "senml"} {
 			m := set.Find(topic)
 			n := 0
-			_ = m.Take(at(), []byte(payload), func(r *template.Reading) {
+			_ = m.Take(at(), "", []byte(payload), func(r *template.Reading) {
 				n++
 				if topic == "json" {
 					for segment := range strings.SplitSeq(r.Name, "/") {

@@ -28,17 +28,21 @@ func (f *field) reading(v any) (Reading, error) {
 		return r, nil
 	}
 	var err error
+	r.Value, err = f.byType(v)
+	return r, err
+}
+
+// byType makes a value of the type that the point has.
+func (f *field) byType(v any) (point.Value, error) {
 	switch f.Type {
 	case "bool":
-		r.Value, err = f.truth(v)
+		return f.truth(v)
 	case "text":
-		r.Value, err = text(shown(v))
+		return text(shown(v))
 	case "float", "int":
-		r.Value, err = f.number(v)
-	default:
-		r.Value, err = f.guess(v)
+		return f.number(v)
 	}
-	return r, err
+	return f.guess(v)
 }
 
 // guess makes a value of what was sent, if no type says what it is.
