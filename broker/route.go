@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"slices"
 	"time"
 
 	"voltbus/protocol/mqtt/packet"
@@ -197,44 +196,6 @@ func (b handler) Retained(c *session.Conn, f topic.Filter, s session.Subscriptio
 
 // Unsubscribe implements session.Broker.
 func (b handler) Unsubscribe(c *session.Conn, f topic.Filter) { b.tree.Remove(f, c.Session()) }
-
-// Send publishes a message of the node itself and returns how many clients it is for.
-func (b *Broker) Send(m *session.Message) int {
-	b.mu.Lock()
-	defer b.unlock()
-	n, _ := b.router.route(m, "")
-	return n
-}
-
-// Command publishes a message of the node itself if a client that is connected subscribes to its topic, and reports whether
-// one does. A session that is away gets none that comes too late for what it says.
-func (b *Broker) Command(topic string, payload []byte, within time.Duration) bool {
-	b.mu.Lock()
-	defer b.unlock()
-	if !b.router.reaches(topic) {
-		return false
-	}
-	m := &session.Message{Topic: topic, Payload: payload, QoS: 1, Expires: b.cfg.Now().Add(within)}
-	b.router.route(m, "")
-	return true
-}
-
-// reaches reports whether a client that is connected subscribes to a topic.
-func (b router) reaches(topic string) bool {
-	b.tree.Match([]byte(topic), &b.matches)
-	there := func(m member) bool { return m.Subscriber.Conn() != nil }
-	for _, set := range b.matches.Sets {
-		if slices.ContainsFunc(set, there) {
-			return true
-		}
-	}
-	for _, g := range b.matches.Groups {
-		if _, ok := g.Pick(there); ok {
-			return true
-		}
-	}
-	return false
-}
 
 // watcher hears about the sessions of a broker.
 type watcher struct{ b *Broker }

@@ -84,7 +84,7 @@ func Open(ctx context.Context, cfg Config) (f *Front, err error) {
 	}
 	f.Commands, err = command.Open(ctx, command.Config{
 		Storage: f.storage, Send: func(topic string, payload []byte, within time.Duration) bool {
-			return f.Command(topic, payload, within)
+			return broker.NewSender(f.Broker).Command(topic, payload, within)
 		},
 		Make: func(k command.Known) *template.Command { return commandOf(templates, k) }, Now: cfg.Now, Log: cfg.Log,
 	})
