@@ -1,32 +1,32 @@
 package agent
 
-// auditor tells the audit what people have done with agents.
+// auditor writes to the audit log what people did with agents.
 type auditor struct {
 	keep func(actor, action, name, text string, failed bool) // nil for nobody
 }
 
-// done tells of what was done.
+// done records an action.
 func (a auditor) done(actor, action, name, text string) {
 	if a.keep != nil {
 		a.keep(actor, action, name, text, false)
 	}
 }
 
-// failed tells of what ended as nobody wanted.
+// failed records an action that failed.
 func (a auditor) failed(actor, action, name, text string) {
 	if a.keep != nil {
 		a.keep(actor, action, name, text, true)
 	}
 }
 
-// err tells of what could not be done, nil for nothing. What is no name stays out of the audit.
+// err records an action with its error, nil for none. A name that is not valid is left out of the audit log.
 func (a auditor) err(actor, action, name string, err error) {
 	if err != nil && CheckName(name) == nil {
 		a.failed(actor, action, name, err.Error())
 	}
 }
 
-// start tells whether an agent that was to start has a process.
+// start records whether an agent that was to start has a process.
 func (a auditor) start(actor, action string, st *Status) {
 	switch {
 	case st.Process.PID != 0:

@@ -58,7 +58,7 @@ const (
 	GrantRefuse = "refuse" // do not install it if it wants more than it has
 )
 
-// May returns why somebody may not do what they ask for, nil if they may. It is called when the agent's turn has
+// May returns why the caller may not do what they ask for, nil if they may. It is called when the agent's turn has
 // come: who asked may have lost the role since, and the agent may have got grants. A nil May allows everything.
 type May func() error
 
@@ -265,7 +265,7 @@ func (in *installation) wanted() (identity.Grants, error) {
 	return wants, nil
 }
 
-// refuse returns why an agent is not installed that wants something, and not just what it has now.
+// refuse returns why an agent that asks for more than it has now is not installed.
 func (in *installation) refuse(ctx context.Context, wants identity.Grants) error {
 	var has identity.Grants
 	if ids := in.s.cfg.Install.Identities; ids != nil {

@@ -76,7 +76,7 @@ func (s *Supervisor) Heard(name string, every time.Duration) {
 	}
 }
 
-// change lets an agent's goroutine change the agent, keeps the record, and tells the audit.
+// change lets an agent's goroutine change the agent, stores the record, and writes the audit log.
 func (s *Supervisor) change(ctx context.Context, name, by, action string, f func(*runner, context.Context) act) (st Status, err error) {
 	if st, err = s.apply(ctx, name, f); err == nil {
 		s.audit.done(by, action, name, "")

@@ -69,7 +69,7 @@ func (l *roster) adopt(r *runner) {
 // measureEvery is how often the agents' processes are measured.
 const measureEvery = time.Second
 
-// measure tells each agent what its processes use, until ctx ends.
+// measure gives each agent the resource use of its processes, until ctx ends.
 func (l *roster) measure(ctx context.Context, log *slog.Logger) {
 	tick := time.NewTicker(measureEvery)
 	defer tick.Stop()

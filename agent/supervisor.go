@@ -129,7 +129,7 @@ func Open(cfg Config) (*Supervisor, error) {
 	return s, nil
 }
 
-// claim holds the user of an agent. If somebody else on this machine has it, the agent gets another,
+// claim holds the user of an agent. If another node of this machine has it, the agent gets another,
 // and all that is its own with that.
 func (s *Supervisor) claim(p place.Place, rec *Record) error {
 	if !s.guard.Users || rec.UID == 0 {

@@ -48,7 +48,7 @@ type Config struct {
 	// Logbook has the newest records of the node's own log; nil for a node that does not run.
 	Logbook stream.Logbook
 
-	// Audit is told what people change, and who was refused; nil for nobody.
+	// Audit is called with changes by people and with refusals; may be nil.
 	Audit exchange.Audit
 
 	Operations *operation.Table // nil: none of the declared ones

@@ -13,7 +13,7 @@ import (
 	"voltbus/identity"
 )
 
-// auditor tells the audit log what requests did. Without a log it tells nobody.
+// auditor writes to the audit log what requests did. Without a log it does nothing.
 type auditor struct {
 	log     exchange.Audit
 	node    string // the name of this one
@@ -22,7 +22,7 @@ type auditor struct {
 }
 
 // tell writes into the audit log how a request of a route that is audited ended, before it is
-// answered in full. What cannot be written does not undo what was done: the health tells.
+// answered in full. A failure to write does not undo the action: health reports it.
 func (a *auditor) tell(r *exchange.Request, rt exchange.Route, err error) {
 	if rt.Audit == "" || r.Entry.Told || a.log == nil {
 		return
@@ -39,7 +39,7 @@ func (a *auditor) tell(r *exchange.Request, rt exchange.Route, err error) {
 	}
 }
 
-// tellRefusal offers the audit log that somebody known may not do something, reading excepted.
+// tellRefusal offers to the audit log that a known caller was refused, except for reads.
 func (a *auditor) tellRefusal(r *http.Request, rt exchange.Route, user identity.User, err error) {
 	if a.log == nil || user.Name == "" || !fault.Is(err, fault.Refused) || (r.Method == http.MethodGet || r.Method == http.MethodHead) {
 		return
@@ -54,7 +54,7 @@ func (a *auditor) tellRefusal(r *http.Request, rt exchange.Route, user identity.
 	})
 }
 
-// tellReading tells the audit log that somebody reads what is not for everybody: each a minute once.
+// tellReading records in the audit log that a caller reads restricted data, each at most once a minute.
 func (a *auditor) tellReading(r *exchange.Request, rt *exchange.Route, err error) {
 	if rt.Watched == "" || a.log == nil {
 		return

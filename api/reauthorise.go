@@ -13,7 +13,7 @@ import (
 // lookAgain is the usual time between two looks.
 const lookAgain = 2 * time.Second
 
-// authoriseAgain is authorise for somebody who was let in before. r.User is who it is now.
+// authoriseAgain is authorise for a caller who was admitted before. r.User is their present state.
 func (s *server) authoriseAgain(r *exchange.Request, rt exchange.Route) error {
 	user, err := s.door.Authorise(exchange.Late(r.Request), rt)
 	if err != nil {

@@ -154,7 +154,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// admit lets a request of somebody who was recognised run, unless too many of theirs do.
+// admit runs a request of an authenticated caller, unless too many of theirs are running.
 func (s *server) admit(r *http.Request, user identity.User, rt *exchange.Route) (done func(), err error) {
 	if rt.Stream { // it has a place among its kind
 		return admission.Work(r.Context()), nil

@@ -13,7 +13,7 @@ import (
 	"voltbus/fault"
 )
 
-// Accepted is the action by which somebody says that damage of the log is known, such as after a restore. Its Detail
+// Accepted is the action that acknowledges known damage of the log, such as after a restore. Its Detail
 // names each problem, so that it covers nothing that is found later.
 const Accepted = "audit.accept"
 
@@ -44,7 +44,7 @@ var (
 )
 
 // Accept writes an entry of the actor that says which damage was found, and why that is known. Status does not tell of
-// it any more; Verify does, with who accepted it. Damage that is found later is told as before. It fails with
+// it any more; Verify does, with who accepted it. Damage that is found later is reported as before. It fails with
 // fault.NotFound if there is none, and with fault.Invalid without a reason or for more problems than a Report lists.
 func (l *Log) Accept(ctx context.Context, actor, reason string) error {
 	const op = "audit.Accept"

@@ -112,7 +112,7 @@ func (e *Entry) sum(buf []byte, before Hash) (Hash, []byte) {
 var errNameless = errors.New("an entry needs an actor and an action")
 
 // tidy makes an entry one that can be kept: texts are UTF-8 of bounded length, the detail is JSON
-// on one line, the time is in microseconds. What happened is kept even if somebody describes it
+// on one line, the time is in microseconds. The entry is kept even if the caller describes it
 // badly.
 func (e *Entry) tidy(now time.Time) {
 	if e.Time.IsZero() {

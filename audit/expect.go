@@ -57,7 +57,7 @@ func (l *Log) differs(behind Head, what string, seq uint64) string {
 	return what
 }
 
-// entryAt returns the hash of an entry, zero if it is not there, and whether a later segment tells that it is not.
+// entryAt returns the hash of an entry, zero if it is missing, and whether a later segment records that it is missing.
 func (l *Log) entryAt(ctx context.Context, seq uint64) (hash Hash, told bool, err error) {
 	var at int64
 	var action string

@@ -64,7 +64,7 @@ func (q *intake) hold(e Entry) {
 	g.last = e
 }
 
-// kindOf returns what the entry counts as: where too many actors are at it they are told together. The caller
+// kindOf returns how the entry is counted: entries of too many actors are summed up together. The caller
 // holds mu.
 func (q *intake) kindOf(e *Entry) kind {
 	k := kind{e.Actor, e.Action}

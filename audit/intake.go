@@ -57,7 +57,7 @@ func (q *intake) put(it *item) error {
 }
 
 // Offer hands over an entry that Run writes soon. It never waits. An actor that offers more than its
-// allowance (200 entries or 256 KiB at once, then one entry or 1 KiB a second), and whoever finds no room, is
+// allowance (200 entries or 256 KiB at once, then one entry or 1 KiB a second), and entries that find no room, are
 // counted as Gather counts: one entry a minute for each of its actions, with the number and the last of them.
 // Entries are lost only when the disk fails: an entry "audit.dropped" says how many.
 func (q *intake) Offer(e Entry) {
@@ -93,7 +93,7 @@ func (q *intake) enqueue(e Entry) {
 	}
 }
 
-// next takes the next items off the queue, and how many entries nothing in the log tells of yet.
+// next takes the next items off the queue, and the number of lost entries that the log does not mention yet.
 func (q *intake) next() (batch []*item, dropped uint64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -112,7 +112,7 @@ func (q *intake) next() (batch []*item, dropped uint64) {
 	return batch, q.dropped
 }
 
-// settle tells those of a batch how it ended. With it an entry said how many were dropped.
+// settle gives the waiting callers of a batch its outcome. With it an entry said how many were dropped.
 func (q *intake) settle(batch []*item, dropped uint64, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

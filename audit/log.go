@@ -43,7 +43,7 @@ type Log struct {
 	writer *writer
 }
 
-// Status is how a log does.
+// Status is the state of a log.
 type Status struct {
 	Head    Head
 	Segment uint64
@@ -53,7 +53,7 @@ type Status struct {
 	Damage string
 	// Verified is when the whole chain was last followed; zero: not since Open.
 	Verified time.Time
-	// Lost counts entries of Offer that could not be written since Open. The log tells of them too.
+	// Lost counts entries of Offer that could not be written since Open. The log records their number, too.
 	Lost uint64
 	// Err is why the last entry could not be written, or the oldest ones not be handed over to an archive, nil if
 	// they could.
@@ -63,7 +63,7 @@ type Status struct {
 // Open opens the log in the data directory, and makes it with the first entry if absent. now is the
 // clock. It looks at the end of the chain only; Verify follows all of it. A chain that is damaged,
 // cut or gone is no error: it stays as it is, Status says so, and the next entry begins a new
-// segment that tells why. A file that SQLite cannot read is renamed aside. One that a newer
+// segment with the reason. A file that SQLite cannot read is renamed aside. One that a newer
 // program wrote gives fault.Conflict. Close it after use.
 func Open(ctx context.Context, dir string, now func() time.Time) (*Log, error) {
 	file := filepath.Join(dir, File)
@@ -205,7 +205,7 @@ func (l *Log) look(ctx context.Context) error {
 }
 
 // take remembers what a check found. Damage in the segment at work makes the next entry begin
-// another one; that of segments before is told of already.
+// another one; losses of earlier segments are already recorded.
 func (l *Log) take(c *checker) {
 	c.compareAccepted()
 	for i := range c.problems {
@@ -249,7 +249,7 @@ func setAside(file, to string) error {
 	return os.Rename(file, to)
 }
 
-// Status returns how the log does. It does not wait for the disk.
+// Status returns the state of the log. It does not wait for the disk.
 func (l *Log) Status() Status {
 	s := l.state.status()
 	s.Err = cmpErr(s.Err, l.trouble())

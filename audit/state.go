@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// state is where a log ends and how it does. It is safe for concurrent use.
+// state is the end and the health of a log. It is safe for concurrent use.
 type state struct {
 	mu       sync.Mutex
 	head     Head
@@ -80,7 +80,7 @@ func (s *state) accept() {
 	}
 }
 
-// expect remembers what somebody knows of the log.
+// expect stores where the log ended according to others.
 func (s *state) expect(kept Head, from string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

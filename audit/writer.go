@@ -62,7 +62,7 @@ func (w *writer) flush() error {
 	}
 }
 
-// transact writes a batch in one transaction and tells everybody how it ended.
+// transact writes a batch in one transaction and gives all who wait its outcome.
 func (w *writer) transact(batch []*item, dropped uint64) error {
 	head, segment, anew := w.state.end()
 	var entries []*Entry

@@ -48,7 +48,7 @@ func (r *requester) Call(ctx context.Context, agent, method string, body []byte)
 	return r.ask(ctx, agent, request("", agent, method, body))
 }
 
-// request is a call of the node, on behalf of somebody of another node; "" for nobody.
+// request is a call by the node, on behalf of a caller at another node; "" for none.
 func request(caller, agent, method string, body []byte) *nats.Msg {
 	m := &nats.Msg{Subject: wire.CallSubject(agent, wire.NodeName, method), Data: body}
 	if caller != "" {
@@ -103,7 +103,7 @@ func (r *requester) Messages(patterns []point.Pattern, deliver func(Message)) (s
 	return l.stop, nil
 }
 
-// listener is somebody who hears messages.
+// listener receives messages.
 type listener struct {
 	subs []*nats.Subscription
 

@@ -27,7 +27,7 @@ const (
 const whySilent = "it was silent when another connection of the same name came"
 
 // challenge closes the holder of a name if it is prompt by its permit, and silent in fact: its connection
-// is half open then, since whoever vanishes without a word ends none. It returns when that is known, or
+// is half open then, since a peer that vanishes silently does not close it. It returns when that is known, or
 // after doorTime; the asking goes on then. Of many that challenge at once one asks.
 func (g *connections) challenge(name string) {
 	g.mu.Lock()

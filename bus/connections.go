@@ -145,7 +145,7 @@ func (g *connections) holder(name string) *connection {
 
 func (g *connections) alive(n *connection) bool { return g.probe.alive(n.id) }
 
-// quarantineFor returns why somebody must stay in quarantine, or nil.
+// quarantineFor returns why a connection must stay in quarantine, or nil.
 func (g *connections) quarantineFor(n *connection) *permit.Quarantine {
 	const op = "bus.enter"
 	if p := g.pauses[n.key]; p != nil && n.since.Before(p.until) {
@@ -213,7 +213,7 @@ func (g *connections) Drop(publicKey, why string) {
 	g.disconnect(closing)
 }
 
-// Presence is somebody who is connected.
+// Presence is one connected client.
 type Presence struct {
 	Name    string
 	Key     string

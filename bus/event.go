@@ -36,7 +36,7 @@ func whyChanged(p *permit.Permit) string {
 	return whyOther
 }
 
-// Works notes that a child that is connected has greeted, and sends on this connection what it has. Of one with
+// Works notes that a connected child has greeted, and sends on this connection. Of one with
 // which it only asks how it stands, or for a key, nothing is reported: that is no link.
 func (g *connections) Works(name string) {
 	g.mu.Lock()

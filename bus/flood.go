@@ -42,7 +42,7 @@ func (g *connections) sweep(now time.Time) (closing []uint64, passed []Connectio
 	return closing, passed
 }
 
-// anyHeavy reports whether somebody sent much at the last look.
+// anyHeavy reports whether any connection sent much at the last look.
 func (g *connections) anyHeavy() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

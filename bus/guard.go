@@ -65,7 +65,7 @@ const (
 	maxReported = 1000 // different violations that are counted at a time
 )
 
-// pause keeps somebody away who flooded.
+// pause keeps a client away that flooded the bus.
 type pause struct {
 	until  time.Time
 	length time.Duration

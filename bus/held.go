@@ -14,16 +14,16 @@ import (
 // ErrLost says that a connection ended between a request and its answer.
 var ErrLost = errors.New("the connection was lost before the answer came")
 
-// holdEvery is how often is looked whether somebody who was asked is still connected.
+// holdEvery is the interval between checks whether the called agent is still connected.
 const holdEvery = 100 * time.Millisecond
 
-// CallHeld is Call for somebody with an exclusive name. It does not wait for the answer of one whose
+// CallHeld is Call to an agent with an exclusive name. It does not wait for the answer of one whose
 // connection ends meanwhile: that is fault.Unreachable with ErrLost.
 func (r *requester) CallHeld(ctx context.Context, name, method string, body []byte) ([]byte, error) {
 	return r.CallFor(ctx, "", name, method, body)
 }
 
-// CallFor is CallHeld on behalf of somebody of another node, such as agent:campus/weather, of whom the
+// CallFor is CallHeld on behalf of a caller at another node, such as agent:campus/weather, of whom the
 // callee is notified; "" for nobody.
 func (r *requester) CallFor(ctx context.Context, caller, name, method string, body []byte) ([]byte, error) {
 	r.connections.mu.Lock()

@@ -24,7 +24,7 @@ const (
 	slowPending      = 1 << 20 // bytes that wait for one connection
 )
 
-// Connection is somebody on the bus.
+// Connection is one client of the bus.
 type Connection struct {
 	ID            uint64
 	Name          string   // as the program calls itself; anything
@@ -62,7 +62,7 @@ type inspector struct {
 	connections *connections
 }
 
-// Inspect tells who is on the bus, and how much is sent. It costs nothing while nobody asks.
+// Inspect reports the clients of the bus and their message rates. It costs nothing between calls.
 func (i *inspector) Inspect() (Overview, error) {
 	const op = "bus.Inspect"
 	vars, err := i.srv.Varz(nil)
@@ -127,7 +127,7 @@ const (
 var errSubject = errors.New(`must be a subject below live, such as live.> or live.scan.site.*; * stands for one part, > at the end for all that follow`)
 
 // Watch calls deliver with every message whose subject matches, until stop is called. It has its
-// own connection, which exists only while somebody watches. deliver is called by one goroutine at a
+// own connection, which exists only while there is a watcher. deliver is called by one goroutine at a
 // time, not after stop has returned; it must not keep the data, nor call stop. dropped says how
 // many messages came faster than deliver took them. Subjects other than live ones are
 // fault.Invalid: they carry what is not everybody's.
@@ -156,7 +156,7 @@ func (i *inspector) Watch(subject string, deliver func(subject string, data []by
 	return stop, func() int { n, _ := sub.Dropped(); return n }, nil
 }
 
-// watcher is somebody who watches.
+// watcher receives what is inspected.
 type watcher struct {
 	mu      sync.Mutex
 	deliver func(subject string, data []byte) // nil when stopped

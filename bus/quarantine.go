@@ -42,7 +42,7 @@ func (b *Bus) answerQuarantined(m *nats.Msg) {
 }
 
 // whyQuarantined returns why a connection of the name is kept in quarantine: of several the one that listens to the inbox, since a
-// copy with an old key hears something else than the child that returns.
+// copy with an old key receives something else than the child that returns.
 func (g *connections) whyQuarantined(name, inbox string) *permit.Quarantine {
 	var list []*connection
 	g.mu.Lock()

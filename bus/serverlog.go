@@ -9,7 +9,7 @@ import (
 )
 
 // serverLog hands the server's own messages to the node's log. What the server calls a notice is
-// of interest to developers only. Violations go to the guard, which tells them to whom they
+// of interest to developers only. Violations go to the guard, which reports them to the connections that
 // concern.
 type serverLog struct {
 	log      *slog.Logger
@@ -27,7 +27,7 @@ func (l *serverLog) Debugf(string, ...any)           {}
 func (l *serverLog) Tracef(string, ...any)           {}
 
 // Warnf reports the server's warnings, but one: after an unclean end the index of the log is older than the log itself,
-// and the server reads the log anew. That is how nothing is lost, and nothing for a person to act on. The server tells
+// and the server reads the log anew. Nothing is lost by that, and nobody needs to act. The server reports
 // it twice, first why and then that.
 func (l *serverLog) Warnf(format string, v ...any) {
 	switch {

@@ -109,7 +109,7 @@ func (t *Tap) Subscribe(deliver func(TapMessage)) (stop func(), lost func() int,
 // Close ends the tap.
 func (t *Tap) Close() { t.conn.Close() }
 
-// Turnover changes whenever somebody on this bus subscribes to something or does so no more. It is cheap.
+// Turnover changes whenever a client of this bus adds or removes a subscription. It is cheap.
 func (i *inspector) Turnover() uint64 {
 	s, err := i.srv.Subsz(nil)
 	if err != nil || s.SublistStats == nil {
@@ -122,7 +122,7 @@ func (i *inspector) Turnover() uint64 {
 const maxListed = 1 << 24
 
 // Interest returns the subjects, with wildcards as they are, of all subscriptions on this bus to which
-// live messages or free messages may come. Those of taps, of what the node itself hears of its agents, and of connections
+// live messages or other messages may come. Those of taps, of the node's own subscriptions to its agents, and of connections
 // that are kept in quarantine are left out.
 func (i *inspector) Interest() ([]string, error) {
 	s, err := i.srv.Subsz(&server.SubszOptions{Subscriptions: true, Limit: maxListed, Account: server.DEFAULT_GLOBAL_ACCOUNT})

@@ -12,10 +12,10 @@ type Violation struct {
 	Subject string
 	Publish bool   // otherwise it is a subscription
 	Count   uint64 // how often since it was told last, 1 or more
-	// Flood tells that the connection was cut off because it sent too much; there is no subject
+	// Flood says that the connection was closed because it sent too much; there is no subject
 	// then.
 	Flood string
-	// Conflict tells that a connection was kept in quarantine, as the second one with an exclusive name, or as one
+	// Conflict says that a connection was kept in quarantine, as the second one with an exclusive name, or as one
 	// with a key that was replaced or has expired; there is no subject then.
 	Conflict   string
 	Quarantine string // of a conflict: the word of Quarantine that says about what

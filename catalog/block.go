@@ -14,7 +14,7 @@ import (
 
 // Points are written in blocks, each a row, in one transaction with what it replaces: a row a point costs ten
 // times the time. Blocks are taken into newer ones when half of their points stand there already, or when
-// they are small, so that there are few, and little in them that is outdated.
+// they are small, so that few are outdated in part.
 
 // most of a block; a single point may be larger.
 const (

@@ -31,7 +31,7 @@ type Catalog struct {
 	*notes // of writes with a key
 }
 
-// Damage tells that the catalogue could not be read when it was opened: it was set aside and an
+// Damage says that the catalogue could not be read when it was opened: it was set aside and an
 // empty one took its place. Points come back as devices start; tokens other than the local
 // administrator's have to be made again.
 type Damage struct {

@@ -22,7 +22,7 @@ func (c Changes) Empty() bool {
 	return len(c.Added)+len(c.Removed)+len(c.Changed)+len(c.Restart) == 0 && !c.Allow
 }
 
-// Compare tells what must be done to get from one configuration to another. Where devices are
+// Compare returns what must be done to get from one configuration to another. Where devices are
 // described does not count, nor does their order.
 func Compare(before, after *Config) Changes {
 	var c Changes
@@ -80,7 +80,7 @@ func byPath(c *Config) map[point.Path]*Device {
 }
 
 // equal compares all but the Source. The drivers' configurations are data, so that comparing
-// them deeply tells whether a device must be opened anew.
+// them deeply decides whether a device must be opened again.
 func (d *Device) equal(other *Device) bool {
 	a, b := *d, *other
 	a.Source, b.Source = Source{}, Source{}

@@ -269,7 +269,7 @@ type Uplink struct {
 	// Urgent are patterns of points whose readings overtake a backlog, such as alarms. They are recorded in a separate
 	// lane.
 	Urgent []point.Pattern `yaml:"urgent" example:"[**/alarm]"`
-	// Rate is how many bytes may be sent in a second. 0: no limit. It does not apply to urgent readings, nor to live
+	// Rate is the highest number of bytes sent in a second. 0: no limit. It does not apply to urgent readings, nor to live
 	// messages, which have a limit of their own.
 	Rate Size `yaml:"rate" example:"128KiB"`
 	// LiveRate is how many bytes of live messages may be sent in a second while an ancestor subscribes. 0: no limit.

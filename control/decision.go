@@ -163,5 +163,5 @@ func Refuse(op string, why Why, kind fault.Kind, subject string, err error) Deci
 	return Decision{Status: Refused, Why: why, Err: fault.E("control."+op, kind, subject, err)}
 }
 
-// ErrNotYours is why what somebody else has stays.
+// ErrNotYours says why a command or reservation of another requester stays.
 var ErrNotYours = errors.New("it belongs to somebody else")

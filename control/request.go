@@ -27,7 +27,7 @@ type Ref struct{ Requester, ID string }
 // Ref names the command.
 func (c *Command) Ref() Ref { return Ref{c.Requester, c.ID} }
 
-// Mark tells whether two commands with one identifier are the same.
+// Mark says whether two commands with one identifier are the same.
 func (c *Command) Mark() uint64 {
 	return Fingerprint(string(c.Point), c.Task, c.Value.Kind().String(), c.Value.String(), c.Reason,
 		strconv.Itoa(int(c.Level)), strconv.FormatInt(int64(c.Lease), 10))
@@ -77,12 +77,12 @@ type Override struct {
 	Failsafe bool
 }
 
-// Mark tells whether two overrides with one identifier are the same.
+// Mark says whether two overrides with one identifier are the same.
 func (o *Override) Mark() uint64 {
 	return Fingerprint(string(o.Pattern), o.Reason, o.Length.String(), strconv.FormatBool(o.Failsafe))
 }
 
-// Reversion sends points back, whoever commands them. Reservations and overrides stay.
+// Reversion ends all commands of points, whoever made them. Reservations and overrides stay.
 type Reversion struct {
 	Path point.Path // a point, or a device or branch for every point below it
 	By   string
@@ -111,7 +111,7 @@ type Reservation struct {
 	Reason    string
 }
 
-// Mark tells whether two reservations with one identifier are the same.
+// Mark says whether two reservations with one identifier are the same.
 func (r *Reservation) Mark() uint64 {
 	texts := []string{r.Task, string(r.Priority), r.Reason}
 	for _, w := range r.Windows {

@@ -33,7 +33,7 @@ type Limit struct {
 	All       int // bytes of all documents of the node
 }
 
-// LimitOf returns the limit for a document of an owner that somebody writes. What an agent writes leaves room for
+// LimitOf returns the limit for a document of an owner. What an agent writes leaves room for
 // people: half of what its owner and a quarter of what the node may have.
 func LimitOf(owner, by string) Limit {
 	l := Limit{Documents: 10_000, Octets: 512 << 20, All: 1 << 30}

@@ -24,7 +24,7 @@ type Store struct {
 	writing  sync.Mutex // what was judged together is written before anything else changes
 }
 
-// New returns the documents in a storage. now is the clock. announce is told of each change, also of
+// New returns the documents in a storage. now is the clock. announce is called with each change, also of
 // documents that refer to the one that was changed, in order and before the call returns; nil for
 // nobody. It must not call the store.
 func New(storage Storage, now func() time.Time, announce func(Change)) *Store {

@@ -72,7 +72,7 @@ type Tagger interface {
 	BuiltInTags() map[string]string
 }
 
-// ReadOnly is a Config of a device that forgets what it has told, and whose settings a session that only reads must
+// ReadOnly is a Config of a device that forgets what it has reported, and whose settings a session that only reads must
 // leave as they are.
 type ReadOnly interface {
 	// ReadOnly returns a configuration of the same device for a line of its own, to read or discover what it
@@ -189,7 +189,7 @@ type Subscriber interface {
 	Take(ctx context.Context, emit func(point.Sample)) error
 }
 
-// Forgetful is a Subscriber whose device forgets what it has told, also what a read brought beside the present values.
+// Forgetful is a Subscriber whose device forgets what it has reported, also what a read brought beside the present values.
 // So its owner subscribes also where only reads are wanted, and takes what came after each of them.
 type Forgetful interface {
 	Subscriber
@@ -197,7 +197,7 @@ type Forgetful interface {
 	Forgetful()
 }
 
-// Careful is a Subscriber that can leave it to its owner when its device is told that reports arrived: not before they
+// Careful is a Subscriber that lets its owner decide when reports are confirmed to its device: not before they
 // are kept.
 type Careful interface {
 	Subscriber

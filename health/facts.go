@@ -20,10 +20,10 @@ import (
 	"voltbus/verdict"
 )
 
-// factsTime bounds how long log and store are asked for what health tells.
+// factsTime bounds how long health waits for the log and the store.
 const factsTime = 2 * time.Second
 
-// linkTime is how long the connection to the parent may be down before somebody should know.
+// linkTime is how long the connection to the parent may be down before health reports it.
 const linkTime = time.Minute
 
 // Concerns says what is not well at this node, by package verdict.

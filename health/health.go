@@ -57,7 +57,7 @@ type Parts struct {
 	Now      func() time.Time
 }
 
-// Health tells how a node is. It is safe for concurrent use.
+// Health reports the health of a node. It is safe for concurrent use.
 type Health struct{ parts Parts }
 
 // New returns the health of a node.

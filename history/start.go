@@ -28,7 +28,7 @@ type Blocks interface {
 type Start struct {
 	Origin string // what the directory's own blocks are called
 	recorder.Start
-	// Mark is what the recorder tells its place in the log to; nil if the store knows it.
+	// Mark receives the recorder's position in the log; nil if the store knows it.
 	Mark func(recorder.Mark) error
 }
 

@@ -24,7 +24,7 @@ const (
 	Record  Purpose = "record"  // shown by programs that may record readings and nothing else
 )
 
-// Credential is a secret that somebody can show, without the secret: only its hash is kept.
+// Credential is a secret for authentication, without the secret: only its hash is kept.
 type Credential struct {
 	Hash    Hash
 	User    User

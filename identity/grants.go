@@ -127,7 +127,7 @@ func (g *Grants) MayReserve(path point.Path) error {
 	return missing("identity.MayReserve", commandText(path, maxLevel))
 }
 
-// overrideLevel is the level of commands that somebody may use who takes points out of control: that of
+// overrideLevel is the level of commands of those who set overrides: that of
 // an operator.
 const overrideLevel = 8
 
@@ -156,7 +156,7 @@ func coversAll(granted, asked point.Pattern) bool {
 }
 
 // MayCall reports whether a method of an agent may be called with the arguments by name. Nil
-// arguments leave the conditions out of it: it then tells whether there is anything that may be
+// arguments leave the conditions out of it: it then says whether there is anything that may be
 // asked of the method.
 func (g *Grants) MayCall(agent, method string, args map[string]any) error {
 	const op = "identity.MayCall"

@@ -30,7 +30,7 @@ const latinLooks = "асеорхуѕіјһԁԛԝѵӏ" + "ανορϲϳι" + "ոս
 // common are marks and prolonged sounds that belong to any script.
 func common(r rune) bool { return r == 'ー' || !unicode.IsLetter(r) }
 
-// checkLooks refuses a name for somebody new that people could take for another one.
+// checkLooks refuses a new name that people could confuse with an existing one.
 func checkLooks(name string) error {
 	if norm.NFKC.String(name) != name {
 		return errForm

@@ -13,7 +13,7 @@ import (
 	"voltbus/fault"
 )
 
-// maxOwnTokens is how many tokens of their own somebody can have.
+// maxOwnTokens is how many tokens of their own a person can have.
 const maxOwnTokens = 100
 
 var (
@@ -25,7 +25,7 @@ var (
 	errNoOwn      = errors.New("you have no such token; voltbus token own list shows those that you have")
 )
 
-// OwnToken describes a token that somebody made for programs that act in the own name.
+// OwnToken describes a token that a person created for programs that act in their name.
 type OwnToken struct {
 	ID      string // names it to revoke it
 	Name    string

@@ -50,7 +50,7 @@ func ParsePrincipal(text string) (Principal, error) {
 	return p, nil
 }
 
-// named reports whether somebody of the kind can have the name.
+// named reports whether a principal of the kind can have the name.
 func (p *Principal) named() bool {
 	switch p.Kind {
 	case AgentKind:

@@ -2,7 +2,7 @@
 // programs that log in, and their roles. All secrets are made where they are used and lie in files that only their owner can read.
 package identity
 
-// Role is what somebody may do. Each role includes those before it.
+// Role is what a person or program may do. Each role includes those before it.
 type Role uint8
 
 // The roles. The zero Role may do nothing.

@@ -293,7 +293,7 @@ func (g *Guard) Seal(dir string, uid int) error {
 }
 
 // walk calls visit for a folder and all below, where the node may change owners. Links are not
-// followed out of it, also when somebody puts one there meanwhile.
+// followed out of it, even if a process creates one there meanwhile.
 func (g *Guard) walk(dir string, visit func(root *os.Root, path string, info fs.FileInfo) error) error {
 	if !g.root {
 		return nil

@@ -107,7 +107,7 @@ func scan(file *os.File, f *Filter, limit int) ([]Entry, error) {
 // waiting is how many entries may wait for who follows.
 const waiting = 1024
 
-// listener is somebody who follows.
+// listener follows the journal.
 type listener struct {
 	entries chan Entry
 	lost    int

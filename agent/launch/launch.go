@@ -158,7 +158,7 @@ func (p *Process) close(files []*os.File) {
 	}
 }
 
-// Drain is how long what a process printed last is waited for, if somebody holds its streams open.
+// Drain is how long to wait for the last output of a process while another process holds its streams open.
 const Drain = time.Second
 
 // Wait waits for the end of the process, and ends all that it leaves behind.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Methods are what an agent answers on the bus, as it tells itself. Its texts are hostile.
+// Methods are the methods that an agent offers on the bus, as it describes them. Its texts are hostile.
 type Methods struct {
 	Methods []Method `json:"methods"`
 }

@@ -105,7 +105,7 @@ type CommandSelection struct {
 	Lease     float64 `json:"lease,omitempty" api:"max=3153600000,min=0" doc:"Of a renewal: seconds from now; without it as long as each was"`
 }
 
-// Revert sends points back, whoever commands them.
+// Revert ends all commands of points, whoever made them.
 type Revert struct {
 	_ struct{} `api:"schema=ControlRevert"`
 

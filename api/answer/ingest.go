@@ -42,12 +42,12 @@ type IssuedToken struct {
 	Token string `json:"token"`
 }
 
-// OwnTokens lists the tokens that somebody made for programs.
+// OwnTokens lists the tokens that a person created for programs.
 type OwnTokens struct {
 	Tokens []OwnToken `json:"tokens"`
 }
 
-// OwnToken describes a token that somebody made for programs, without the secret.
+// OwnToken describes a token that a person created for programs, without the secret.
 type OwnToken struct {
 	ID      string     `json:"id"`
 	Name    string     `json:"name"`

@@ -12,7 +12,7 @@ const (
 	NodeAway   = "away"
 )
 
-// Node is this node or one below it, as it said last how it is.
+// Node is this node or a descendant, with the status that it last reported.
 type Node struct {
 	_ struct{} `doc:"Figures are 0, texts empty where the node does not say."`
 

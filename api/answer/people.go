@@ -2,7 +2,7 @@ package answer
 
 import "time"
 
-// Person is somebody, or a program, that can log in.
+// Person is a person or program that can log in.
 type Person struct {
 	Name     string    `json:"name"`
 	Role     string    `json:"role" api:"schema=Role"`

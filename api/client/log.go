@@ -11,7 +11,7 @@ import (
 
 // FollowNodeLog calls emit with records of the node's own log and with each further one, until ctx ends,
 // which gives nil, emit returns an error, which is returned, or the node ends the stream, which gives its
-// reason. lost is told of records that came faster than they were read.
+// reason. lost is called with the number of records that arrived faster than they were read.
 func (c *Client) FollowNodeLog(ctx context.Context, l Lines, emit func(answer.NodeLogLine) error, lost func(count uint64) error) error {
 	resp, err := c.call(ctx, http.MethodGet, "log/follow", l.params(), nil)
 	if err != nil {

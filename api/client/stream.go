@@ -24,7 +24,7 @@ var errEnded = errors.New("the stream ended; the node may be restarting, try aga
 type Live struct {
 	Pattern string
 	Node    string // another one whose messages they are; "" for the node itself
-	// Dropped is told how many came faster than they were taken from another node; nil tells nobody.
+	// Dropped is called with the number of messages that arrived faster than they were read from another node; may be nil.
 	Dropped func(messages int)
 }
 

@@ -88,7 +88,7 @@ type Describer interface {
 	Describe(p *answer.Problem)
 }
 
-// ErrDefect is all that somebody hears of an internal error.
+// ErrDefect replaces an internal error in responses.
 var ErrDefect = errors.New("a defect of the program; its log has the details")
 
 // ProblemOf describes an error. Internal errors keep their details for the log.
@@ -157,7 +157,7 @@ func Clip(s string) string {
 	return s[:maxClip] + "…"
 }
 
-// WaitError is an error that says how long somebody has to wait.
+// WaitError is an error with the time after which the caller may try again.
 type WaitError struct {
 	wait time.Duration
 	err  error
@@ -167,7 +167,7 @@ func (e *WaitError) Error() string { return e.err.Error() }
 
 func (e *WaitError) Unwrap() error { return Fail(http.StatusTooManyRequests, e.err) }
 
-// Later refuses somebody until they have waited.
+// Later refuses a caller until the time has passed.
 func Later(wait time.Duration, err error) error { return &WaitError{wait, err} }
 
 // SetRetryAfter writes into the header how long an error says to wait.

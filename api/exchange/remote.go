@@ -13,7 +13,7 @@ import (
 type Remote interface {
 	// Self reports whether this node has the name.
 	Self(node string) bool
-	// Ask has somebody call a method at another node, where the role is judged, too. fault.Unreachable, at once: a
+	// Ask calls a method at another node for a caller; the role is checked there, too. fault.Unreachable, at once: a
 	// node on the way is not connected, and the error says which. What a method raised is a *answer.RaisedError.
 	Ask(ctx context.Context, who *operation.Caller, c RemoteCall) (json.RawMessage, error)
 	// Role returns the role that people need for a method of a node that is no operation of this API.

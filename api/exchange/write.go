@@ -48,7 +48,7 @@ func (o *Output) End() error {
 }
 
 // Patient gives each write its own deadline: the answer may be as long as it likes, as long as
-// somebody reads it.
+// a client reads it.
 type Patient struct {
 	w       http.ResponseWriter
 	control *http.ResponseController

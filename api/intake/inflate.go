@@ -50,7 +50,7 @@ type body struct {
 	from *inflater
 }
 
-// read reads the body of a request of somebody. Release it after use.
+// read reads the body of a caller's request. Release it after use.
 func (in *inflater) read(r *http.Request, who string) (*body, error) {
 	b, ok := in.rooms.Get().(*body)
 	if !ok {

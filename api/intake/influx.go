@@ -102,7 +102,7 @@ func InfluxProblem(p answer.Problem) ([]byte, error) {
 	return json.Marshal(answer.InfluxError{Code: code, Message: message})
 }
 
-// ping tells those who look for InfluxDB that somebody answers.
+// ping answers clients that probe for InfluxDB.
 func (s *Intake) ping(w http.ResponseWriter, _ *exchange.Request) error {
 	w.Header().Set("X-Influxdb-Version", "voltbus")
 	w.WriteHeader(http.StatusNoContent)

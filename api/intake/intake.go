@@ -76,7 +76,7 @@ func (s *Intake) Counts() Counts {
 	}
 }
 
-// MayRecord counts a request of somebody who records, and returns an error while they are beyond their rate.
+// MayRecord counts a recording request of a caller, and returns an error while they exceed their rate.
 func (s *Intake) MayRecord(user string) error {
 	if wait := s.quotas.Admit(user, s.Now()); wait > 0 {
 		return exchange.Later(wait, fault.E("api.record", fault.Unavailable, user, errRate))
@@ -84,5 +84,5 @@ func (s *Intake) MayRecord(user string) error {
 	return nil
 }
 
-// Charge counts readings that somebody sent.
+// Charge counts the readings that a caller sent.
 func (s *Intake) Charge(user string, readings int) { s.quotas.Charge(user, s.Now(), readings) }

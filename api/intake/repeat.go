@@ -63,7 +63,7 @@ func (s *Intake) once(r *exchange.Request, key string, content []byte, work func
 	return done, s.Repeats.EndRepeat(context.WithoutCancel(ctx), known)
 }
 
-// fingerprint tells requests apart.
+// fingerprint distinguishes requests.
 func fingerprint(r *http.Request, content []byte) [sha256.Size]byte {
 	h := sha256.New()
 	for _, part := range []string{r.URL.Path, r.URL.RawQuery, r.Header.Get("Content-Type")} {

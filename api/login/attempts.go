@@ -57,7 +57,7 @@ func networkOf(remote string) string {
 }
 
 // buckets is how many accounts a limiter keeps. Who shares one by accident shares its budget, which costs less than
-// accounts that somebody could make others be forgotten by.
+// accounts that an attacker could evict by logging in with others.
 const buckets = 1 << 13
 
 // limiter counts attempts by a key, in memory that does not grow. It is safe for concurrent use.
@@ -132,7 +132,7 @@ func newAttempts(key []byte) *attempts {
 	}
 }
 
-// attempt is a password that somebody shows, counted before it is judged.
+// attempt is a presented password, counted before it is checked.
 type attempt struct {
 	of      *attempts
 	name    string

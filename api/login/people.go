@@ -42,7 +42,7 @@ func (d *Door) changePassword(w http.ResponseWriter, r *exchange.Request) error 
 	return d.enter(w, r, r.User.Name, body.New)
 }
 
-// enter begins a session for somebody whose password was just set.
+// enter begins a session for a person whose password was just set.
 func (d *Door) enter(w http.ResponseWriter, r *exchange.Request, name, password string) error {
 	secret, session, err := d.People.LoginByName(r.Context(), name, password)
 	if err != nil {

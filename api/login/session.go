@@ -169,7 +169,7 @@ func (d *Door) logout(w http.ResponseWriter, r *exchange.Request) error {
 	return nil
 }
 
-// recordingUser returns who sent a request that records: somebody with the role, or a token that
+// recordingUser returns who sent a request that records: a caller with the role, or a token that
 // can only record.
 func (d *Door) recordingUser(r *http.Request, rt exchange.Route) (identity.User, error) {
 	secret, given := recordSecret(r)
@@ -229,7 +229,7 @@ func checkOrigin(r *http.Request) error {
 	return exchange.Fail(http.StatusForbidden, errCSRF)
 }
 
-// tellLogin offers the audit log a secret that is not known here. The name is what somebody claims.
+// tellLogin offers an unknown secret to the audit log. The name is the claimed one.
 func (d *Door) tellLogin(r *http.Request, name string, err error) {
 	if d.Audit == nil {
 		return

@@ -9,7 +9,7 @@ import (
 	"voltbus/api/exchange"
 )
 
-// Bus tells what happens on the bus.
+// Bus reports what happens on the bus.
 type Bus interface {
 	// Watch calls deliver with every message whose subject matches, until stop is called, and
 	// not after it has returned; deliver returns at once and does not keep the data. dropped

@@ -124,7 +124,7 @@ func (f *feed) ended() bool {
 	return f.err != nil
 }
 
-// fail tells the readers why nothing comes any more, after what came.
+// fail gives the readers the reason why the feed ended, after the remaining items.
 func (f *feed) fail(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

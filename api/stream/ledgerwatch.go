@@ -90,7 +90,7 @@ func takeBooks(l *answer.Ledger) (*books, error) {
 	return b, nil
 }
 
-// pathKey tells the nodes of a tree apart: a name has no line break.
+// pathKey distinguishes the nodes of a tree: a name has no line break.
 func pathKey(path []string) string { return fmt.Sprintf("%q", path) }
 
 // since returns what changed since other books, nil for all; false if nothing did.
@@ -117,13 +117,13 @@ func (b *books) since(before *books) (answer.LedgerChange, bool) {
 	return out, out.Whole || len(out.Ledger)+len(out.Nodes)+len(out.Gone) > 0
 }
 
-// ledgerNews is what is told of the ledger next: an event, or why there are no more.
+// ledgerNews is the next item of the ledger's stream: an event, or why there are no more.
 type ledgerNews struct {
 	event []byte
 	err   error
 }
 
-// followLedger tells one reader of the ledger: all of it, and then what changes, until stop. A slow reader
+// followLedger sends the ledger to one reader: all of it, and then what changes, until stop. A slow reader
 // misses what was between: it gets the difference to what it got last.
 func (s *Streams) followLedger(ctx context.Context) (news <-chan ledgerNews, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)

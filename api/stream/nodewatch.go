@@ -15,7 +15,7 @@ import (
 	"voltbus/fault"
 )
 
-// nodesEvery is how often is looked how the nodes are, while somebody reads it.
+// nodesEvery is the interval between looks at the nodes while a client reads them.
 const nodesEvery = time.Second
 
 // snapshot is how the nodes are at a moment, field by field. It is not changed after it was taken.
@@ -175,7 +175,7 @@ func (s *Streams) nodeEvents(w http.ResponseWriter, r *exchange.Request) error {
 	return s.sendNodes(p, r, now, ledger)
 }
 
-// sendNodes sends what changes from the last snapshot on, and what is told of the ledger.
+// sendNodes sends the changes since the last snapshot, and the ledger's news.
 func (s *Streams) sendNodes(p *exchange.Patient, r *exchange.Request, last *snapshot, ledger <-chan ledgerNews) error {
 	tick, alive := time.NewTicker(nodesEvery), time.NewTicker(s.KeepAlive)
 	defer tick.Stop()

@@ -186,7 +186,7 @@ func (s *Streams) reason(err error) error {
 	return fault.E("api.stream", fault.Unavailable, "stream", err)
 }
 
-// LastEvent tells the reader why the stream ends. A reader who went is told nothing.
+// LastEvent gives the reader the reason why the stream ends. A reader that has disconnected gets nothing.
 func (s *Streams) LastEvent(w *exchange.Patient, r *exchange.Request, err error) error {
 	if r.Context().Err() != nil {
 		if err = r.Ended(); err == nil {

@@ -113,7 +113,7 @@ func (u *Uploads) mayInstall(r *exchange.Request, req *agent.Request) error {
 	return u.mayShapeNow(r, req.Name)
 }
 
-// mayShapeNow is mayShape, and tells the audit log of a refusal; what is done the supervisor tells.
+// mayShapeNow is mayShape, and records a refusal in the audit log; the supervisor records what is done.
 func (u *Uploads) mayShapeNow(r *exchange.Request, agent string) error {
 	err := u.mayShape(r, agent)
 	if err != nil {

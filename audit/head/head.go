@@ -48,7 +48,7 @@ type Heads struct {
 	back  map[string]string            // children whose log ends before where it did, with the sentence that says so
 }
 
-// every is how often the catalogue is told.
+// every is the interval at which the catalogue is updated.
 const every = 10 * time.Second
 
 const (
@@ -82,7 +82,7 @@ func Open(ctx context.Context, o Options) (*Heads, error) {
 	return h, err
 }
 
-// Run tells the catalogue every few seconds where the audit logs end, until ctx ends.
+// Run updates the catalogue every few seconds with the ends of the audit logs, until ctx ends.
 func (h *Heads) Run(ctx context.Context) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -98,7 +98,7 @@ func (h *Heads) Run(ctx context.Context) error {
 	}
 }
 
-// Keep tells the catalogue what changed.
+// Keep writes what changed to the catalogue.
 func (h *Heads) Keep(ctx context.Context) error {
 	if h.opts.ReadOnly {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"voltbus/audit"
 )
 
-// Own is what this node tells its parent of where its audit log ends: the head, and the node's signature. "" without one.
+// Own is what this node reports to its parent about the end of its audit log: the head, and the node's signature. "" without one.
 func (h *Heads) Own() string {
 	end := h.opts.Audit.Status().Head
 	if end.Seq == 0 {

@@ -70,7 +70,7 @@ func (r *Reporter) Enrolment(ctx context.Context, d enrol.Entry) {
 	r.append(ctx, e)
 }
 
-// onBus is who somebody on the bus is in the audit log.
+// onBus is the name of a bus caller in the audit log.
 func onBus(name string) string {
 	if child, ok := strings.CutPrefix(name, identity.ChildPrefix); ok {
 		return "child:" + child

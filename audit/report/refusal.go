@@ -20,7 +20,7 @@ import (
 	"voltbus/wire"
 )
 
-// tried is what somebody tried, and which capability is missing for it.
+// tried is a refused attempt, with the missing capability.
 type tried struct {
 	Tried   string `json:"tried"`
 	Missing string `json:"missing,omitempty"`
@@ -73,7 +73,7 @@ func (r *Reporter) MQTT(refused broker.Refusal) {
 // clip shortens what a stranger sent.
 func clip(s string) string { return strings.ToValidUTF8(s[:min(len(s), 256)], "") }
 
-// Control reports what somebody may not command.
+// Control reports a refused command.
 func (r *Reporter) Control(refused access.Refusal) {
 	r.opts.Audit.Offer(audit.Entry{
 		Actor: refused.Who, Action: refused.Action, Subject: refused.Subject, Outcome: "refused: " + refused.Err.Error(),

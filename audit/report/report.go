@@ -71,7 +71,7 @@ func outcome(err error) string {
 	return err.Error()
 }
 
-// Operation reports who did something, and how it ended. An entry that cannot be written does not undo what was done: the
+// Operation reports an action and its outcome. An entry that cannot be written does not undo the action: the
 // health shows it. What agents do, and what remote callers are refused, has an allowance: programs ask without end.
 func (r *Reporter) Operation(ctx context.Context, e operation.Entry) {
 	entry := audit.Entry{Actor: e.Caller.Name, Action: e.Action, Subject: e.Subject, Outcome: exchange.Ending(e.Err), Time: r.opts.Now()}

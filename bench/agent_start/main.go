@@ -41,7 +41,7 @@ func main() {
 	}
 }
 
-// stage is a node in a process of its own, and somebody who listens on its bus.
+// stage is a node in a separate process, and a listener on its bus.
 type stage struct {
 	bin, dir string
 	process  *exec.Cmd

@@ -157,7 +157,7 @@ func (w *worker) run(ctx context.Context) error {
 	return nil
 }
 
-// read reads what there is and reports whether the connection is at its end.
+// read reads the available bytes and reports whether the connection has ended.
 func (s *socket) read(buffer []byte) bool {
 	for {
 		n, err := unix.Read(s.fd, buffer)

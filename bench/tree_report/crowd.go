@@ -176,7 +176,7 @@ func (m *child) turn() uint64 {
 	return uint64(time.Now().Unix() / 10)
 }
 
-// status is how a node is: two figures that move, and what does not.
+// status is the status of a node: two figures that change, and the rest, which does not.
 func (m *child) status() replica.Status {
 	n := m.turn()
 	return replica.Status{

@@ -31,7 +31,7 @@ func (l *Log) stopped() bool {
 	return l.broken || !l.engine.Server.JetStreamEnabled()
 }
 
-// revive starts the engine of the log if it has stopped, unless somebody just tried.
+// revive starts the engine of the log if it has stopped, unless that was just tried.
 func (l *Log) revive(ctx context.Context) error {
 	if !l.stopped() {
 		return nil

@@ -68,7 +68,7 @@ func (a *alerts) answer(news []byte) error {
 	return a.send(about.Key, message)
 }
 
-// send tells the node of an alert, which every agent may.
+// send reports an alert to the node, which every agent may do.
 func (a *alerts) send(key string, message json.RawMessage) error {
 	const op = "client.Alert"
 	if key == "" {

@@ -36,7 +36,7 @@ type Options struct {
 	Name    string         // the agent's name, as it is registered
 	Version string         // of the agent, for people; "" for none
 
-	// Report is told what goes wrong where nobody waits for it: a refusal that came late, messages
+	// Report is called with errors that no caller waits for: a refusal that came late, messages
 	// that were lost because they were not taken in time, a connection that was lost and that is
 	// there again (nil). It returns soon, and may be called from several goroutines. nil: nobody.
 	Report func(error)
@@ -152,7 +152,7 @@ func connectError(op string, o *Options, err error) error {
 	return fault.E(op, fault.Unreachable, o.Address, fmt.Errorf("no connection to the node: %w", trouble.Of(err)))
 }
 
-// open subscribes to what every agent hears, and says hello.
+// open subscribes to what every agent receives, and says hello.
 func (c *Client) open(ctx context.Context) error { //nolint:contextcheck // what it starts lives until Close
 	const op = "client.Connect"
 	self := wire.Token(c.link.opts.Name)
@@ -224,7 +224,7 @@ func (c *Client) onDisconnect(_ *nats.Conn, err error) {
 	}
 }
 
-// onNews takes what the node tells.
+// onNews handles a message of the node.
 func (c *Client) onNews(m *nats.Msg) {
 	kind := m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]
 	switch kind {

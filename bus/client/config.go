@@ -20,7 +20,7 @@ func (c *Client) Config(ctx context.Context, name string) (d Config, err error) 
 	return d, c.calls.node(ctx, "config_get", map[string]any{"name": name}, &d)
 }
 
-// ConfigChange tells of a configuration document that changed.
+// ConfigChange describes a configuration document that changed.
 type ConfigChange struct {
 	Owner   string `json:"owner"`
 	Name    string `json:"name"`
@@ -58,7 +58,7 @@ func (c *configs) tell(change ConfigChange) {
 
 // WatchConfig calls changed with every change of the agent's own and the shared documents, from one
 // goroutine at a time, until stop is called. changed must return soon. What changes while there is no
-// connection nobody tells: each new connection is told as a change with the action ConfigMissed.
+// connection are not reported: each new connection is reported as a change with the action ConfigMissed.
 func (c *Client) WatchConfig(changed func(ConfigChange)) (stop func()) {
 	c.configs.mu.Lock()
 	defer c.configs.mu.Unlock()

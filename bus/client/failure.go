@@ -119,7 +119,7 @@ func (r *refusals) overdue(subject string) error {
 	return err
 }
 
-// onError is told by the connection what goes wrong.
+// onError receives the errors of the connection.
 func (c *Client) onError(_ *nats.Conn, sub *nats.Subscription, err error) {
 	subject, publish, ok := violation(err.Error())
 	switch {

@@ -37,7 +37,7 @@ type Method struct {
 
 // Request is a call that is being answered.
 type Request struct {
-	// From is who calls; the node made sure of it: an agent of this node by its name, somebody of another
+	// From is the caller, authenticated by the node: an agent of this node by its name, a caller at another
 	// node as agent:campus/weather or person:campus/ada, and node for the node itself, which also asks for
 	// people of this node.
 	From string
@@ -142,7 +142,7 @@ func (a *methods) close() {
 	a.running.Wait()
 }
 
-// leave ends the answering of calls: whoever calls from now on hears that nobody is there.
+// leave stops answering calls: later callers get the error that nobody answers.
 func (a *methods) leave() {
 	gone := make(chan struct{})
 	a.sub.SetClosedHandler(func(string) { close(gone) })

@@ -52,7 +52,7 @@ func appendSample(dst []byte, s *point.Sample) []byte {
 	return append(dst, '}')
 }
 
-// Health tells the node how this agent is: "good", "bad", "starting" or "unknown", why, in any form
+// Health reports the health of this agent to the node: "good", "bad", "starting" or "unknown", why, in any form
 // that JSON can write, and how soon it will say so again; 0 promises nothing. After three intervals
 // without a word the node calls the agent silent.
 func (c *Client) Health(status string, why any, interval time.Duration) error {

@@ -63,7 +63,7 @@ type Dispatcher struct {
 	weight  int // of those that run or are parked
 }
 
-// caller is somebody with requests here.
+// caller has requests here.
 type caller struct {
 	name    string
 	running int

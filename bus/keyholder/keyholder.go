@@ -60,7 +60,7 @@ type Changes struct {
 	Log    *slog.Logger
 }
 
-// AgentChanged makes a change of an agent hold on the bus, and tells those whom it concerns.
+// AgentChanged applies a change of an agent to the bus, and notifies the connections concerned.
 func (c *Changes) AgentChanged(a registry.AgentChange) {
 	for _, key := range []string{a.Before.Public, a.After.Public} {
 		if key != "" {
@@ -109,7 +109,7 @@ func (c *Changes) ChildChanged(change registry.ChildChange) {
 	}
 	before, after := change.Before.All(), change.After.All()
 	if change.Before.Name != "" && (change.Before.Prefix != change.After.Prefix || !slices.Equal(before.Record, after.Record)) {
-		// A child hears of its prefix when it greets, and then sends what was refused before.
+		// A child learns its prefix when it greets, and then sends what was refused before.
 		c.Bus.Drop(change.After.Public, "the place of its points has changed")
 	}
 }

@@ -86,7 +86,7 @@ func join(ctx context.Context, to Way, key bus.Signer, name string) (*Joiner, er
 		"no connection to the node: %w; look whether it runs and listens there (listen.bus), and whether a firewall lets this one out", err))
 }
 
-// road is the way of a connection while it is made: it ends with ctx, whoever does not answer.
+// road is the context in which a connection is made: it ends with ctx, or when the other end does not answer.
 type dialer struct {
 	ctx     context.Context //nolint:containedctx // of the call that makes the connection
 	timeout time.Duration

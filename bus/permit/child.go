@@ -53,7 +53,7 @@ func kept(name string, why *Quarantine) Permit {
 }
 
 // Invitation returns what the holder of an invitation's key may do: ask to be enrolled. Whether
-// the invitation can still be used is judged when it asks, so that it hears why not.
+// the invitation can still be used is checked when it asks, so that it learns the reason.
 func Invitation(i *registry.Invitation) Permit {
 	name := identity.InvitePrefix + i.ID
 	return Permit{

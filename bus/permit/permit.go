@@ -20,7 +20,7 @@ type Permit struct {
 	Name string // who it is, for accounts and messages
 	// Node allows everything, also to read and write the log.
 	Node bool
-	// Exclusive allows one living connection of the name: a second one is told so by the answer to
+	// Exclusive allows one live connection of the name: a second one learns so from the answer to
 	// hello, may do nothing else, and is closed soon.
 	Exclusive bool
 	// Prompt says that the holder answers a ping at once, whatever it does. When a second one comes, a
@@ -30,7 +30,7 @@ type Permit struct {
 	// Subscribe lists subjects too; none may end in *, behind which the server would let > pass.
 	Subscribe []string
 	Responses bool // one answer to each request that it receives
-	// Quarantine, if not nil, keeps the holder in quarantine: whatever it asks, it is told this. It stays there for
+	// Quarantine, if not nil, keeps the holder in quarantine: every request is answered with it. It stays there for
 	// Stay, and is closed at once when it may come in.
 	Quarantine *Quarantine
 	// Beside, if not nil, is for another connection of the same key, which calls itself by the name in it.
@@ -45,7 +45,7 @@ func (p Permit) Called(name string) Permit {
 	return p
 }
 
-// Quarantine says why somebody may not come in.
+// Quarantine is the reason why a connection is kept out.
 type Quarantine struct {
 	Why  string        // for programs, one of the words below
 	Err  *fault.Error  // for people
@@ -69,7 +69,7 @@ const (
 	answerLife  = 10 * time.Minute
 )
 
-// Reader is for somebody who may listen to what devices report, and nothing else.
+// Reader may receive what devices report, and nothing else.
 func Reader(name string) Permit {
 	return Permit{Name: name, Subscribe: []string{"live.>", wire.InboxPrefix + wire.Token(name) + ".>"}}
 }
@@ -230,7 +230,7 @@ func allow(subjects []string) *server.SubjectPermission {
 	return &server.SubjectPermission{Allow: subjects}
 }
 
-// Subscribable reports whether somebody with the permit may have a subscription.
+// Subscribable reports whether the permit allows a subscription.
 func (p *Permit) Subscribable(subject string) bool {
 	return p.Node || slices.ContainsFunc(p.Subscribe, func(wide string) bool { return wire.Covers(wide, subject) })
 }

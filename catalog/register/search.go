@@ -7,7 +7,7 @@ import (
 	"voltbus/point"
 )
 
-// PageSize is how many points a page holds if the filter does not say.
+// PageSize is the number of points on a page if the filter has none.
 const PageSize = 1000
 
 // Filter selects points; all its conditions must hold. The zero Filter selects all that are there.

@@ -155,7 +155,7 @@ func show(w io.Writer, e *experiment.Experiment) {
 	list("Peers, with --with-peers", peers)
 }
 
-// labOrder is what "lab run" is told.
+// labOrder holds the arguments of "lab run".
 type labOrder struct {
 	opts     experiment.Options
 	set      []string

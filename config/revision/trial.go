@@ -13,7 +13,7 @@ import (
 	"voltbus/internal/atomicfile"
 )
 
-// Trial is a text that stands in the file until somebody confirms it. It lies beside the file, so that
+// Trial is a text that stands in the file until a person confirms it. It lies beside the file, so that
 // a start finds it before anything else is read.
 type Trial struct {
 	Text    string        `json:"text"`    // what stood in the file before, to go back to
@@ -129,7 +129,7 @@ func (f *File) Confirm(version string) error {
 }
 
 // Back puts the text back that stood in the file before the trial, and calls apply with it. A file that
-// somebody changed meanwhile stays as it is. What fails can be tried again.
+// was changed by hand meanwhile stays as it is. What fails can be tried again.
 func (f *File) Back(apply func(text []byte) error) error {
 	const op = "revision.Back"
 	f.trials.Lock()
@@ -149,7 +149,7 @@ func (f *File) Back(apply func(text []byte) error) error {
 }
 
 // Recover goes back to the text before a trial that a process left behind when it ended, before the
-// file is read. It returns that trial, or nil if there was none. A file that somebody changed meanwhile
+// file is read. It returns that trial, or nil if there was none. A file that was changed by hand meanwhile
 // stays as it is.
 func Recover(name string) (*Trial, error) {
 	t, found, err := readTrial(name)

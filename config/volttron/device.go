@@ -102,7 +102,7 @@ func (c *conversion) settings(s *store) {
 	c.rest(name, own)
 }
 
-// rest tells which keys were not taken.
+// rest returns the keys that were not used.
 func (c *conversion) rest(entry string, f fields) {
 	for _, key := range slices.Sorted(maps.Keys(f)) {
 		c.note(entry, "%s: is not known here, and left out", key)

@@ -1,5 +1,5 @@
 // Package volttron converts the configuration store of a VOLTTRON platform into a configuration of this one. It
-// reads files, and returns texts: whoever calls it writes them.
+// reads files, and returns texts, which the caller writes.
 package volttron
 
 import (
@@ -87,7 +87,7 @@ func Convert(folder, name string) (*Result, error) {
 	return &c.result, nil
 }
 
-// note tells something about an entry of the store.
+// note adds a remark about an entry of the store.
 func (c *conversion) note(entry, format string, args ...any) {
 	c.result.Notes = append(c.result.Notes, Note{Store: c.store.name, Entry: entry, Text: fmt.Sprintf(format, args...)})
 }

@@ -66,7 +66,7 @@ type Refusal struct {
 // Config is what access needs. Dispatcher must be there.
 type Config struct {
 	Dispatcher Dispatcher
-	// Refused is told what somebody may not do; nil for nobody. It returns at once.
+	// Refused is called with refused commands; may be nil. It returns at once.
 	Refused func(Refusal)
 	// Freeze freezes the counters of a device, as Fleet.Freeze of package device does.
 	Freeze func(ctx context.Context, path point.Path, clears bool) ([]point.Sample, error)
@@ -175,7 +175,7 @@ func Person(name string, role identity.Role) *Who {
 	}
 }
 
-// refuse tells of what somebody may not do, and returns it.
+// refuse reports a refusal, and returns it.
 func (a *Access) refuse(who *Who, action, subject string, err error) error {
 	if err != nil && a.cfg.Refused != nil {
 		a.cfg.Refused(Refusal{Who: who.Name, Action: action, Subject: subject, Err: err})

@@ -13,7 +13,7 @@ import (
 )
 
 // Freeze has a device copy its counters into frozen counters, and set them to zero then if that is asked for. It takes
-// the right to reserve the device; fault.Conflict: somebody else has reserved something of it now.
+// the right to reserve the device; fault.Conflict: another requester has a reservation of it now.
 func (a *Access) Freeze(ctx context.Context, who *Who, in *answer.Freeze) (answer.Readings, error) {
 	const op = "access.Freeze"
 	path := point.Path(in.Device)

@@ -75,7 +75,7 @@ func holdsOne(points []answer.ControlPoint, pattern string) bool {
 	})
 }
 
-// Watcher hears what happens.
+// Watcher receives the events of control.
 type Watcher struct {
 	a *Access
 	w *dispatch.Watcher
@@ -83,7 +83,7 @@ type Watcher struct {
 
 const watched = 256 // turns of the dispatcher that may wait for somebody who watches
 
-// Watch returns somebody who hears what happens from now on. Close it after use.
+// Watch returns a watcher that receives events from now on. Close it after use.
 func (a *Access) Watch() *Watcher { return &Watcher{a: a, w: a.cfg.Dispatcher.Watch(watched)} }
 
 // Close ends the watching.

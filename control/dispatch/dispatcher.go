@@ -53,7 +53,7 @@ type Config struct {
 	Devices Devices
 	Journal Journal
 	Audit   Audit
-	// Online returns what tells for a moment whether a requester is there: an agent on the bus, somebody of
+	// Online returns a function that reports for the present moment whether a requester is connected: an agent on the bus, a caller of
 	// another node while that is reached. People of this node always are. nil if nobody knows, and then
 	// none counts as gone.
 	Online func() func(requester string) bool
@@ -62,7 +62,7 @@ type Config struct {
 	// Record keeps what points are commanded, as samples of points below Prefix, and lists those that it
 	// is told of for the first time. It may take its time. nil: nobody does.
 	Record func(ctx context.Context, fresh []point.Info, samples []point.Sample) error
-	// MismatchedPoint is told of the points that do not have what they should have, whenever they or their states change; nil: nobody
+	// MismatchedPoint is called with the points whose value is not the commanded one, whenever they or their states change; may be nil
 	// is. It returns at once, and does not change the list.
 	Mismatches func([]control.MismatchedPoint)
 	// Clock is the time; nil for that of the machine.
@@ -157,10 +157,10 @@ func (d *Dispatcher) Proposed() []control.Slot {
 	return nil
 }
 
-// Watch returns somebody who hears what happens from now on; turns that exceed the buffer are dropped,
+// Watch returns a watcher that receives events from now on; turns that exceed the buffer are dropped,
 // and counted. Close it after use.
 func (d *Dispatcher) Watch(buffer int) *Watcher { return d.watchers.add(max(buffer, 1)) }
 
-// Hear takes a scan of a device, whoever asked for it. It may be called by many goroutines at once, and
+// Hear receives a scan of a device, whoever asked for it. It may be called by many goroutines at once, and
 // does not wait. The scan stays the caller's.
 func (d *Dispatcher) Hear(scan *point.Scan) { d.values.Hear(scan) }

@@ -37,7 +37,7 @@ func (d *Dispatcher) decide(ctx context.Context, r request) (control.Decision, e
 	return decision, nil
 }
 
-// Release ends the chosen commands of a requester; by is who does it, if it is somebody else. See
+// Release ends the chosen commands of a requester; by is the actor, if another. See
 // model.Model.Release; errors are as of Command.
 func (d *Dispatcher) Release(ctx context.Context, requester string, s control.Selection, by string) (control.Decision, error) {
 	return d.decide(ctx, request{
@@ -63,7 +63,7 @@ func (d *Dispatcher) Revert(ctx context.Context, r control.Reversion) (control.D
 	})
 }
 
-// other names the requester where somebody else acts.
+// other names the requester where another acts.
 func other(requester, by string) string {
 	if by == "" || by == requester {
 		return ""
@@ -72,7 +72,7 @@ func other(requester, by string) string {
 }
 
 // Renew gives leases of a requester a new length from now on; 0 is the length that each has. The audit
-// log hears of it only if it is refused. Errors are as of Command.
+// log records it only if it is refused. Errors are as of Command.
 func (d *Dispatcher) Renew(ctx context.Context, requester string, s control.Selection, length time.Duration) (control.Decision, error) {
 	return d.decide(ctx, request{
 		actor: requester, action: "renew", subject: cmp.Or(string(s.Point), s.Task), silent: true,
@@ -97,7 +97,7 @@ func (d *Dispatcher) Reserve(ctx context.Context, r control.Reservation) (contro
 	})
 }
 
-// Cancel ends a task of the requester; by is who does it, if it is somebody else. Errors are as of Command.
+// Cancel ends a reservation of the requester; by is the actor, if another. Errors are as of Command.
 func (d *Dispatcher) Cancel(ctx context.Context, requester, task, by string) (control.Decision, error) {
 	return d.decide(ctx, request{
 		actor: cmp.Or(by, requester), action: "cancel", subject: task, detail: detail{Requester: other(requester, by)},
@@ -120,7 +120,7 @@ func (d *Dispatcher) Override(ctx context.Context, o control.Override) (control.
 	})
 }
 
-// ClearOverride ends an override, whoever made it; by is who does it. Errors are as of Command.
+// ClearOverride ends an override, whoever made it; by is the actor. Errors are as of Command.
 func (d *Dispatcher) ClearOverride(ctx context.Context, pattern point.Pattern, by string) (control.Decision, error) {
 	return d.decide(ctx, request{
 		actor: by, action: "clear-override", subject: string(pattern),
@@ -142,7 +142,7 @@ func (d *Dispatcher) Approve(ctx context.Context, a control.Approval) (control.D
 
 // Leave ends everything of a requester: its commands, what waits for approval, its tasks. The cause is
 // control.CauseLeft for one that is gone or revoked, control.CauseReleased for one that wants it so; by is
-// who does it, if it is somebody else. Errors are as of Command.
+// the actor, if another. Errors are as of Command.
 func (d *Dispatcher) Leave(ctx context.Context, requester string, cause control.Cause, by string) error {
 	return d.requests.ask(ctx, &job{size: 1, changes: true, do: func(t *turn) {
 		d.loop.leave(t, requester, cause, cmp.Or(by, requester))

@@ -115,7 +115,7 @@ func (l *loop) reviewOne(t *turn, requester string, may *Rights) {
 	}
 }
 
-// notice notes what the node has ended because somebody may not hold it any more.
+// notice records what the node ended because its requester lost the right to it.
 func (l *loop) notice(t *turn, action, subject string, x detail, decision *control.Decision) {
 	t.entries = append(t.entries, entryOfRequest(node, "control."+action, subject, x, decision))
 	t.add(node, decision.Effects, 0)

@@ -25,7 +25,7 @@ func (t *turn) expect(n int) {
 	t.writes, t.events, t.entries = slices.Grow(t.writes, n), slices.Grow(t.events, n), slices.Grow(t.entries, n)
 }
 
-// add takes effects over that somebody, or the course of time, caused. said is the write that an entry
+// add takes over the effects of a request, or of time passing. said is the write that an entry
 // names already; 0 if none does.
 func (t *turn) add(actor string, e control.Effects, said uint64) {
 	t.writes = append(t.writes, e.Writes...)

@@ -23,7 +23,7 @@ type waiter struct {
 // waiters are the commands whose callers may wait for outcomes.
 type waiters struct{ byPoint map[point.Path][]waiter }
 
-// follow tells those who wait for outcomes of what happened.
+// follow passes events to those who wait for outcomes.
 func (w *waiters) follow(t *turn, view func(point.Path) (control.View, bool)) {
 	if len(w.byPoint) == 0 {
 		return

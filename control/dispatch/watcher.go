@@ -8,7 +8,7 @@ import (
 	"voltbus/control"
 )
 
-// Watcher hears what happens: commands, writes and their outcomes, windows, overrides.
+// Watcher receives the events of control: commands, writes and their outcomes, windows, overrides.
 type Watcher struct {
 	// C gives the events of a turn at a time, in order, and is closed when the dispatcher stops or Close is
 	// called. They are shared: nobody changes them.

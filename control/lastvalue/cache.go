@@ -10,8 +10,8 @@ import (
 )
 
 // Cache has the last values of points that matter for control: those that can be commanded, and those
-// that interlocks look at. They are written by many goroutines, so the goroutine of Run is told only of
-// changes, and only of points that somebody commands or that interlocks look at. A scan of a device without
+// that interlocks use. They are written by many goroutines, so the goroutine of Run is notified only of
+// changes, and only of points that are commanded or that interlocks use. A scan of a device without
 // such points costs one look into a map.
 type Cache struct {
 	watched atomic.Pointer[watched]
@@ -98,7 +98,7 @@ func (c *cell) inherit(before *watched) {
 	c.value, c.heard, c.follow = old.value, old.heard, old.follow
 }
 
-// Hear takes a scan of a device, whoever asked for it. It may be called by many goroutines at once, and
+// Hear receives a scan of a device, whoever asked for it. It may be called by many goroutines at once, and
 // does not wait. The scan stays the caller's.
 func (c *Cache) Hear(scan *point.Scan) {
 	w := c.watched.Load()
@@ -182,7 +182,7 @@ func (c *Cache) Take() map[point.Path]point.Value {
 	return values
 }
 
-// Follow says whether somebody commands a point.
+// Follow sets whether a point is commanded.
 func (c *Cache) Follow(path point.Path, is bool) {
 	w := c.watched.Load()
 	if w == nil || w.cells[path] == nil {

@@ -25,7 +25,7 @@ type command struct {
 	replaced replaced
 }
 
-// due is when a command ends because somebody reverts its point.
+// due is when a command ends because its point is reverted.
 type due struct {
 	at time.Duration // on the steady clock; 0: nobody does
 	by string
@@ -188,7 +188,7 @@ func (all *commands) arm(c *command) {
 	}
 }
 
-// revertLater ends a command, and what it has replaced, at a moment; an earlier one that was set stays.
+// revertLater ends a command, and what it has replaced, at a given time; an earlier time that was set stays.
 func (all *commands) revertLater(c *command, d due) {
 	for each := c; each != nil; each = each.replaced.prior {
 		if each.revert.at == 0 || d.at < each.revert.at {

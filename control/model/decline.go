@@ -36,7 +36,7 @@ func (w *writer) taken(sent *control.Write) {
 }
 
 // declined ends the command to which the device said no, if it has never taken it, and puts back what stood
-// before. A no that may pass ends only a command of which it is the first outcome: who made it hears of it,
+// before. A refusal that may pass ends only a command of which it is the first outcome: its requester learns of it,
 // while a command that was accepted before is tried again. It reports whether there is something else to do
 // than to try again, which is then under way.
 func (w *writer) declined(sent *control.Write, result *control.Outcome, final bool) bool {

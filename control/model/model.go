@@ -56,7 +56,7 @@ func (m *Model) Advance(now control.Instant) control.Effects {
 	return m.step.Take()
 }
 
-// Next returns how long after now Advance has something to do; false if nothing is foreseen.
+// Next returns how long after now Advance has something to do; false if nothing is scheduled.
 func (m *Model) Next(now control.Instant) (wait time.Duration, ok bool) { return m.step.Next(now) }
 
 // Declare makes points known, or replaces what is known of them. Commands that do not fit any more
@@ -123,7 +123,7 @@ func (m *Model) Remove(now control.Instant, paths []point.Path) control.Effects 
 	return m.step.Take()
 }
 
-// Observe tells the model what was read from a point, whoever caused it; the zero Value says that it
+// Observe gives the model what was read from a point, whoever caused the read; the zero Value says that it
 // could not be read. A reading that another one follows unchanged need not be told again. It is what
 // RevertBefore goes back to; what the value that a point was set to is compared with; and what
 // interlocks look at: an unknown value refuses new commands, and a value outside of what is needed ends

@@ -120,7 +120,7 @@ func (o *output) ask(want control.Write) {
 }
 
 // follows reports whether the point was set to the commanded value, as far as is remembered. What the device
-// reports otherwise is left alone unless somebody asks anew.
+// reports otherwise is left alone until a new request.
 func (o *output) follows(want *control.Write) bool {
 	switch {
 	case want.Release:

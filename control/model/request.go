@@ -16,7 +16,7 @@ import (
 //
 // Refusals: Invalid for what is malformed or out of range, with the limit; NotFound for an unknown
 // point; Refused for one that is read-only, demands a reservation or whose interlock does not allow
-// it; Conflict for what somebody else holds, with Holders; Unavailable when a bound is reached.
+// it; Conflict for what another requester holds, with Holders; Unavailable when a bound is reached.
 func (m *Model) Command(now control.Instant, c control.Command) control.Decision {
 	m.step.EnterAs(now, c.Requester)
 	return m.leave(m.answers.Once(c.Ref(), c.Mark(), func() control.Decision {
@@ -47,7 +47,7 @@ func (m *Model) accept(t *target, given control.Command) control.Decision {
 }
 
 // Release ends the chosen commands of a requester, also those that wait for approval; by is who does
-// it, if it is somebody else. A selection that names something and finds nothing is refused as
+// it, if it is another. A selection that names something and finds nothing is refused as
 // NotFound; releasing everything while there is nothing is fine.
 func (m *Model) Release(now control.Instant, requester string, s control.Selection, by string) control.Decision {
 	m.step.EnterAs(now, cmp.Or(by, requester))
@@ -95,7 +95,7 @@ func (m *Model) Renew(now control.Instant, requester string, s control.Selection
 // Leave ends everything of a requester: its commands, what waits for approval, its reservations. It is what
 // follows when an agent died or an identity was revoked, and the button "release everything of mine";
 // overrides stay, because they are a person's word about the device. The cause is CauseLeft or
-// CauseReleased, and by is who does it, if it is somebody else.
+// CauseReleased, and by is the actor, if another.
 func (m *Model) Leave(now control.Instant, requester string, cause control.Cause, by string) control.Effects {
 	m.step.EnterAs(now, cmp.Or(by, requester))
 	for _, p := range m.approvals.of(requester, control.Selection{}) {
@@ -153,7 +153,7 @@ func (m *Model) Reserve(now control.Instant, r control.Reservation) control.Deci
 }
 
 // Cancel ends a reservation of the requester with all its windows, and the commands that were made under it;
-// by is who does it, if it is somebody else.
+// by is the actor, if another.
 func (m *Model) Cancel(now control.Instant, requester, task, by string) control.Decision {
 	m.step.EnterAs(now, cmp.Or(by, requester))
 	return m.leave(m.reservations.Cancel(requester, task))
@@ -171,7 +171,7 @@ func (m *Model) Override(now control.Instant, o control.Override) control.Decisi
 	}))
 }
 
-// ClearOverride ends an override, whoever made it; by is who does it.
+// ClearOverride ends an override, whoever made it; by is the actor.
 func (m *Model) ClearOverride(now control.Instant, pattern point.Pattern, by string) control.Decision {
 	m.step.EnterAs(now, by)
 	o := m.byPattern[pattern]

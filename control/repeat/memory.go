@@ -47,7 +47,7 @@ func New(s *step.Step) *Memory {
 // Len returns how many decisions are remembered.
 func (m *Memory) Len() int { return len(m.known) }
 
-// Once decides a request unless it was decided before; the mark tells whether it is the same. Requests
+// Once decides a request unless it was decided before; the mark says whether it is the same. Requests
 // without an identifier are not remembered.
 func (m *Memory) Once(r control.Ref, mark uint64, decide func() control.Decision) control.Decision {
 	if r.ID == "" || r.Requester == "" {

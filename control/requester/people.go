@@ -7,7 +7,7 @@ import (
 	"voltbus/identity"
 )
 
-// People are those who log in. What somebody holds, and may not hold with another role, ends with the change.
+// People are those who log in. Commands and reservations that a person may not hold with another role end with the change.
 type People struct {
 	*identity.Logins
 	Reviewer *Reviewer

@@ -29,7 +29,7 @@ type Neighbours interface {
 	Grants(from tree.Hop) (identity.Grants, error)
 }
 
-// Directory tells who requesters are. All fields must be there.
+// Directory describes requesters. All fields must be set.
 type Directory struct {
 	Online     func() []bus.Presence
 	Children   *registry.Children
@@ -37,7 +37,7 @@ type Directory struct {
 	Neighbours Neighbours
 }
 
-// Present returns a function that reports whether a requester is there: an agent while it is on the bus, somebody of
+// Present returns a function that reports whether a requester is connected: an agent while it is on the bus, a caller of
 // another node while that is reached.
 func (d *Directory) Present() func(requester string) bool {
 	names := map[string]bool{}
@@ -89,7 +89,7 @@ func (r *Reviewer) Agent(c registry.AgentChange) {
 	}
 }
 
-// Person reviews somebody who has a role now.
+// Person reviews a person who has a role now.
 func (r *Reviewer) Person(name string, role identity.Role) {
 	if r == nil {
 		return

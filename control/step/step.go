@@ -43,7 +43,7 @@ func (s *Step) Enter(now control.Instant) {
 	}
 }
 
-// EnterAs is Enter for what somebody does.
+// EnterAs is Enter for the action of a requester.
 func (s *Step) EnterAs(now control.Instant, by string) {
 	s.Enter(now)
 	s.by = by

@@ -7,7 +7,7 @@ import (
 	"voltbus/point"
 )
 
-// Status is how a device is doing.
+// Status is the state of a device.
 type Status uint8
 
 // The statuses.

@@ -19,7 +19,7 @@ func (n Instant) Text(steady time.Duration) string {
 }
 
 // Clock compares the wall clock with the time that has really passed. It is safe for concurrent
-// use: whoever reads it first after a jump notices it for all.
+// use: the first reader after a jump detects it for all.
 type Clock struct {
 	base  time.Time                     // with its monotonic reading
 	start time.Time                     // the same moment on the wall

@@ -33,7 +33,7 @@ func countMisdated(ctx context.Context, u *Device) {
 	}
 }
 
-// anomaly is something that a driver counts, and how it is logged.
+// anomaly is a condition that a driver counts, with its log message.
 type anomaly struct {
 	sum     *uint64 // in the state of the device
 	noise   *backoff.Messages

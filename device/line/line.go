@@ -11,7 +11,7 @@ import (
 	"voltbus/point"
 )
 
-// Key tells lines apart: the name of the driver, and that of the line.
+// Key identifies a line: the name of the driver, and that of the line.
 type Key struct{ Kind, Name string }
 
 // Line is one physical line with its devices. All its work is done by one goroutine, in Run, which also owns the parts below the
@@ -109,7 +109,7 @@ func (l *Line) Run(ctx context.Context) {
 	l.end(ctx)
 }
 
-// end closes everything, and answers whoever waits.
+// end closes everything, and answers all waiting requests.
 func (l *Line) end(ctx context.Context) {
 	l.box.close()
 	l.conn.hangUp(ctx)

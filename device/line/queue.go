@@ -10,7 +10,7 @@ import (
 	"voltbus/fault"
 )
 
-// request is one read or write that somebody waits for.
+// request is one read or write whose caller waits.
 type request struct {
 	unit     *Device
 	do       func(ctx context.Context, l *Line) error // runs on the line's goroutine
@@ -184,7 +184,7 @@ func (m *mailbox) closeUnlessWanted() bool {
 	return true
 }
 
-// close ends the mailbox and answers whoever waits.
+// close ends the mailbox and answers all waiting requests.
 func (m *mailbox) close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -92,7 +92,7 @@ func notConnected(op, line string, cause error) error {
 }
 
 // Listen opens the listener that the configuration names, for devices that dial in. refused, if
-// not nil, is told of connections from addresses that the configuration does not allow.
+// not nil, is called with connections from addresses that the configuration does not allow.
 func (c *Config) Listen(ctx context.Context, refused func(from net.Addr)) (net.Listener, error) {
 	listener, err := channel.Listen(ctx, c.hostPort(), c.TLS.server())
 	if err != nil || len(c.Allow) == 0 {

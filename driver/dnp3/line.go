@@ -114,7 +114,7 @@ func (l *line) fail(err error) {
 	l.tellAll()
 }
 
-// gone tells the sessions of a device that it has closed its connection.
+// gone notifies the sessions of a device that it has closed its connection.
 func (l *line) gone(p *station.Port) {
 	l.mu.Lock()
 	s := l.stations[addresses{p.Local(), p.Remote()}]

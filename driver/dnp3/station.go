@@ -176,7 +176,7 @@ func (s *remote) End(master.Info) {
 	s.mu.Unlock()
 }
 
-// notice tells the sessions when the device does not answer what is asked of it unasked by them.
+// notice notifies the sessions when the device does not answer requests that they did not make.
 func (s *remote) notice(n master.Notice) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,14 +193,14 @@ func (s *remote) notice(n master.Notice) {
 
 var errGone = errors.New("the device has closed its connection; it must dial in again")
 
-// disconnected tells the sessions that the device has left.
+// disconnected notifies the sessions that the device has left.
 func (s *remote) disconnected() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.trouble(fault.E("dnp3.Subscribe", fault.Unreachable, "", errGone))
 }
 
-// ended tells the sessions that their line has ended.
+// ended notifies the sessions that their line has ended.
 func (s *remote) ended() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

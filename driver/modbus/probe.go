@@ -53,7 +53,7 @@ func (a Area) String() string {
 	return fmt.Sprintf("%s:%d-%d", a.Table, a.First, int(a.First)+int(a.Count)-1)
 }
 
-// Probe reads and writes raw words of a line's units, for somebody who finds out what a device has. It is used by one
+// Probe reads and writes raw words of a line's units, to find out what a device has. It is used by one
 // goroutine at a time.
 type Probe struct{ line *line }
 

@@ -69,7 +69,7 @@ func (f *Format[E]) ParseCSV(key, file string, src io.Reader) ([]E, []error) {
 // has no name is no point, and columns without a meaning may stand in it.
 const foreignName = "volttron_point_name"
 
-// skipped tells which rows are no points.
+// skipped lists the rows that are no points.
 func (f *Format[E]) skipped(key, file string, rows []int) []error {
 	if len(rows) == 0 {
 		return nil

@@ -11,7 +11,7 @@ const (
 )
 
 // integral is a state that is integrated with fixed steps on a grid of the clock, so that it
-// depends on the time and the set points, not on when somebody reads.
+// depends on the time and the set points, not on when it is read.
 type integral struct {
 	value float64
 	last  time.Time // on the grid; zero before the first reading

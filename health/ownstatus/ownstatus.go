@@ -65,7 +65,7 @@ func (g *gauge) look() float64 {
 	return before.Seconds() / took.Seconds()
 }
 
-// figures is to how many digits a figure is told that changes all the time.
+// figures is the number of digits of figures that change all the time.
 const figures = 3
 
 // Status says how this node is.

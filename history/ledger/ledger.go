@@ -17,7 +17,7 @@ import (
 	"voltbus/store"
 )
 
-// MaxGaps is how many gaps are told.
+// MaxGaps is how many gaps are listed.
 const MaxGaps = 1000
 
 // Blocks is the log of a node. Package bus has it.
@@ -161,7 +161,7 @@ func (l *Ledger) account(p store.Position, s recorder.Stats, own bool) answer.Or
 	}
 }
 
-// Backlog returns how many blocks of the log wait for somebody who has those up to a sequence, and when the oldest was written.
+// Backlog returns how many blocks of the log wait for a consumer that has those up to a sequence, and when the oldest was written.
 func (l *Ledger) Backlog(ctx context.Context, sequence uint64) (waiting uint64, oldest time.Time) {
 	first, last, err := l.opts.Blocks.Bounds(ctx)
 	next := max(sequence+1, first)

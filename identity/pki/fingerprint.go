@@ -14,7 +14,7 @@ import (
 	"voltbus/fault"
 )
 
-// Fingerprint is the SHA-256 of the certificate of a node's authority. It says which node somebody
+// Fingerprint is the SHA-256 of the certificate of a node's authority. It identifies the node that a client
 // talks to, whatever that is called and wherever it is.
 type Fingerprint [sha256.Size]byte
 
@@ -65,7 +65,7 @@ var (
 )
 
 // ClientConfig returns the configuration of a TLS 1.3 client that talks to the node of this authority
-// only, whatever its name and address. learn, if not nil, is told the authority's certificate in PEM
+// only, whatever its name and address. learn, if not nil, is called with the authority's certificate in PEM
 // at each handshake that succeeds: it is a new one when the old one endorsed it. now is the clock.
 func (t Trust) ClientConfig(now func() time.Time, learn func(authority string)) *tls.Config {
 	return &tls.Config{

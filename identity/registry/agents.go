@@ -31,7 +31,7 @@ const (
 	AgentRemoved Happening = "removed"
 )
 
-// AgentChange tells of an agent that changed.
+// AgentChange describes an agent that changed.
 type AgentChange struct {
 	What   Happening
 	Before Agent // zero when it was added
@@ -227,7 +227,7 @@ func (r *Agents) Version() uint64 {
 	return r.version
 }
 
-// Caller is what somebody who may call an agent is bound to.
+// Caller is the constraint on those who may call an agent.
 type Caller struct {
 	Name       string
 	Call       []identity.CallGrant // to this agent

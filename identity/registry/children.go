@@ -35,7 +35,7 @@ const (
 	maxVersion     = 100                  // bytes of what a child says of its version
 )
 
-// ChildChange tells of a child that changed, or of an invitation if both are zero.
+// ChildChange describes a child that changed, or an invitation if both are zero.
 type ChildChange struct {
 	Before, After Child // zero when it was added, or removed
 	Keys          []string
@@ -306,7 +306,7 @@ func (r *Children) put(ctx context.Context, change ChildChange, invite *Invitati
 	return nil
 }
 
-// announce tells of a change, with all keys that it concerns.
+// announce reports a change, with all keys that it concerns.
 func (r *Children) announce(change ChildChange) {
 	for _, c := range []Child{change.Before, change.After} {
 		for _, key := range append(slices.Clone(c.Previous), c.Public) {

@@ -13,7 +13,7 @@ import (
 // Limits bound the connections of a listener.
 type Limits struct {
 	Total int
-	// Address is how many one address may have, of IPv6 one network of 64 bits; 0 for Total. It does not hold
+	// Address is the limit for one address, of IPv6 one network of 64 bits; 0 for Total. It does not hold
 	// for loopback, where a reverse proxy and the programs of the machine come from.
 	Address int
 }
@@ -130,7 +130,7 @@ func (c *Conn) Close() error {
 	return c.Conn.Close()
 }
 
-// work says that something of somebody who was recognised begins on the connection, or with -1 that it ends.
+// work says that work of an authenticated client begins on the connection, or with -1 that it ends.
 func (c *Conn) work(more int) {
 	c.listener.mu.Lock()
 	defer c.listener.mu.Unlock()
@@ -158,7 +158,7 @@ func Context(ctx context.Context, c net.Conn) context.Context {
 	return ctx
 }
 
-// Work says that somebody who was recognised is served on the connection of a context, until done is called: it is
+// Work says that an authenticated client is served on the connection of a context, until done is called: it is
 // not closed for others meanwhile. A context without a connection is left alone.
 func Work(ctx context.Context) (done func()) {
 	c, ok := ctx.Value(connKey{}).(*Conn)

@@ -8,7 +8,7 @@ import (
 )
 
 // Context is a context that ends at a time, like that of context.WithDeadline, or with another one,
-// but takes a timer and registers with its parents only when somebody waits for its end. Most reads do not: drivers give the time to their socket.
+// but takes a timer and registers with its parents only when its end is waited for. Most reads do not: drivers give the time to their socket.
 // With ten thousand lines that are read at the same moment this is a quarter of the work.
 type Context struct {
 	context.Context //nolint:containedctx // it is a context, and this is its parent
@@ -103,7 +103,7 @@ func (d *Context) arm() context.Context {
 	return d.armed
 }
 
-// End releases it, and ends it for whoever has kept it.
+// End releases it, and ends it for all who kept it.
 func (d *Context) End() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Reasons why a file is not read. None of them tells whether the file exists, or what it holds.
+// Reasons why a file is not read. None of them reveals whether the file exists, or what it holds.
 var (
 	ErrOutside = errors.New("lies outside of the configuration's folder, itself or by a link; put the file into that folder")
 	ErrClosed  = errors.New("belongs to the node's own data; name a file in another folder")
@@ -211,7 +211,7 @@ func (l listing) Open(name string) (fs.File, error) {
 	return dir, nil
 }
 
-// Stat tells what a name stands for.
+// Stat describes what a name refers to.
 func (l listing) Stat(name string) (fs.FileInfo, error) { return l.f.root.Stat(name) }
 
 // In returns the files of the folder by names that are relative to dir, a folder in it.

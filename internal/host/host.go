@@ -65,7 +65,7 @@ const (
 	hottest = 150.0
 )
 
-// Temperature returns the highest temperature that the machine tells of, in °C; false if it tells none.
+// Temperature returns the highest temperature that the machine reports, in °C; false if it reports none.
 func Temperature(system fs.FS) (float64, bool) {
 	for _, pattern := range sensors() {
 		if t, known := highest(system, pattern); known {

@@ -12,7 +12,7 @@ var errNoTerminal = errors.New("is not a serial port; write one such as /dev/tty
 
 // SerialPort returns nil if the name stands for a serial port or a pseudo terminal. Other devices may do
 // something as soon as they are opened, such as a watchdog, which then resets the machine: a name that
-// somebody else chose is judged before.
+// others chose is checked before.
 func SerialPort(name string) error {
 	target, err := filepath.EvalSymlinks(name)
 	if err != nil {

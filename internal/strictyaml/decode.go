@@ -36,7 +36,7 @@ func (d *decoder) report(node *yaml.Node, key, format string, args ...any) {
 	d.problems = append(d.problems, New(d.file, node.Line, key, format, args...))
 }
 
-// decode decodes node into v, which can be set. The field tells what the tags say.
+// decode decodes node into v, which can be set. The field holds the struct tags.
 func (d *decoder) decode(node *yaml.Node, key string, f field, v reflect.Value, depth int) {
 	if d.tooMuch(node, key, depth) {
 		return

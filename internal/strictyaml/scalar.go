@@ -160,7 +160,7 @@ func wanted(v reflect.Value) string {
 	}
 }
 
-// limits tells the range of a small type: nobody misses the ends of 64 bits.
+// limits describes the range of a small type: the ends of 64 bits need no mention.
 func limits(v reflect.Value, low, high string) string {
 	if v.Type().Bits() == 64 && low != "0" {
 		return ""

@@ -36,7 +36,7 @@ func (c *course) begin(repeat int, now time.Time) {
 	}
 }
 
-// add keeps what p tells of how fast it goes; other news are no moment.
+// add keeps the progress that p reports; other news is not a moment.
 func (c *course) add(p *Progress) {
 	if p.Rate <= 0 && p.P99 <= 0 {
 		return

@@ -41,7 +41,7 @@ func Execute(ctx context.Context, e Experiment, o Options) (*Result, error) {
 	return r, nil
 }
 
-// ended tells an interruption from a failure.
+// ended distinguishes an interruption from a failure.
 func ended(ctx context.Context, name string, err error) error {
 	if ctx.Err() != nil {
 		return fault.E("experiment.Execute", fault.Canceled, name, ctx.Err())

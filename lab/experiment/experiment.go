@@ -6,7 +6,7 @@ import (
 	"context"
 )
 
-// Experiment asks one question and answers it with figures. It is a value; whoever adds one writes
+// Experiment asks one question and answers it with figures. It is a value; to add one, write
 // one file in lab/study and names it in the list there.
 type Experiment struct {
 	Name     string   // short and stable, such as "pnnl-30858-table4"
@@ -64,7 +64,7 @@ type Setting struct {
 	Doc     string `json:"doc"`     // one line, with the unit
 }
 
-// Peer is somebody else's program that does the same work in the same run.
+// Peer is another project's program that does the same work in the same run.
 type Peer struct {
 	Name string // as the report shows it, such as "RabbitMQ"
 	// Find returns nil if the program is here, else how to get it, in one sentence.

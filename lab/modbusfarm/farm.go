@@ -58,7 +58,7 @@ func Serve(ctx context.Context, address string, cfg Config) error {
 }
 
 // listen starts the server. The library does not tell which port it got, so for port 0 a free
-// one is looked for, and again if somebody took it meanwhile.
+// one is chosen, and another if that was taken meanwhile.
 func listen(ctx context.Context, address string, plant *plant) (*modbus.ModbusServer, string, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {

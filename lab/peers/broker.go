@@ -13,7 +13,7 @@ import (
 	"voltbus/wire"
 )
 
-// Broker is somebody else's message bus.
+// Broker is the message bus of another project.
 type Broker struct {
 	Name string
 	Find func() error // nil if it is here, else how to get it

@@ -12,7 +12,7 @@ import (
 	"voltbus/fault"
 )
 
-// Store is somebody else's store of readings.
+// Store is another project's store of readings.
 type Store struct {
 	Name    string
 	Promise string // what its answer means for the disk, in one sentence

@@ -220,7 +220,7 @@ var ErrDiffers = errors.New("the device took the command and reports another val
 // errDeclined is what a device makes of a command that it does not carry out.
 var errDeclined = errors.New("the device did not take it, and what was commanded before stays")
 
-// ErrStands is a command that the reservation, override or command of somebody else keeps out.
+// ErrStands is a command that a reservation, an override or another's command blocks.
 var ErrStands = errors.New("it is refused because of what somebody else holds")
 
 // ErrWaiting is what a limit of the point makes of a command.

@@ -170,7 +170,7 @@ func (j *importing) params() url.Values {
 	return params
 }
 
-// run sends everything, and tells what became of it also if it could not.
+// run sends everything, and reports the outcome even if that failed.
 func (j *importing) run(ctx context.Context, s shell.Session, in io.Reader) error {
 	chunks, err := chunk.New(in, j.format.format, 0)
 	if err != nil {

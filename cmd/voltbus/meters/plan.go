@@ -16,7 +16,7 @@ import (
 	"voltbus/lab/meterplan"
 )
 
-// planFlags are what "meter plan" is told.
+// planFlags are the arguments of "meter plan".
 type planFlags struct {
 	meters, keep, runs string
 	interval           time.Duration

@@ -83,7 +83,7 @@ func stateOf(n *answer.Node) string {
 	return n.State
 }
 
-// behind says how old the oldest sample is that the parent of a node does not have.
+// behind returns the age of the oldest sample of a node that its parent does not have.
 func behind(n *answer.Node) string {
 	if n.WaitingSince == nil || n.Waiting == 0 {
 		return ""

@@ -21,7 +21,7 @@ const (
 	mostProblems = 20       // that are told at once
 )
 
-// plannedFrom reads nodes from a CSV file. prefix is that of rows without one. The error tells what is
+// plannedFrom reads nodes from a CSV file. prefix is that of rows without one. The error says what is
 // wrong, line by line.
 func plannedFrom(file, prefix string) ([]planned, error) {
 	f, err := os.Open(file) //nolint:gosec // the file that the user names

@@ -88,8 +88,8 @@ func withheldWords(w *answer.LiveWithheld) string {
 	return fmt.Sprintf("%s %s: %s does not let it go up live; add %q to its uplink.allow", w.Subject, how, w.Node, w.Allow)
 }
 
-// WatchWithheld tells once of each child node that withholds live values of a pattern, until ctx ends. It looks again and again,
-// less and less often: a child is told after a moment what is wanted, and may come later.
+// WatchWithheld reports once each child node that withholds live values of a pattern, until ctx ends. It checks repeatedly,
+// at growing intervals: a child learns what is wanted after a moment, and may connect later.
 func WatchWithheld(ctx context.Context, s shell.Session, pattern string) {
 	said := map[string]bool{}
 	for wait := 2 * time.Second; ; wait = min(2*wait, time.Minute) {

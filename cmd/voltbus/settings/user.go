@@ -99,7 +99,7 @@ func newUserPassword(f *shell.Flags) *cobra.Command {
 	return cmd
 }
 
-// personOf finds somebody by name.
+// personOf finds a person by name.
 func personOf(s shell.Session, ctx context.Context, name string) (answer.Person, bool, error) {
 	list, err := client.Do(ctx, s.Client, people.List, struct{}{})
 	i := slices.IndexFunc(list.People, func(p answer.Person) bool { return strings.EqualFold(p.Name, strings.TrimSpace(name)) })

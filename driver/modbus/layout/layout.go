@@ -143,7 +143,7 @@ func textLayout(name string) (Layout, error) {
 	return l, nil
 }
 
-// Parse reads a type's name, such as int16, string[8] or >f, and tells whether it states the order of its bytes.
+// Parse reads a type's name, such as int16, string[8] or >f, and whether it states the order of its bytes.
 func Parse(name string) (l Layout, ordered bool, err error) {
 	name = strings.TrimSpace(name)
 	lower := strings.ToLower(name)
