@@ -97,7 +97,7 @@ func (m *machine) hang(now time.Time) act {
 	return terminate
 }
 
-// heard notes a sign of life.
+// heard records a sign of life.
 func (m *machine) heard(now time.Time) {
 	if m.state == Starting {
 		m.enter(Running, now, 0)

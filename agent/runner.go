@@ -265,7 +265,7 @@ func (r *runner) measured(ctx context.Context, u Usage, cpu, over time.Duration)
 	}
 }
 
-// heard notes a sign of life; every says when the next is due, 0 for never.
+// heard records a sign of life; every is the time until the next is due, 0 for never.
 func (r *runner) heard(every time.Duration) {
 	if r.proc != nil {
 		r.beat, r.rhythm = time.Now(), every

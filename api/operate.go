@@ -134,7 +134,7 @@ func (s *server) places(kind string) func(context.Context, string, int) (func(),
 	}
 }
 
-// statementRate is how many bytes of statements, which stand in the audit log as a whole, one person may have told in a second, over
+// statementRate is how many bytes of statements, which the audit log keeps as a whole, one person may send in a second, over
 // time; twice as many at once.
 const (
 	statementRate     = 8 << 10
@@ -143,7 +143,7 @@ const (
 
 var errStatementRate = errors.New("sends more text of statements than the audit log takes of one person; wait as Retry-After says, and ask for more at once with shorter statements")
 
-// told takes what the audit log will be told from what a person may have told.
+// told deducts what the audit log will record from the person's allowance.
 func told(rate *bound.Quotas, who string, octets int, now time.Time) error {
 	if wait := rate.Admit(who, now); wait > 0 {
 		return exchange.Later(wait, fault.E("api.sql", fault.Unavailable, who, errStatementRate))

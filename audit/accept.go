@@ -43,7 +43,7 @@ var (
 	errManyDamage = fmt.Errorf("more than %d problems: keep audit.db, audit.head and audit.archive elsewhere, and start the node without them", maxProblems)
 )
 
-// Accept writes an entry of the actor that says which damage was found, and why that is known. Status does not tell of
+// Accept writes an entry of the actor that says which damage was found, and why that is known. Status does not report
 // it any more; Verify does, with who accepted it. Damage that is found later is reported as before. It fails with
 // fault.NotFound if there is none, and with fault.Invalid without a reason or for more problems than a Report lists.
 func (l *Log) Accept(ctx context.Context, actor, reason string) error {
@@ -82,7 +82,7 @@ func (l *Log) Accept(ctx context.Context, actor, reason string) error {
 	return err
 }
 
-// hearAccepted notes what an entry says that is accepted. Agents and other nodes cannot accept anything.
+// hearAccepted notes which damage an entry accepts. Agents and other nodes cannot accept anything.
 func (c *checker) hearAccepted(e *Entry) {
 	var a acceptance
 	if e.Action != Accepted || e.Outcome != "ok" || strings.HasPrefix(e.Actor, "agent:") || strings.HasPrefix(e.Actor, "child:") ||
@@ -99,7 +99,7 @@ func (c *checker) hearAccepted(e *Entry) {
 	}
 }
 
-// compareAccepted notes which problems were accepted, once all entries were heard.
+// compareAccepted notes which problems were accepted, once all entries have been read.
 func (c *checker) compareAccepted() {
 	for i := range c.problems {
 		c.problems[i].Accepted = c.accepted[c.problems[i].sum()]

@@ -9,7 +9,7 @@ import (
 
 // Expect compares the log with a place that was known of it elsewhere; from says where, such as "the catalogue".
 // A log that does not reach it, or has another entry there, was deleted, cut or exchanged while the anchor beside
-// it said otherwise: that is damage, which Status and Verify tell, and the next entry begins a new segment that
+// it said otherwise: that is damage, which Status and Verify report, and the next entry begins a new segment that
 // says so and is numbered behind the place. Expect returns it in words, "" if the log fits. The zero Head says that
 // nothing is known.
 func (l *Log) Expect(ctx context.Context, kept Head, from string) (damage string, err error) {

@@ -12,7 +12,7 @@ const (
 	maxExample = 4 << 10 // bytes of the detail of an entry that stands for many
 )
 
-// several is the actor of a sum over many actors, when there are more than can be told one by one.
+// several is the actor of a sum over many actors, when there are too many to be listed.
 const several = "several"
 
 // kind is what of entries of Gather is one.
@@ -26,7 +26,7 @@ type gathering struct {
 }
 
 // Gather is Offer for what may come again and again: of an actor and an action one entry a minute at most
-// is written. Those that come meanwhile are counted, and told by the last of them when the minute is over,
+// is written. Those that come meanwhile are counted, and summed up in one entry when the minute is over,
 // with {"count": …, "since": …, "example": its detail} as detail.
 func (q *intake) Gather(e Entry) {
 	e.name()
@@ -41,7 +41,7 @@ func (q *intake) Gather(e Entry) {
 	}
 }
 
-// hold counts an entry, to be told when its minute is over. The caller holds mu.
+// hold counts an entry for the sum at the end of its minute. The caller holds mu.
 func (q *intake) hold(e Entry) {
 	if q.closed {
 		q.dropped++

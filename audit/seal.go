@@ -40,7 +40,7 @@ func (s *shelf) trouble() error {
 	return s.unsealed
 }
 
-// sealEvery is how often the size is looked at.
+// sealEvery is the interval at which the size is checked.
 const sealEvery = 10 * time.Second
 
 // Bound sets how large the log may be. Run sees to it.

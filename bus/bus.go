@@ -66,7 +66,7 @@ type Config struct {
 	// Connections is how many there may be from outside; 0 for 60,000. Where three quarters are taken, those who
 	// have not shown a key yet are closed, the oldest first.
 	Connections int
-	// Silence is how long nothing may be heard of a connection from outside before it is closed:
+	// Silence is how long a connection from outside may be silent before it is closed:
 	// default 45 s.
 	Silence time.Duration
 	Log     *slog.Logger

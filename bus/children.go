@@ -12,7 +12,7 @@ import (
 )
 
 // childBytes bounds what waits between the server and ReceiveBlocks, of all children. What is too much
-// is lost, and children send it again when they hear that something is missing.
+// is lost, and children send it again when they learn that something is missing.
 const childBytes = 512 << 20
 
 // children carries blocks and live messages between the node and its children, each on a connection of its own, so that

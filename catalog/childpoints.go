@@ -144,7 +144,7 @@ func (d *draft) own(path string) bool {
 }
 
 // Owners returns which child described each of the points, "" for points of this node's own devices.
-// Points of which nobody told whose they are are left out.
+// Points whose owner was never reported are left out.
 func (ps *Points) Owners(ctx context.Context, paths []point.Path) (map[point.Path]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, wrap("catalog.Owners", File, err)

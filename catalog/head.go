@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// AuditHead is where an audit log ended when it was heard of last.
+// AuditHead is where an audit log ended at the last report.
 type AuditHead struct {
 	Node   string    // the name of the child; "" for this node
 	Joined time.Time // when the child joined: one that joins anew has another log

@@ -5,7 +5,7 @@
 //
 // Which value wins? Each writable point has a priority array of 16 levels, 1 the most urgent, as in
 // BACnet. A command takes a level; the command with the smallest level is what the point is set to.
-// A level belongs to one requester at a time: a second one is refused and told who holds it.
+// A level belongs to one requester at a time: a second one is refused, and the refusal names the holder.
 //
 // Who may write? A reservation gives a device, or everything below a path, to one requester for a
 // window of time. Others are refused meanwhile, except at the levels of Limits.Emergency.

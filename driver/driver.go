@@ -107,11 +107,11 @@ type Line interface {
 	Close() error
 }
 
-// Pauser is a Line that can be kept from hearing while its sessions change. A driver that acknowledges a
-// report has its device forget it: who shares the device must be there before anything is heard, and
+// Pauser is a Line that can stop receiving while its sessions change. A driver that acknowledges a
+// report has its device forget it: all who share the device must be there before anything is received, and
 // must have taken everything before it goes.
 type Pauser interface {
-	// Pause has nothing more heard and acknowledged when it returns, until Resume or Close. What arrives
+	// Pause has nothing more received and acknowledged when it returns, until Resume or Close. What arrives
 	// waits. Open, Subscribe, Take and Close of sessions work meanwhile; a Read would wait for its
 	// time-out. Neither waits for a device, and both may be called again.
 	Pause()
@@ -178,13 +178,13 @@ type Subscriber interface {
 	// Subscribe has the session keep what the device reports about names from now on, what came
 	// since Open included. From then until Close returns it calls news whenever there is something to
 	// take: reports, the first sign of life of the device, or the reason why the device or the line
-	// is no longer heard. One call may stand for much, and many calls for nothing. It calls news
+	// is no longer received. One call may stand for much, and many calls for nothing. It calls news
 	// from any goroutine; news neither waits nor calls the session. ctx is for Subscribe alone. A
 	// second call replaces names and news.
 	Subscribe(ctx context.Context, names []string, news func()) error
 	// Take calls emit for each report that came since the last Take, in order, from the goroutine
-	// that called Take, and does not wait for more. It returns nil if the device is heard,
-	// ErrNotConnected when the line is lost, else why the device is not heard now; the
+	// that called Take, and does not wait for more. It returns nil if reports of the device are received,
+	// ErrNotConnected when the line is lost, else why they are not received now; the
 	// subscription goes on then. What came before the trouble is emitted first.
 	Take(ctx context.Context, emit func(point.Sample)) error
 }
@@ -201,7 +201,7 @@ type Forgetful interface {
 // are kept.
 type Careful interface {
 	Subscriber
-	// Careful has the device told of reports only when the function that Keep returned for them was called, from now
+	// Careful confirms reports to the device only when the function that Keep returned for them was called, from now
 	// until Close. A device may wait for that with its answer to a Read or a Write, so these call while, on the goroutine
 	// of their caller, when reports of any session of the line wait to be taken. Call it before Subscribe.
 	Careful(while func())
@@ -220,7 +220,7 @@ type Lossy interface {
 // Lacking is a Subscriber that knows which of the points that are wanted its device does not give.
 type Lacking interface {
 	Subscriber
-	// Lacks returns why points are without a value although the device is heard, as Diagnoser does, and whether that is
+	// Lacks returns why points are without a value although the device answers, as Diagnoser does, and whether that is
 	// known by now. It does not wait: it may have the device asked for what did not come by itself, and calls news when
 	// it knows more.
 	Lacks() (known bool, why error)

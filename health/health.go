@@ -28,7 +28,7 @@ import (
 // OwnAlerts is by whose name the node raises alerts itself.
 const OwnAlerts = "node"
 
-// Parts are what is looked at.
+// Parts are the parts whose health is collected.
 type Parts struct {
 	Started    time.Time
 	Recorder   *recorder.Recorder

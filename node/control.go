@@ -85,7 +85,7 @@ func recordCommands(ctx context.Context, n *Node, fresh []point.Info, samples []
 // announcements is how many rounds of the dispatcher may wait to be published on the bus.
 const announcements = 1024
 
-// announceControl tells on the bus what happens to points, until ctx ends.
+// announceControl publishes the events of control on the bus, until ctx ends.
 func announceControl(ctx context.Context, commands *dispatch.Dispatcher, to *bus.Bus) error {
 	w := commands.Watch(announcements)
 	defer w.Close()

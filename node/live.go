@@ -40,12 +40,12 @@ func liveRules(n *Node) live.Rules {
 	return live.Rules{Naming: n.sender.Naming(), Grants: grants, Self: above.As}
 }
 
-// liveChild returns what live messages a child may send and hear.
+// liveChild returns what live messages a child may send and receive.
 func liveChild(c receiver.Child, known bool) (live.Child, bool) {
 	return live.Child{Publish: publishable(&c.Grants), Subscribe: identity.Grants{Subscribe: c.Grants.Subscribe, Administer: c.Grants.Administer}}, known
 }
 
-// publishable returns where somebody may publish.
+// publishable returns where a key holder may publish.
 func publishable(g *identity.Grants) []point.Pattern {
 	if g.Administer {
 		return []point.Pattern{"**"}

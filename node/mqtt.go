@@ -99,7 +99,7 @@ func fillMQTT(n *Node, p *mqtt.Part) {
 	}
 }
 
-// tellAs tells whoever listens what a message holds, and control.
+// tellAs passes the samples of a message to subscribers and to control.
 func (o *outlet) tellAs(f device.Forms) func(*point.Scan) {
 	return func(scan *point.Scan) {
 		o.hear(scan)

@@ -92,12 +92,12 @@ type Options struct {
 	// is answered by the engine duckdb.
 	Statement func(read []string, write string) []string
 	SDK       func() (name string, wheel []byte, err error)
-	// Stored is told of the blocks that the store has, see sink.Config; nil tells nobody.
+	// Stored is called with the blocks that the store has, see sink.Config; may be nil.
 	Stored func(blocks []*point.Block)
 	// Lab runs experiments for the API; nil for a node that has none. Who gives it closes it, after
 	// the node.
 	Lab api.Lab
-	// Valves is told when messages with readings of meters passed the node, see system.Watch; nil for a node that is not
+	// Valves is called when messages with readings of meters passed the node, see system.Watch; nil for a node that is not
 	// measured.
 	Valves system.Entered
 	// LoopbackTLS encrypts connections of this machine too, which need not be, to measure what that costs.

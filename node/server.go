@@ -24,7 +24,7 @@ import (
 // AddressFile is where a running node writes its addresses, in the data directory.
 const AddressFile = "node.json"
 
-// Addresses tells the programs on this machine how to reach the node.
+// Addresses are how the programs on this machine reach the node.
 type Addresses struct {
 	Name    string    `json:"name"`
 	HTTP    string    `json:"http,omitempty"` // an URL

@@ -17,7 +17,7 @@ import (
 	"voltbus/wire"
 )
 
-// openService lets the node answer agents, and hear how they are.
+// openService lets the node answer agents, and receive their health.
 func openService(ctx context.Context, n *Node) error {
 	var err error
 	if n.presence, err = presence.Open(ctx, n.catalog, now); err != nil {

@@ -26,7 +26,7 @@ import (
 )
 
 // smallFiles are the small files of a data directory without which a node starts. Keys are not among them: another key
-// is somebody else to all who know the old one, so a person decides. docs/reference/state-files.md lists all.
+// is another node to all who know the old one, so a person decides. docs/reference/state-files.md lists all.
 func smallFiles() []quarantine.File {
 	const tls = identity.TLSFolder + "/"
 	return []quarantine.File{

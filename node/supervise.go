@@ -60,7 +60,7 @@ func sdk(file string, builtIn func() (string, []byte, error)) (name string, whee
 	return filepath.Base(file), wheel, nil
 }
 
-// heardOf tells the supervisor that an agent said how it is.
+// heardOf passes an agent's report of its health to the supervisor.
 func heardOf(agents *agent.Supervisor, name string, health []byte) {
 	var m struct {
 		Interval float64 `json:"interval"`

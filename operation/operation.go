@@ -14,7 +14,7 @@ import (
 	"voltbus/identity"
 )
 
-// Caller is who asks, as the node knows them. Handlers get no other word of it, so nobody is taken for somebody else.
+// Caller is who asks, as the node authenticated them. Handlers have no other source, so that no caller is taken for another.
 type Caller struct {
 	// Name is to whom belongs what is done: person:ada, token:backup, agent:weather; of another node person:campus/ada.
 	Name   string
@@ -33,7 +33,7 @@ type Caller struct {
 	Key string
 }
 
-// Login is by what somebody is known.
+// Login is the means by which a caller is authenticated.
 type Login interface {
 	// Shown returns the secret that they showed.
 	Shown() identity.Shown
@@ -235,7 +235,7 @@ func judged[In any](ctx context.Context, d *Declared, c *Call, args Arguments, m
 	return in, may(ctx, c, in)
 }
 
-// Absent returns operations that this node does not have: who may ask is told so. Other nodes can be asked for them.
+// Absent returns operations that this node does not have: callers with the right to them learn so. Other nodes can be asked for them.
 func Absent(list []Bound) []Bound {
 	out := make([]Bound, len(list))
 	for i, b := range list {

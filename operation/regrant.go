@@ -2,7 +2,7 @@ package operation
 
 import "voltbus/identity"
 
-// Regranting are arguments that withdraw some of what somebody may do, and grant more, so that two who do it at once undo nothing of each
+// Regranting are arguments that withdraw some rights and grant others, so that two simultaneous changes do not undo each
 // other.
 type Regranting struct {
 	Grant    identity.Grants `json:"grant" api:"schema=Grants"`
@@ -16,7 +16,7 @@ func (r *Regranting) Change(g *identity.Grants) error {
 	return err
 }
 
-// Regranted returns a change of what somebody may do that tells the audit log what was and what is.
+// Regranted returns a change of rights that gives the audit log the state before and after.
 func (c *Call) Regranted(name string, change func(*identity.Grants) error) func(*identity.Grants) error {
 	c.Did(name, nil)
 	return func(g *identity.Grants) error {

@@ -14,7 +14,7 @@ import (
 	"voltbus/wire"
 )
 
-// Entry is what the audit log is told of a request.
+// Entry is what the audit log records of a request.
 type Entry struct {
 	Caller  Caller
 	Action  string // the operation's name
@@ -36,7 +36,7 @@ type Table struct {
 // for none.
 type AskNode func(ctx context.Context, who *Caller, node, name string, args Arguments) (json.RawMessage, error)
 
-// NewTable returns a table of operations. tell is told of requests for audited ones, as they end.
+// NewTable returns a table of operations. tell is called with audited requests when they end.
 func NewTable(tell func(context.Context, Entry), lists ...[]Bound) *Table {
 	t := &Table{byName: map[string]*Bound{}, byMethod: map[string]*Bound{}, tell: tell}
 	for _, list := range lists {
@@ -94,7 +94,7 @@ var (
 	errDefect  = errors.New("the result cannot be written")
 )
 
-// Run does what somebody asks for. The result is JSON, null for none, and has MostAnswer bytes at most if it is Written.
+// Run carries out a request. The result is JSON, null for none, and has MostAnswer bytes at most if it is Written.
 func (t *Table) Run(ctx context.Context, who *Caller, name string, args Arguments) (json.RawMessage, error) {
 	out, err := t.Do(ctx, who, name, args)
 	if err != nil {
@@ -131,7 +131,7 @@ func (t *Table) Do(ctx context.Context, who *Caller, name string, args Arguments
 	return out, err
 }
 
-// Stream does what somebody asks for whose answer is a stream.
+// Stream carries out a request whose answer is a stream.
 func (t *Table) Stream(ctx context.Context, who *Caller, name string, args Arguments, to Stream) error {
 	return t.tried(ctx, who, name, func(b *Bound, call *Call) error {
 		if b.stream == nil {
@@ -141,7 +141,7 @@ func (t *Table) Stream(ctx context.Context, who *Caller, name string, args Argum
 	})
 }
 
-// tried has an operation done if who asks may ask for it, and tells the audit log.
+// tried carries out an operation if the caller may ask for it, and writes the audit log.
 func (t *Table) tried(ctx context.Context, who *Caller, name string, do func(*Bound, *Call) error) error {
 	b := t.byName[name]
 	if b == nil {
@@ -172,7 +172,7 @@ func (d *Declared) admits(who *Caller) error {
 	return fault.E("operation.Run", fault.Refused, d.Name, fmt.Errorf("needs the role %v, and %s has the role %v", d.Role, who.Name, who.Role))
 }
 
-// AnswerRemote is Run for somebody who asks over another node, whose arguments may come in the form that they had in a request over HTTP.
+// AnswerRemote is Run for a caller at another node, whose arguments may come in the form that they had in a request over HTTP.
 func (t *Table) AnswerRemote(ctx context.Context, who *Caller, name string, args Arguments) (json.RawMessage, error) {
 	d, remote := t.Remote(name)
 	if !remote {
@@ -197,7 +197,7 @@ var (
 	errNodes = errors.New("this node does not reach others")
 )
 
-// RunElsewhere has another node do what somebody of this node asks for. The role is judged here, and once more there. The audit log is told of
+// RunElsewhere has another node carry out a request of a caller of this node. The role is checked here, and once more there. The audit log records
 // what changes something.
 func (t *Table) RunElsewhere(ctx context.Context, who *Caller, node, name string, args Arguments) (json.RawMessage, error) {
 	const op = "operation.RunElsewhere"
@@ -260,7 +260,7 @@ func (b *Bound) leaving(ctx context.Context, call *Call, args Arguments) (Argume
 	return b.leave(ctx, call, args)
 }
 
-// Leaving judges what somebody asks of another node by a name that nodes know, and returns the arguments as they go there. What is not
+// Leaving checks what a caller asks of another node by a name that nodes know, and returns the arguments as they go there. What is not
 // declared here is not known: that node judges it.
 func (t *Table) Leaving(ctx context.Context, who *Caller, name string, args Arguments) (out Arguments, known bool, err error) {
 	for _, b := range t.byName {

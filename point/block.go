@@ -7,7 +7,7 @@ import (
 
 // Block is a run of samples of one origin, column by column: the unit of the log and of every
 // transfer. The columns have equal length, one entry a sample. A Block may be reused after Reset;
-// whoever decodes into it owns it until then. It is not safe for concurrent use.
+// the decoder owns it until then. It is not safe for concurrent use.
 type Block struct {
 	Origin   string    // who made it: a node's data directory, or the urgent lane of one
 	Sequence uint64    // 1 for the origin's first block, then without gaps

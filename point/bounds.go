@@ -3,7 +3,7 @@ package point
 import "time"
 
 // Bounds say which times of a source are believed. A time outside of them is of a clock that was never set
-// or is set wrongly: whoever takes the reading gives it the time of its arrival, makes it uncertain(clock) and
+// or is set wrongly: the receiver gives it the time of its arrival, makes it uncertain(clock) and
 // counts it.
 type Bounds struct {
 	Past  time.Duration // how old a reading may be when it arrives; 0: as old as it likes, from 1980 on

@@ -230,7 +230,7 @@ func (r *AgentHealth) Doubt(ctx context.Context, agent, key string, ask func() e
 }
 
 // Watch calls tell with each alert that is raised, repeated or ended, until stop is called, and not
-// after it has returned. tell returns at once, and calls nothing of the room.
+// after it has returned. tell returns at once, and calls nothing of this package.
 func (r *AgentHealth) Watch(tell func(Alert)) (stop func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -92,7 +92,7 @@ func list(r *http.Request, names []string, err error) ([]byte, error) {
 	return json.Marshal(append([]string{}, names[:min(most, len(names))]...))
 }
 
-// metadata tells what the metric is that every point has.
+// metadata describes the metric that every point has.
 func (*Handler) metadata(*http.Request) ([]byte, error) {
 	type one struct {
 		Type string `json:"type"`

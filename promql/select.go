@@ -165,7 +165,7 @@ type seriesSet struct {
 	warnings annotations.Annotations
 }
 
-// warn tells of nodes because of which samples are missing.
+// warn names the nodes because of which samples are missing.
 func (s *seriesSet) warn(sources []query.Source) {
 	for _, node := range sources {
 		if !node.Whole() {

@@ -34,7 +34,7 @@ func (c Coverage) counted() int64 { return counted(c.Expected, c.Present-c.Extra
 // aggregates and heat maps all count with it, and with due.
 func counted(expected, there int64) int64 { return min(expected, there) }
 
-// due returns how many samples the entry's interval asks for in a part of its lifetime. A begun interval does not count.
+// due returns how many samples are expected by the entry's interval in a part of its lifetime. A begun interval does not count.
 func due(e *catalog.Entry, begin, end time.Time) int64 {
 	return max(0, int64(end.Sub(begin)/e.Interval))
 }

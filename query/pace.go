@@ -8,7 +8,7 @@ import (
 // pace counts of a point's samples only as many as its interval asks for, wherever they lie: a point that
 // reports more often than its interval does not make up with that for the time in which it was silent.
 // One sample may come an interval early or late. Ranges count sample by sample; plots, aggregates and heat
-// maps by steps, within which extra samples cannot be told from those that are on time. The zero pace is not ready; see newPace.
+// maps by steps, within which extra samples cannot be distinguished from those that are on time. The zero pace is not ready; see newPace.
 type pace struct {
 	interval time.Duration
 	credit   time.Duration // time for which no sample was counted yet

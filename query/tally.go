@@ -10,7 +10,7 @@ import (
 	"voltbus/store"
 )
 
-// The steps in which samples are counted to tell how many of them are extra.
+// The steps in which samples are counted to determine how many of them are extra.
 const (
 	tallySteps = 240            // of a range
 	tallyLong  = 48 * time.Hour // a longer range is counted in hours, which a store knows of closed days

@@ -31,7 +31,7 @@ func newLane(origin string, p Position) *lane {
 	}
 }
 
-// lanes returns the lanes that there are.
+// lanes returns all lanes.
 func (r *Recorder) lanes() []*lane {
 	if r.urgent == nil {
 		return []*lane{r.lane}

@@ -116,7 +116,7 @@ func (w *writer) markDue() {
 	}
 }
 
-// makeMark tells where all origins stand, unless a block may be on disk that was not acknowledged.
+// makeMark reports where all origins stand, unless a block may be on disk that was not acknowledged.
 func (w *writer) makeMark() {
 	if w.cfg.Mark == nil || w.failed || w.unsure || w.settled == 0 {
 		return

@@ -40,8 +40,8 @@ type Config struct {
 	Urgent []point.Pattern
 	// Room returns why nothing can be written now, such as a full disk, or nil.
 	Room func() error
-	// Mark is told now and then, and at the end, where all origins stand, with all but the log's name; it
-	// keeps that for the next start. It is called by one goroutine, which writes nothing meanwhile. nil: nobody is told.
+	// Mark is called now and then, and at the end, with where all origins stand, with all but the log's name; it
+	// keeps that for the next start. It is called by one goroutine, which writes nothing meanwhile. May be nil.
 	Mark      func(Mark) error
 	MarkEvery int // bytes of the log between two marks: default 64 MiB
 	// Retry is how long the recorder waits before it tries a log that failed again: default 500 ms.

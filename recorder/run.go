@@ -103,11 +103,11 @@ func (w *writer) step(ctx, work context.Context) {
 	}
 }
 
-// quiet is the part of MaxAge for which nothing comes any more, when somebody waits.
+// quiet is the part of MaxAge without arrivals after which a block is closed for a waiting caller.
 const quiet = 4
 
 // patience returns how much longer the open blocks stay open for more samples: up to their MaxAge, but where
-// somebody waits for their answer, no longer than more come.
+// a caller waits for its answer, no longer than more come.
 func (w *writer) patience() time.Duration {
 	w.mu.Lock()
 	waited, added := false, w.added

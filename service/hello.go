@@ -53,7 +53,7 @@ func (s *Service) Forget(name string) {
 	s.cfg.Presence.Leave(name)
 }
 
-// hello tells an agent who it is and what it may do.
+// hello returns to an agent who it is and what it may do.
 func (s *Service) hello(_ context.Context, r *request) ([]byte, error) {
 	var in hello
 	if err := r.decode(&in); err != nil {
@@ -94,7 +94,7 @@ func (s *Service) peers(_ context.Context, r *request) ([]byte, error) {
 	return encode(list)
 }
 
-// Peers lists the agents that may connect, by name, and how they are.
+// Peers lists the agents that may connect, by name, with their health.
 func (s *Service) Peers() ([]answer.Peer, error) {
 	conns, err := s.cfg.Bus.Connections()
 	if err != nil {

@@ -59,7 +59,7 @@ type ears struct {
 	list map[string]*ear
 }
 
-// ear listens for somebody, as long as it is asked.
+// ear listens for a caller, as long as it is asked.
 type ear struct {
 	neighbour, who, pattern string
 	stop                    func()
@@ -112,7 +112,7 @@ func (e *ear) take(from uint64) (messages []json.RawMessage, next, dropped uint6
 }
 
 // listen answers with the live messages since the last answer, and waits for some. What listens is kept as
-// long as somebody asks again.
+// long as the caller asks again.
 func (s *Service) listen(ctx context.Context, r *request) ([]byte, error) {
 	const op = "service.listen"
 	if s.cfg.Live == nil {
@@ -161,7 +161,7 @@ func (e *ear) answer(ctx context.Context, id string, from uint64, begun bool, wa
 	}
 }
 
-// find returns what listens for somebody, with a new lease.
+// find returns the listener of a caller, with a new lease.
 func (l *ears) find(id string, r *request, pattern string) *ear {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -176,7 +176,7 @@ func (l *ears) find(id string, r *request, pattern string) *ear {
 	return e
 }
 
-// hearFor begins to listen for somebody.
+// hearFor begins to listen for a caller.
 func (s *Service) hearFor(r *request, pattern string) (id string, e *ear, err error) {
 	l := &s.ears
 	l.mu.Lock()

@@ -132,7 +132,7 @@ type RemoteCaller struct {
 	Administers bool            // the agent administers at home, and the neighbour may carry that
 }
 
-// AnswerRemote answers what somebody asks of this node from another one: in the remote caller's name, with what the
+// AnswerRemote answers a request from another node: in the remote caller's name, with what the
 // neighbour may do, and a person may by its role.
 func (s *Service) AnswerRemote(ctx context.Context, v *RemoteCaller, name string, body []byte) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, deadline)

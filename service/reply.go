@@ -24,7 +24,7 @@ func appendResult(result []byte) []byte {
 }
 
 // failed is the reply about an error. Internal errors keep their details for the log, and what the
-// agent was not allowed is told to Refused.
+// agent was not allowed is reported to Refused.
 func (s *Service) failed(ctx context.Context, from, name string, err error) []byte {
 	f := failure(err)
 	if f.Kind == fault.Internal.String() && f.Node == "" {
@@ -122,7 +122,7 @@ func strict(text []byte, into any) error {
 	return nil
 }
 
-// decode reads the arguments by name. Unknown ones are refused, with those that there are.
+// decode reads the arguments by name. Unknown ones are refused, with a list of the known ones.
 func (r *request) decode(into any) error {
 	if len(r.kwargs) == 0 || string(r.kwargs) == "null" {
 		return nil

@@ -29,7 +29,7 @@ type Registry interface {
 	Permissions(name string) (registry.Permissions, error)
 }
 
-// Presence knows how agents are, as package presence does.
+// Presence knows the health of agents, as package presence does.
 type Presence interface {
 	Look(agent string, since time.Time) presence.Health
 	Forget(agent string)
@@ -80,7 +80,7 @@ type Config struct {
 	Operations *operation.Table // nil: none of the declared ones
 	Tree       Tree
 	Live       Live
-	// Refused is told what agents refused to others. It returns at once.
+	// Refused is called with what agents refused to others. It returns at once.
 	Refused func(Refusal)
 	Log     *slog.Logger
 	Now     func() time.Time

@@ -40,8 +40,8 @@ type Config struct {
 	Every   time.Duration // longest time between commits, and so about the longest that a block waits: default 1 s
 	Samples int           // samples in a commit under load: default 400,000
 	Retry   time.Duration // pause after a failure: default 1 s
-	// Stored is told of the blocks of each commit, repeats among them, right after it and from one
-	// goroutine. It must return soon and keep none of them; nil tells nobody.
+	// Stored is called with the blocks of each commit, repeats among them, right after it and from one
+	// goroutine. It must return soon and keep none of them; may be nil.
 	Stored func(blocks []*point.Block)
 	// Leaves says of which origins the store keeps no samples: their blocks move its position, and count as left out.
 	// nil for none.
@@ -323,7 +323,7 @@ func (r *reader) deliver(ctx context.Context) func(uint64, []byte) error {
 	}
 }
 
-// whyMissing tells what became of the blocks from r.next on: the log drops only its oldest.
+// whyMissing says what became of the blocks from r.next on: the log drops only its oldest.
 func (r *reader) whyMissing(ctx context.Context) string {
 	if first, _, err := r.sink.log.Bounds(ctx); err == nil && first <= r.next {
 		return "corrupt"

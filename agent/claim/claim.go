@@ -88,7 +88,7 @@ func (c *Claims) Choose(agent string) (int, error) {
 		fmt.Errorf("all %d users of agents.users are taken on this machine; raise agents.users.count", c.users.Count))
 }
 
-// start is the place in the range where the user of an agent is looked for first.
+// start is the position in the range at which the search for an agent's user begins.
 func (c *Claims) start(agent string) int {
 	h := fnv.New32a()
 	_, _ = fmt.Fprintf(h, "%s\x00%s", c.seed, agent) // a hash takes all

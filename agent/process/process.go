@@ -188,7 +188,7 @@ func (p Process) kill() error {
 		return fmt.Errorf("end process %d: %w", p.PID, err)
 	}
 	defer unix.Close(fd)
-	// The descriptor holds one process, so that it is the one that is looked at here.
+	// The descriptor refers to one process, so that exactly this process is inspected.
 	if now, err := Read(p.PID); err != nil || now.Started != p.Started {
 		return os.ErrNotExist
 	}

@@ -77,7 +77,7 @@ type LabRuns struct {
 	Runs []LabRun `json:"runs"`
 }
 
-// LabProgress is how a run goes, as experiments tell it in events.
+// LabProgress is the progress of a run, as experiments report it in events.
 type LabProgress struct {
 	Time    time.Time `json:"time"`
 	Phase   string    `json:"phase"`

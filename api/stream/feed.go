@@ -142,7 +142,7 @@ func (f *feed) put(event string, message json.RawMessage) {
 	f.tell()
 }
 
-// tell wakes those who wait for news. The caller holds mu.
+// tell wakes the waiting readers. The caller holds mu.
 func (f *feed) tell() {
 	if f.waiting {
 		f.waiting = false

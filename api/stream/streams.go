@@ -1,5 +1,5 @@
 // Package stream sends events as they happen: live values, events of control, the bus and nodes, and log lines. Each reader has a place;
-// one that falls behind is cut off and told so.
+// one that falls behind is disconnected with the reason.
 package stream
 
 import (

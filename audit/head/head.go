@@ -118,7 +118,7 @@ func (h *Heads) Keep(ctx context.Context) error {
 	return err
 }
 
-// changed returns what the catalogue was not told yet.
+// changed returns what has not been written to the catalogue yet.
 func (h *Heads) changed() []catalog.AuditHead {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -151,7 +151,7 @@ func (h *Heads) Trouble() error {
 	return nil
 }
 
-// FromParent compares the audit log with what the parent says that this node told it. What this node did not sign
+// FromParent compares the audit log with what the parent says that this node reported. What this node did not sign
 // says nothing: a parent cannot invent it.
 func (h *Heads) FromParent(ctx context.Context, text string) {
 	end, sig, err := split(text)
@@ -169,7 +169,7 @@ func (h *Heads) FromParent(ctx context.Context, text string) {
 	}
 }
 
-// OfChild returns what a child told of its audit log before, "" if nothing is known.
+// OfChild returns what a child reported of its audit log before, "" if nothing is known.
 func (h *Heads) OfChild(child string) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

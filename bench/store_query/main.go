@@ -70,7 +70,7 @@ func measure(ctx context.Context, s site, st *duckdb.Store) error {
 	return nil
 }
 
-// resident returns the memory of this process in megabytes, 0 where the system does not tell.
+// resident returns the memory of this process in megabytes, 0 where the system does not report it.
 func resident() int {
 	data, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

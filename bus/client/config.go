@@ -41,7 +41,7 @@ type configs struct {
 	list map[int]func(ConfigChange)
 }
 
-// tell calls everybody who watches.
+// tell calls all watchers.
 func (c *configs) tell(change ConfigChange) {
 	c.telling.Lock()
 	defer c.telling.Unlock()

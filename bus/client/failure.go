@@ -73,7 +73,7 @@ func violation(text string) (subject string, publish, ok bool) {
 	return "", false, false
 }
 
-// refusals are what the server refused and nobody has been told yet.
+// refusals are the server's refusals that have not been reported yet.
 type refusals struct {
 	doubt sync.Mutex // held by who waits for the server's word: one at a time
 

@@ -346,7 +346,7 @@ func free(grants []identity.CallGrant, method string) bool {
 	})
 }
 
-// tellRefusal lets the node know, for its audit log. It waits for nothing.
+// tellRefusal reports to the node, for its audit log. It waits for nothing.
 func (a *methods) tellRefusal(method, from string, err error) {
 	capability := identity.MissingOf(err)
 	a.running.Go(func() {

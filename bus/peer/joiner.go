@@ -44,7 +44,7 @@ func Join(ctx context.Context, address string, config *tls.Config, key bus.Signe
 type Way struct {
 	Address string
 	TLS     *tls.Config // says which node it must be
-	// Silence is how long nothing may be heard of the node before the connection ends; 0 for 30 s.
+	// Silence is how long the node may be silent before the connection ends; 0 for 30 s.
 	Silence time.Duration
 }
 

@@ -129,7 +129,7 @@ func appendLive(dst []string, pattern point.Pattern) []string {
 	return AppendBelow(dst, wire.PointPrefix, pattern)
 }
 
-// breadthLevels is how far below a granted path a point or device may lie to be heard under its breadth-first
+// breadthLevels is how far below a granted path a point or device may lie to be received under its breadth-first
 // subject. A wildcard for any number of tokens stands at the end of a subject only, and the path's end is in front.
 const breadthLevels = 8
 

@@ -88,7 +88,7 @@ func (m *matcher) match(n uint32) bool {
 func (m *matcher) view() string { return unsafe.String(unsafe.SliceData(m.path), len(m.path)) }
 
 // ends reports whether the last segments of the point may be those of the pattern. Of what stands before the last one
-// each part is looked at each time: many points differ in it.
+// each part is compared each time: many points differ in it.
 func (m *matcher) ends(n uint32) bool {
 	head, tail := m.register.names.Parts(n)
 	if !m.tail(tail) {

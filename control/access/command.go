@@ -114,7 +114,7 @@ func (a *Access) Command(ctx context.Context, who *Who, in *answer.NewCommands) 
 	return out, nil
 }
 
-// command reads a command, and looks whether it may be asked for.
+// command reads a command, and checks whether the caller may make it.
 func (a *Access) command(who *Who, in *answer.NewCommand) (control.Command, error) {
 	const op = "access.Command"
 	c := control.Command{

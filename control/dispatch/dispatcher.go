@@ -60,7 +60,7 @@ type Config struct {
 	// Absence is how long a requester may be gone before everything of it ends; 0 is 1 min.
 	Absence time.Duration
 	// Record keeps what points are commanded, as samples of points below Prefix, and lists those that it
-	// is told of for the first time. It may take its time. nil: nobody does.
+	// is seen for the first time. It may take its time. May be nil.
 	Record func(ctx context.Context, fresh []point.Info, samples []point.Sample) error
 	// MismatchedPoint is called with the points whose value is not the commanded one, whenever they or their states change; may be nil
 	// is. It returns at once, and does not change the list.

@@ -19,7 +19,7 @@ const (
 	HeartbeatBack control.EventKind = "heartbeat-back"
 )
 
-// heartbeats are the points that are toggled while the node lives. They are not of the model: nobody commands
+// heartbeats are the points that are toggled while the node lives. They are not part of the model: nobody commands
 // them, and they are neither kept nor in the audit log, apart from their failures.
 type heartbeats struct {
 	outbox  *outbox
@@ -39,7 +39,7 @@ type heartbeat struct {
 	lost  bool          // the last one failed
 }
 
-// heartbeatResult is what came of one write.
+// heartbeatResult is the outcome of one write.
 type heartbeatResult struct {
 	of  *heartbeat
 	err error
@@ -64,7 +64,7 @@ func (b *heartbeats) declare(now control.Instant, points []Point) {
 	b.list = list
 }
 
-// due returns how long no heartbeat is due.
+// due returns the time until the next heartbeat.
 func (b *heartbeats) due(now control.Instant) time.Duration {
 	wait := time.Minute
 	for _, h := range b.order {
@@ -103,7 +103,7 @@ func (b *heartbeats) write(ctx context.Context, now control.Instant) {
 	}
 }
 
-// answered notes whether a device takes its heartbeat.
+// answered notes whether a device accepts its heartbeat.
 func (b *heartbeats) answered(t *turn, result heartbeatResult) {
 	b.outbox.inFlight--
 	h := result.of

@@ -114,7 +114,7 @@ func behind(entries, more []audit.Entry) []audit.Entry {
 }
 
 // canWait reports whether nothing happened but outcomes of writes, which lead to nothing new. They are
-// kept and told a moment later, with what follows: a node that is killed meanwhile finds those writes
+// stored and reported a moment later, with what follows: a node that is killed meanwhile finds those writes
 // under way, says so in the audit log, and reads the points.
 func (k *keeper) canWait(t *turn) bool {
 	due := k.keepBy > 0 && t.now.Steady >= k.keepBy

@@ -278,7 +278,7 @@ func (l *loop) finish(writing context.Context, t *turn) {
 	l.outbox.send(writing, t, err)
 }
 
-// hear takes over the outcomes that are there.
+// hear takes over the outcomes that have arrived.
 func (l *loop) hear(t *turn) {
 	l.enter(t)
 	t.outcomes = true

@@ -83,7 +83,7 @@ func (o *outbox) patience(writes []control.Write) time.Duration {
 	return waitWrite + time.Duration(most)*waitPoint
 }
 
-// write sets points of devices; each outcome is heard as soon as it is there.
+// write sets points of devices; each outcome is reported as soon as it arrives.
 func (o *outbox) write(ctx context.Context, writes []control.Write, patience time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

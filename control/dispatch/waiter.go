@@ -68,7 +68,7 @@ func (w *waiters) followPoint(path point.Path, list []waiter, view func(point.Pa
 	w.byPoint[path] = left
 }
 
-// hear takes an event about the command.
+// hear handles an event of the command.
 func (w *waiter) hear(e *control.Event) {
 	switch {
 	case e.Kind == control.WriteFailed, e.Kind == control.WriteUnknown:

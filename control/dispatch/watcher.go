@@ -24,7 +24,7 @@ func (w *Watcher) Dropped() uint64 { return w.dropped.Load() }
 // Close ends the watching.
 func (w *Watcher) Close() { w.of.remove(w) }
 
-// watchers are all who hear.
+// watchers are all watchers.
 type watchers struct {
 	mu   sync.Mutex
 	list []*Watcher

@@ -87,7 +87,7 @@ func (c *Cache) Watch(points []control.Spec) {
 	c.watched.Store(next)
 }
 
-// inherit takes over what was heard of the same point.
+// inherit takes over the last value of the same point.
 func (c *cell) inherit(before *watched) {
 	if before == nil || before.cells[c.path] == nil {
 		return
@@ -129,7 +129,7 @@ func (c *Cache) Hear(scan *point.Scan) {
 	}
 }
 
-// hear takes one sample.
+// hear receives one sample.
 func (c *Cache) hear(one *cell, sample *point.Sample) {
 	v := sample.Value
 	if sample.Quality.IsBad() {
@@ -194,7 +194,7 @@ func (c *Cache) Follow(path point.Path, is bool) {
 	one.mu.Unlock()
 }
 
-// Get returns the last value of a point; false if none was heard.
+// Get returns the last value of a point; false if there is none.
 func (c *Cache) Get(path point.Path) (point.Value, bool) {
 	w := c.watched.Load()
 	if w == nil || w.cells[path] == nil {

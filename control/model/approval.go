@@ -130,7 +130,7 @@ func (a *approvals) restore(data []byte) error {
 	return nil
 }
 
-// Approve decides a command that waits. What was right when it was asked for is looked at again, and
+// Approve decides a command that waits. What was right when it was requested is checked again, and
 // its lease begins now. A repeat of the command gets this answer from now on.
 func (m *Model) Approve(now control.Instant, a control.Approval) control.Decision {
 	const op = "Approve"

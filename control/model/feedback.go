@@ -59,7 +59,7 @@ func (f *feedback) expected() (point.Value, bool) {
 	return want.Value, ok
 }
 
-// compare looks whether a point still has what it was set to. What a reading says may be older than the
+// compare checks whether a point still has its commanded value. What a reading says may be older than the
 // last write, so that the point is asked before it is said to have changed.
 func (f *feedback) compare(v point.Value) {
 	o := f.output

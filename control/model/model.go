@@ -124,7 +124,7 @@ func (m *Model) Remove(now control.Instant, paths []point.Path) control.Effects 
 }
 
 // Observe gives the model what was read from a point, whoever caused the read; the zero Value says that it
-// could not be read. A reading that another one follows unchanged need not be told again. It is what
+// could not be read. A reading that follows an equal one may be left out. It is what
 // RevertBefore goes back to; what the value that a point was set to is compared with; and what
 // interlocks look at: an unknown value refuses new commands, and a value outside of what is needed ends
 // those that are there.

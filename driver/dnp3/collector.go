@@ -70,7 +70,7 @@ func newCollector(c *Config) *collector {
 	return k
 }
 
-// begin, header and end are called in this order for each fragment. begin reports whether the device is heard
+// begin, header and end are called in this order for each fragment. begin reports whether reports of the device are received
 // again after trouble.
 func (k *collector) begin(i master.Info) (again bool) {
 	k.mu.Lock()
@@ -209,7 +209,7 @@ func (k *collector) report(s point.Sample) {
 	k.events = append(k.events, s)
 }
 
-// fail notes why the device cannot be heard.
+// fail notes why reports of the device cannot be received.
 func (k *collector) fail(err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

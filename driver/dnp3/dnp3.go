@@ -16,8 +16,8 @@
 //
 // An outstation forgets events that are confirmed, and a fragment is confirmed as a whole, whoever's
 // points it holds. So every session of an outstation has its collector there before the first fragment
-// is heard: the owner opens the sessions of all devices that subscribe while the line is paused, and only then lets it hear. It pauses the line again to change sessions, takes what they
-// have heard before it closes them, and opens those that follow in the same pause. A device that is
+// is received: the owner opens the sessions of all devices that subscribe while the line is paused, and only then lets it receive. It pauses the line again to change sessions, takes what they
+// have received before it closes them, and opens those that follow in the same pause. A device that is
 // added later, or enabled again, has the present values by a read that is repeated until it is
 // answered; events from before it was there are not its own.
 package dnp3

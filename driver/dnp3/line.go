@@ -252,7 +252,7 @@ func (l *line) refuse(from net.Addr) {
 	l.refused = host
 }
 
-// tellAll says to all sessions that the line has ended.
+// tellAll notifies all sessions that the line has ended.
 func (l *line) tellAll() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

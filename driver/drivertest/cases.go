@@ -146,7 +146,7 @@ func cancelledMeanwhile(t *testing.T, h Harness) {
 	})
 }
 
-// lateAnswer delays answers beyond the time-out and looks whether the next reads, which ask for
+// lateAnswer delays answers beyond the time-out and checks whether the next reads, which ask for
 // something else, take them for their own.
 func lateAnswer(t *testing.T, h Harness) {
 	r := throughProxy(t, h)

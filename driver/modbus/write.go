@@ -122,7 +122,7 @@ func (s *session) send(ctx context.Context, r *register, words []uint16) (sent p
 	return sent, err
 }
 
-// readBack returns what the device holds after a write; none if it does not tell.
+// readBack returns what the device holds after a write; none if the device does not say.
 func (s *session) readBack(ctx context.Context, r *register, other float64) (point.Value, error) {
 	words, err := s.ask(ctx, s.planner.cover([]int{s.byName[r.name]}))
 	switch {

@@ -44,7 +44,7 @@ func (g *Gateway) missing(ctx context.Context, paths []point.Path) ([]point.Path
 	return missing, nil
 }
 
-// ask fetches the points of paths that the node has; with again, it first looks whether the node has those now that it
+// ask fetches the points of paths that the node has; with again, it first checks whether the node has those now that it
 // did not have before.
 func (g *Gateway) ask(ctx context.Context, paths []string, again bool) error {
 	if again && len(g.absent) > 0 {

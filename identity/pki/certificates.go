@@ -164,7 +164,7 @@ func (c *Certificates) serves(s *issued, now time.Time) bool {
 }
 
 // renewable reports whether a new certificate answers the error. Wrong permissions do not: they
-// say that the old key may be known to others, which a person should hear.
+// say that the old key may be known to others, which a person should know.
 func renewable(err error) bool {
 	return fault.Is(err, fault.NotFound) || fault.Is(err, fault.Corrupt)
 }

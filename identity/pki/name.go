@@ -10,7 +10,7 @@ import (
 
 // LocalNames returns the machine's host name and the addresses of its interfaces, sorted: what a
 // node that listens beyond loopback may be reached by. Link-local addresses are left out, since
-// they mean nothing without an interface. What the machine does not tell is left out too.
+// they mean nothing without an interface. What the machine does not report is left out too.
 func LocalNames() []string {
 	var names []string
 	if host, err := os.Hostname(); err == nil {

@@ -7,7 +7,7 @@ import (
 	"voltbus/ingest"
 )
 
-// ahead is how far beyond the size of a chunk a text is looked at, so that where its last record
+// ahead is how far beyond the size of a chunk a text is read, to find where its last record
 // ends does not depend on what is in memory: a line or cell is at most half of it.
 const ahead = 2 * ingest.MaxLine
 

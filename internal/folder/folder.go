@@ -121,7 +121,7 @@ func (f *Folder) open(name string) (*os.File, error) {
 	return file, nil
 }
 
-// reason keeps of an error what may be told: nothing of what is outside or closed.
+// reason keeps of an error what may be revealed: nothing about files outside, or that may not be read.
 func (f *Folder) reason(name string, err error) error {
 	for _, c := range f.closed {
 		if at := filepath.Join(f.dir, name); at == c || strings.HasPrefix(at, c+"/") {

@@ -1,5 +1,5 @@
 // Package host reads the resources of this process and its machine: memory, processor time, free disk space and board temperature. Where
-// the system does not tell, the answer is zero.
+// the system does not report, the answer is zero.
 package host
 
 import (

@@ -55,7 +55,7 @@ func splitLine(text string) (line int, rest string) {
 	return line, m[2]
 }
 
-// offender returns where in the file the parser stopped, if it did not tell a line.
+// offender returns where in the file the parser stopped, if it did not name a line.
 func offender(data []byte, text string) int {
 	at := 0
 	switch m := anchorPattern.FindStringSubmatch(text); {

@@ -20,7 +20,7 @@ type binding struct{ prefix, space string }
 
 const xmlSpace = "http://www.w3.org/XML/1998/namespace"
 
-// maxBindings is how many declarations of namespaces hold at one place: each name is looked up in all of them.
+// maxBindings is how many declarations of namespaces are in scope at one place: each name is looked up in all of them.
 const maxBindings = 65
 
 // bind takes a declaration of a namespace.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Moment is how a trial went at one time, as far as it told.
+// Moment is the progress of a trial at one time, as far as it was reported.
 type Moment struct {
 	Repeat int     `json:"repeat"`           // from 1
 	At     float64 `json:"at"`               // seconds since the repeat began

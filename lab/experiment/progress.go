@@ -97,7 +97,7 @@ func (r *reporter) show(p Progress) {
 	}
 }
 
-// moments returns what the case that is measured told so far.
+// moments returns the progress of the current case so far.
 func (r *reporter) moments() []Moment {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -27,7 +27,7 @@ const (
 	mostClients = 100_000
 	// idle is how long a client may be silent.
 	idle = 10 * time.Minute
-	// attempts is how often a port is looked for that nobody takes meanwhile.
+	// attempts is how often a free port is looked for.
 	attempts = 10
 )
 
@@ -57,7 +57,7 @@ func Serve(ctx context.Context, address string, cfg Config) error {
 	return server.Stop()
 }
 
-// listen starts the server. The library does not tell which port it got, so for port 0 a free
+// listen starts the server. The library does not reveal which port it got, so for port 0 a free
 // one is chosen, and another if that was taken meanwhile.
 func listen(ctx context.Context, address string, plant *plant) (*modbus.ModbusServer, string, error) {
 	host, port, err := net.SplitHostPort(address)

@@ -29,7 +29,7 @@ func plotCourse(r *experiment.Result) []drawing {
 // mostCourses is how many curves one plot shows; more hide each other.
 const mostCourses = 12
 
-// courses are the curves of one figure. A case that told it once only has none.
+// courses are the curves of one figure. A case that reported it once only has none.
 func courses(r *experiment.Result, of string, figure func(*experiment.Moment) float64) []curve {
 	var out []curve
 	for i := range r.Cases {

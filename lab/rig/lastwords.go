@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// LastWords keeps the last bytes that a process wrote, to tell why it ended. The zero value is
+// LastWords keeps the last bytes that a process wrote, to explain why it ended. The zero value is
 // ready; it is safe for concurrent use.
 type LastWords struct {
 	mu  sync.Mutex

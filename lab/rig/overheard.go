@@ -10,7 +10,7 @@ import (
 	"voltbus/wire"
 )
 
-// Overheard counts how long after their time live messages are heard at a node. It is safe for concurrent use.
+// Overheard measures how long after their time live messages arrive at a node. It is safe for concurrent use.
 type Overheard struct {
 	client *peer.Client
 
@@ -48,14 +48,14 @@ func (o *Overheard) note(data []byte, now time.Time) {
 	}
 }
 
-// Begin forgets what was heard before.
+// Begin discards earlier measurements.
 func (o *Overheard) Begin() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.h, o.begun = load.NewHistogram(), time.Now()
 }
 
-// Delays returns how long after their time messages were heard since the beginning. It fails if some
+// Delays returns how long after their time messages arrived since the beginning. It fails if some
 // were lost, since they came faster than they were taken.
 func (o *Overheard) Delays() (*load.Histogram, error) {
 	o.mu.Lock()

@@ -24,7 +24,7 @@ import (
 )
 
 // Station is a whole node in a process of its own that measures how long after their time samples
-// are in its store, and that can be told to read its devices no more.
+// are in its store, and that can be told to stop reading its devices.
 type Station struct {
 	Config string `json:"config"`
 	Apart  string `json:"apart"` // node whose samples are counted apart from the others; "" for none
@@ -32,7 +32,7 @@ type Station struct {
 
 const stationKind = "station"
 
-// Delays says how long after their time samples were stored, since somebody asked before.
+// Delays returns how long after their time samples were stored, since the last call.
 type Delays struct {
 	Bars    []load.Bar `json:"bars"`
 	Apart   uint64     `json:"apart"`   // samples of the node that is counted apart
@@ -78,7 +78,7 @@ type clockwork struct {
 	apart uint64
 }
 
-// stored is told of what the store has.
+// stored is called with what the store has.
 func (c *clockwork) stored(blocks []*point.Block) {
 	now := time.Now().UnixMicro()
 	c.mu.Lock()

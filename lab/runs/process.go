@@ -132,7 +132,7 @@ func (p *process) watch(out io.Reader, in io.Closer, words *lastWords) {
 	p.changed = nil
 }
 
-// add keeps an event and tells the followers.
+// add keeps an event and notifies the followers.
 func (p *process) add(event json.RawMessage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -143,7 +143,7 @@ func (c *pairCase) record(t *experiment.Trial, r *dnp3pairs.Result) {
 	t.Report(experiment.Progress{Rate: float64(r.Messages) / seconds})
 }
 
-// openDNP3 is opendnp3 in somebody's native program.
+// openDNP3 is opendnp3 in a native program of its own.
 func openDNP3() experiment.Peer {
 	return experiment.Peer{
 		Name: "opendnp3 with TCP_NODELAY", Find: peers.FindOpenDNP3,

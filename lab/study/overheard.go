@@ -11,10 +11,10 @@ import (
 	"voltbus/lab/rig"
 )
 
-// overheard is somebody who listens at the first node of a tree; nil: nobody does.
+// overheard is the listener at the first node of a tree; may be nil.
 type overheard struct{ *rig.Overheard }
 
-// overhear listens to live messages at a node, if the experiment wants that, and waits until it hears some.
+// overhear listens to live messages at a node, if the experiment wants that, and waits until some arrive.
 func (t *tree) overhear(ctx context.Context, at *rig.Running) (*overheard, error) {
 	if !t.bench.Flag("listen") {
 		return nil, nil //nolint:nilnil // nobody listens
@@ -44,7 +44,7 @@ func (o *overheard) close() {
 	}
 }
 
-// record records what was heard through the warm-up and a window.
+// record records what arrived through the warm-up and a window.
 func (o *overheard) record(t *experiment.Trial, took time.Duration) error {
 	if o == nil {
 		return nil

@@ -40,7 +40,7 @@ func promises() string {
 	return strings.Join(said, " ")
 }
 
-// storeTaker is somebody else's store that reads line protocol.
+// storeTaker is another project's store that reads line protocol.
 type storeTaker struct{ peers.Intake }
 
 // rowTaker is one that reads rows.

@@ -71,10 +71,10 @@ func (t *tree) close() error {
 	return rig.Ended(last)
 }
 
-// every is how often something that runs by the wall clock is looked at.
+// every is the interval of checks of what runs by the wall clock.
 const every = 100 * time.Millisecond
 
-// until looks again and again until what is looked for is there.
+// until repeats a check until it succeeds.
 func until(ctx context.Context, there func() (bool, error)) error {
 	for {
 		if ok, err := there(); ok || err != nil {

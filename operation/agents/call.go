@@ -68,7 +68,7 @@ var (
 )
 
 // mayCall refuses a method that demands a named capability to callers with a lower role than engineer. Agents answer the node whatever they demand of
-// each other, so that it judges here for whom it asks. The audit log is told of the arguments, too.
+// each other, so that it checks here for whom it asks. The audit log records the arguments, too.
 func (p *Part) mayCall(ctx context.Context, c *operation.Call, in *Request) error {
 	const op = "agents.call"
 	subject := in.subject()

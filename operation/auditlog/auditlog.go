@@ -42,7 +42,7 @@ type (
 		Limit  int `json:"limit" api:"min=1,max=10000,default=100"`
 		Before int `json:"before" api:"max=9007199254740992" doc:"The next of the page before"`
 	}
-	// Kept is what somebody kept of the log.
+	// Kept is a part of the log that the caller has kept.
 	Kept struct {
 		Expect string `json:"expect" api:"max=1024" doc:"A head that was kept: the log must still hold it"`
 	}

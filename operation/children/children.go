@@ -96,7 +96,7 @@ var (
 // Part does what is asked about the children of this node.
 type Part struct {
 	Children Children // nil where there can be none
-	// Online returns the connections of nodes, by how they are known as callers.
+	// Online returns the connections of nodes, by their names as callers.
 	Online func() map[string]*answer.AgentOnline
 	// Refusals returns of which nodes no blocks are taken, and why.
 	Refusals func() map[string]error

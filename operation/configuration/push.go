@@ -48,7 +48,7 @@ func written(v any) json.RawMessage {
 	return text
 }
 
-// confirmed tells a node that it was reached with its new configuration.
+// confirmed notes that a node was reached with its new configuration.
 func confirmed(ctx context.Context, node, version string, ask operation.Ask) error {
 	const op = "config.apply"
 	again := time.NewTicker(confirmWait)

@@ -99,7 +99,7 @@ func name(commands []answer.NewCommand, key string) {
 	}
 }
 
-// leave makes commands ready for another node. It judges the levels that somebody of this node may use, and writes down the identifiers and
+// leave prepares commands for another node. It checks the levels that callers of this node may use, and writes down the identifiers and
 // levels that they would have here: a node of an older version knows neither the key nor the role.
 func leave(c *operation.Call, in *answer.NewCommands) error {
 	name(in.Commands, c.Key)

@@ -77,7 +77,7 @@ func (e *exporter) parquet(ctx context.Context, req query.Request, file string) 
 	return err
 }
 
-// tell says the sources, before the samples.
+// tell sends the sources, before the samples.
 func (e *exporter) tell(sources []query.Source) {
 	e.head.Value = shape.SourcesLine(sources)
 	e.to.Begin(e.head)
@@ -160,7 +160,7 @@ func appendCSV(dst []byte, s *point.Sample, inert bool) []byte {
 	return append(dst, '\n')
 }
 
-// appendField appends a field of CSV as RFC 4180 quotes it. An empty text is quoted, to tell it
+// appendField appends a field of CSV as RFC 4180 quotes it. An empty text is quoted, to distinguish it
 // from no value.
 func appendField(dst []byte, s string) []byte {
 	if s != "" && !strings.ContainsAny(s, "\",;\t\r\n") && s[0] != ' ' && s[len(s)-1] != ' ' {

@@ -27,7 +27,7 @@ var (
 	errEnough    = errors.New("the limit is reached") // ends a statement early, never shown
 )
 
-// mayState judges that there is a statement, and somebody to carry it out. The audit log is told of it from here on.
+// mayState checks that there is a statement, and an engine that can run it. The audit log records it from here on.
 func (p *Part) mayState(_ context.Context, c *operation.Call, in *Statement) error {
 	switch {
 	case p.SQL == nil:
@@ -62,7 +62,7 @@ const (
 
 var errLongStatement = fmt.Errorf("has more than %d KiB, or very many characters that JSON escapes; ask for patterns or ranges instead of lists", maxStatement>>10)
 
-// tellable refuses a statement that cannot be told as a whole.
+// tellable refuses a statement that is too long for the audit log.
 func tellable(text string) error {
 	quoted, err := json.Marshal(text)
 	if err != nil || len(text) > maxStatement || len(quoted) > quotedRoom {
@@ -74,7 +74,7 @@ func tellable(text string) error {
 // Cost is what the audit log takes of a statement, in bytes. It implements operation.Costly.
 func (in *Statement) Cost() int { return len(in.Statement) }
 
-// statementTold is what the audit log tells of a statement.
+// statementTold is what the audit log records of a statement.
 type statementTold struct {
 	Statement string  `json:"statement"`
 	Length    int     `json:"length,omitempty"` // bytes of the whole, when Statement is cut
@@ -88,7 +88,7 @@ type statementTold struct {
 // toldStatement is how many bytes of the beginning and of the end of a statement that did not run the audit log holds.
 const toldStatement = 500
 
-// tell returns what the audit log tells of a statement that did not run: of a long one the beginning, the end, the length and
+// tell returns what the audit log records of a statement that did not run: of a long one the beginning, the end, the length and
 // the SHA-256.
 func tell(text string) statementTold {
 	if len(text) <= 2*toldStatement {

@@ -104,7 +104,7 @@ func (p *Part) stop(ctx context.Context, c *operation.Call, in *Run) (operation.
 	return operation.None{}, p.Lab.Stop(ctx, in.ID)
 }
 
-// capacity passes on what was found as it was written; null for nothing, so that who asks each few seconds is not told of an error each time.
+// capacity passes on what was measured as it was written; null for nothing, so that a caller that polls does not get an error each time.
 func (p *Part) capacity(ctx context.Context, _ *operation.Call, _ *struct{}) (operation.Written, error) {
 	found, err := p.Lab.Capacity(ctx)
 	if fault.Is(err, fault.NotFound) {

@@ -18,7 +18,7 @@ var Concentrators = operation.Declare[Nothing, answer.MeterConcentrators](operat
 	Summary: "Tell what this node does as a concentrator of meters", Result: "What it took, sent and still has; none if the node is no concentrator",
 })
 
-// Concentrator tells what a concentrator does.
+// Concentrator reports the state of a concentrator.
 type Concentrator interface {
 	Concentrates(now time.Time) answer.MeterConcentrator
 }

@@ -16,7 +16,7 @@ type Nodes interface {
 	Node(ctx context.Context, name string) (answer.Node, error)
 }
 
-// Bus tells who is on the bus of this node.
+// Bus reports the clients of this node's bus.
 type Bus interface {
 	Inspect(ctx context.Context) (answer.Bus, error)
 }

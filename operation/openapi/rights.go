@@ -96,7 +96,7 @@ func elsewhere(d *operation.Declared) string {
 	return code("call node:" + d.Name)
 }
 
-// told says what the audit log is told.
+// told describes what the audit log records.
 func told(d *operation.Declared) string {
 	switch {
 	case d.Audited:

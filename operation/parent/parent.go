@@ -71,7 +71,7 @@ func (p *Part) get(ctx context.Context, _ *operation.Call, _ *struct{}) (answer.
 	return p.Parent.Parent(ctx)
 }
 
-// join never tells the code to the audit log: it is a secret until it is used up.
+// join never writes the code to the audit log: it is a secret until it is used up.
 func (p *Part) join(ctx context.Context, c *operation.Call, in *Code) (answer.Parent, error) {
 	c.Did(in.Name, nil)
 	ctx, cancel := context.WithTimeout(ctx, joinTime)

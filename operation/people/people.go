@@ -110,7 +110,7 @@ func session(_ context.Context, c *operation.Call, _ *struct{}) (answer.Session,
 	return answer.Session{User: c.User(), Role: c.Role.String()}, nil
 }
 
-// setup tells everybody whether the node waits for its first administrator.
+// setup tells every caller whether the node waits for its first administrator.
 func (p *Part) setup(ctx context.Context, _ *operation.Call, _ *struct{}) (out answer.Setup, err error) {
 	if out.Node = p.Node; p.People != nil {
 		out.Needed, err = p.People.NeedsSetup(ctx)

@@ -15,7 +15,7 @@ import (
 	"voltbus/query"
 )
 
-// Supervisor runs the agents that are installed, as agent.Supervisor does. by says who wants a change, of which it tells the audit log.
+// Supervisor runs the installed agents, as agent.Supervisor does. by is the actor, for the audit log.
 type Supervisor interface {
 	List() []agent.Status
 	Get(name string) (agent.Status, error)
@@ -208,7 +208,7 @@ func (p *Part) mayShape(ctx context.Context, c *operation.Call, in *Agent) error
 	return p.MayShape(in.Name, c.Role)
 }
 
-// rollback judges again when it is the agent's turn. What is done the supervisor tells.
+// rollback checks again when it is the agent's turn. The supervisor records what is done.
 func (p *Part) rollback(ctx context.Context, c *operation.Call, in *Agent) (answer.Process, error) {
 	st, err := p.Supervisor().Rollback(ctx, in.Name, c.Name, func() error {
 		if err := c.Login.Still(); err != nil {

@@ -9,7 +9,7 @@ import (
 type (
 	// Nothing is what operations without arguments take.
 	Nothing struct{}
-	// Secret is what somebody logs in with: a token, or name and password.
+	// Secret is a login: a token, or name and password.
 	Secret struct {
 		Token    string `json:"token" api:"max=1024"`
 		Name     string `json:"name" api:"max=64"`

@@ -8,7 +8,7 @@
 //
 // A program makes a master association or an outstation session, puts it behind a
 // station port and hands that to a channel. Below channel nothing opens, starts, waits
-// or reads a clock: masters and outstations are state machines that are told what
+// or reads a clock: masters and outstations are state machines that are given what
 // arrived and what time it is.
 //
 //	object     points, commands, times, attributes  ⇄ octets of one object

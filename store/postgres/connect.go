@@ -126,7 +126,7 @@ func (s *writer) hold(ctx context.Context, op, origin string) error {
 	return nil
 }
 
-// holder says who has claimed the origin, as far as the server tells.
+// holder says who has claimed the origin, as far as the server reports it.
 func (s *writer) holder(ctx context.Context, origin string) string {
 	var name, from string
 	var since time.Time

@@ -85,7 +85,7 @@ func (s *statements) connectSQL(ctx context.Context) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The first needs a system that can tell, the second a right; without them the statement's time is the bound.
+	// The first needs a system that reports it, the second a right; without them the statement's time is the bound.
 	for _, setting := range []string{"client_connection_check_interval = '1s'", "temp_file_limit = '" + tempFiles + "'"} {
 		if _, err := conn.Exec(ctx, "SET "+setting); err != nil && stateOf(err) == "" {
 			return nil, errors.Join(err, conn.Close(ctx))
@@ -133,7 +133,7 @@ func (s *statements) carryOut(ctx context.Context, conn *pgx.Conn, asked *statem
 	return answer(ctx, tx, asked.Query(), columns, row)
 }
 
-// failSQL tells a mistake in the statement from trouble of the store.
+// failSQL distinguishes a mistake in the statement from trouble of the store.
 func (s *statements) failSQL(ctx context.Context, err error) error {
 	const op = opSQL
 	e, ok := errors.AsType[*pgconn.PgError](err)

@@ -20,14 +20,14 @@ const (
 // they take numbers.
 const watchBack = 100_000
 
-// watchPortion is how many points are told at once at most.
+// watchPortion is how many points are reported at once at most.
 const watchPortion = 1000
 
-// channel is where writers tell of points that were not there before.
+// channel is where writers announce new points.
 func (s *server) channel() string { return "voltbus_" + s.options.Schema }
 
 // Watch calls found with points that the database has and that were not among those before, until ctx ends;
-// it returns nil then. It begins with all points there are, and tells of new ones when their samples are committed, whichever node
+// it returns nil then. It begins with all existing points, and reports new ones when their samples are committed, whichever node
 // wrote them. An error from found is tried again, as is a server that is away. Found is called by one goroutine.
 func (s *server) Watch(ctx context.Context, found func([]point.Path) error) error {
 	told := &idSet{}
@@ -80,14 +80,14 @@ func (s *server) watch(ctx context.Context, told *idSet, found func([]point.Path
 	}
 }
 
-// watched is what is asked for: points from a number on that were not told of.
+// watched selects points from a number on that were not reported.
 type watched struct {
 	from  int32
 	told  *idSet
 	found func([]point.Path) error
 }
 
-// tell asks for the points, and tells of those that were not told.
+// tell reads the points that were not reported, and reports them.
 func tell(ctx context.Context, conn *pgx.Conn, w watched) error {
 	rows, err := conn.Query(ctx, "SELECT id, path FROM point WHERE id >= $1", w.from)
 	if err != nil {

@@ -68,7 +68,7 @@ func (l *Link) Cut() {
 }
 
 // Strand ends all connections for those who dialed, as when their machine loses power or its address: the
-// other end hears nothing of it, nor anything else, and what it sends is lost. New ones can be made at once.
+// other end learns nothing of it, nor receives anything else, and what it sends is lost. New ones can be made at once.
 func (l *Link) Strand() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -78,7 +78,7 @@ func (l *Link) Strand() {
 }
 
 // Hold lets nothing through in a direction, until it is told otherwise: what was sent waits, as when
-// packets are lost and sent again. So does the end of a connection: the other end hears nothing of it.
+// packets are lost and sent again. So does the end of a connection: the other end learns nothing of it.
 func (l *Link) Hold(d direction, hold bool) { l.set(func() { l.held[d] = hold }) }
 
 // Delay lets each byte be under way for so long, in each direction.

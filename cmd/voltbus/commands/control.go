@@ -214,7 +214,7 @@ func printResults(s shell.Session, list []answer.Commanded, node string, out *sh
 	return errors.Join(rows.End(), failed)
 }
 
-// ErrDiffers is what a device makes of a command that it took otherwise than it was told.
+// ErrDiffers says that the device took another value than the commanded one.
 var ErrDiffers = errors.New("the device took the command and reports another value")
 
 // errDeclined is what a device makes of a command that it does not carry out.

@@ -43,7 +43,7 @@ func (r Reason) String() string {
 	return fmt.Sprintf("reason %d", uint8(r))
 }
 
-// ParseError tells what is wrong with a fragment and where.
+// ParseError says what is wrong with a fragment and where.
 type ParseError struct {
 	Reason Reason
 	// Octet is the offset in the fragment where the offending part starts.

@@ -8,7 +8,7 @@ import (
 )
 
 // Allow returns a listener that accepts connections only from addresses within one of the
-// prefixes. Others are closed at once; refused, if not nil, is told of them, by the
+// prefixes. Others are closed at once; refused, if not nil, is called with them, by the
 // goroutine that calls Accept.
 //
 // An address can be forged where packets can be: this keeps mistakes and the curious away, TLS

@@ -23,7 +23,7 @@ type ClientConfig struct {
 	// RetryMin and RetryMax bound the pause before the channel is opened again, which
 	// doubles with each failure; 0 means 1 s and 60 s.
 	RetryMin, RetryMax time.Duration
-	// Notify, if not nil, is told of every change of state, by the goroutine that runs
+	// Notify, if not nil, is called at every change of state, by the goroutine that runs
 	// the channel.
 	Notify func(s State)
 }

@@ -21,7 +21,7 @@ var (
 )
 
 // conn drives ports over one stream. State machines are touched only under mu. One
-// goroutine reads; writes are made by whoever holds mu and has something to send.
+// goroutine reads; writes are made by the holder of mu that has something to send.
 //
 // A member that wants attention while mu is held (a handler submits a request, a timer
 // rings) is noted, and the holder sees to it before he lets go: nobody waits for mu
@@ -242,7 +242,7 @@ func (c *conn) nudge() {
 	}
 }
 
-// drive sees to the members that want attention, unless somebody else does.
+// drive serves the members that need attention, unless another goroutine does.
 func (c *conn) drive() {
 	for c.attention.pending.Load() && c.mu.TryLock() {
 		c.attention.pending.Store(false)
@@ -292,7 +292,7 @@ func (c *conn) name(within time.Duration) {
 	c.hub.wheel.set(&c.unnamed.alarm, c.unnamed.until)
 }
 
-// dead reports whether there are ports, and none of them hears its peer any more.
+// dead reports whether there are ports, and none of them receives from its peer any more.
 func dead(mux *station.Mux) bool {
 	for _, p := range mux.Ports() {
 		if !p.Dead() {

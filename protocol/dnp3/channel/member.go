@@ -76,7 +76,7 @@ func (s *members) remove(m *member) {
 	}
 }
 
-// attention is the list of members that something is due for. Everyone may ask for it; whoever holds conn.mu sees to them.
+// attention is the list of members for which something is due. Everyone may add to it; the holder of conn.mu serves them.
 type attention struct {
 	pending atomic.Bool // something is due
 

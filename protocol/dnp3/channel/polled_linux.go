@@ -131,7 +131,7 @@ func (p *polled) hold(on bool) {
 	}
 }
 
-// attend sees to what was announced, unless somebody else does.
+// attend handles what was announced, unless another goroutine does.
 func (p *polled) attend(events uint32, b *bench) {
 	if events&unix.EPOLLOUT != 0 && p.stuck.Load() {
 		p.flush()
@@ -152,7 +152,7 @@ func (p *polled) attend(events uint32, b *bench) {
 	}
 }
 
-// read reads and handles what there is. It is called by whoever holds reading.
+// read reads and handles the available bytes. The caller holds reading.
 func (p *polled) read(b *bench) {
 	for !p.pausing.Load() {
 		buffer := p.rest

@@ -76,7 +76,7 @@ func (r *socketReader) run() error {
 // octets is not announced another time.
 const drainedCheck = time.Second
 
-// step reads and handles what there is. It returns true when the stream ended, or is to
+// step reads and handles the available bytes. It returns true when the stream ended, or is to
 // end, and false when the socket has to be waited for.
 func (r *socketReader) step(fd uintptr) bool {
 	for {

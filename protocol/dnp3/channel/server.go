@@ -33,9 +33,9 @@ type ServerConfig struct {
 	// MaxAddress bounds the connections of one address, of IPv6 of one network of 64 bits;
 	// 0 for 16 more than there are ports. What comes above that is closed at once.
 	MaxAddress int
-	// Notify, if not nil, is told of connections that come and go, by their goroutines.
+	// Notify, if not nil, is called with connections that come and go, by their goroutines.
 	Notify func(s State)
-	// Gone, if not nil, is told of a port whose connection has ended, before another connection can have it.
+	// Gone, if not nil, is called with a port whose connection has ended, before another connection can have it.
 	Gone func(p *station.Port)
 }
 

@@ -56,7 +56,7 @@ const (
 	ModeAppend Mode = 3
 )
 
-// Type tells files from directories.
+// Type distinguishes files from directories.
 type Type uint16
 
 // File types.

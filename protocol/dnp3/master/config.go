@@ -51,7 +51,7 @@ type Config struct {
 	// Turn, if several associations share it, lets only one of them wait for an answer
 	// at a time, as a half-duplex line needs.
 	Turn *Turn
-	// Notify, if not nil, is told what happens. It must not block.
+	// Notify, if not nil, is called with what happens. It must not block.
 	Notify func(n Notice)
 	// Keep, if not nil, is asked for each fragment that wants a confirmation, behind Handler.End, whether that waits
 	// until what it brought is kept. If it returns true, Association.Kept is called with the token then, and the

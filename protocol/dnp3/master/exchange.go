@@ -213,7 +213,7 @@ func refused(iin app.IIN) bool {
 	return iin&(app.IINNoFunction|app.IINObjectUnknown|app.IINParameterError|app.IINAlreadyExecuting) != 0
 }
 
-// end tells the submitter what came of a request.
+// end gives the submitter the outcome of a request.
 func (c *Config) end(p *pending, err error) {
 	if err != nil {
 		err = fmt.Errorf("outstation %v: %v: %w", c.Outstation, p.request, err)

@@ -55,7 +55,7 @@ const (
 	NoticeReady
 )
 
-// Notice tells what happened in an association beside values.
+// Notice describes an event of an association other than values.
 type Notice struct {
 	Kind NoticeKind
 	// Request names the request, such as "integrity poll"; "" for kinds that are not about one.

@@ -23,7 +23,7 @@ func (i *Inbox) SetWake(wake func()) {
 	i.wake = wake
 }
 
-// ReadAnew has everything of Config.Startup read again, for somebody who came later: again
+// ReadAnew has everything of Config.Startup read again, for a later subscriber: again
 // until it is answered, as at the start. It does not wait. While the line is closed it does
 // nothing, as opening it reads that anyway.
 func (i *Inbox) ReadAnew() {

@@ -55,7 +55,7 @@ type PointConfig struct {
 	// (KindInteger) are g102v1 and times (KindTime) g50v4; they have no events.
 	Static, Event object.Variation
 	// CommandClass is the event class in which commands to a binary or analog output are
-	// reported, whoever gave them and whatever came of them; 0 for not at all.
+	// reported, whatever their source and outcome; 0 for not at all.
 	CommandClass app.Classes
 	// CommandEvent is the variation of these events; 0 means g13v2 or g43v3.
 	CommandEvent object.Variation

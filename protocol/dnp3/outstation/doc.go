@@ -7,7 +7,7 @@
 //
 // Every master gets every event: each session has buffers of its own. They grow when
 // events come and are bounded for each kind of point; the oldest event makes room for
-// the newest, and the master is told (IIN2.3).
+// the newest, and the master learns of it (IIN2.3).
 //
 // What it holds is in packages of its own: points in database, events in event, device
 // attributes in attribute and files in filetransfer.

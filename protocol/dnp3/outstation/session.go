@@ -51,7 +51,7 @@ func (s *Session) SetWake(wake func()) {
 }
 
 // Open implements [station.Machine]: a report that was not confirmed before the line
-// was lost is repeated as it was, so that the master can tell that it has it already.
+// was lost is repeated unchanged, so that the master recognises that it has it already.
 func (s *Session) Open(now time.Time, out *station.Output) {
 	s.outstation.mu.Lock()
 	defer s.outstation.mu.Unlock()
@@ -192,7 +192,7 @@ func (s *Session) confirmed(now time.Time, c app.Control, out *station.Output) {
 	}
 }
 
-// tellConfirmed tells the application how many events the master confirmed.
+// tellConfirmed notifies the application how many events the master confirmed.
 func (s *Session) tellConfirmed(n int) {
 	if call := s.outstation.callbacks.Confirmed; call != nil && n > 0 {
 		call(&s.outstation.tx, s.source, n)
@@ -224,7 +224,7 @@ func (s *Session) Waiting() app.IIN {
 	return s.events.IIN() & app.IINEvents
 }
 
-// Restarted reports whether the master was told of a restart, or will be, and has not
+// Restarted reports whether the master learned of a restart, or will, and has not
 // cleared that yet.
 func (s *Session) Restarted() bool {
 	s.outstation.mu.Lock()

@@ -4,7 +4,7 @@
 //
 //	octets ─▶ Mux ─▶ Port ─▶ Machine ─▶ Output ─▶ octets
 //
-// Everything is a pure state machine: it is told what arrived and what time it is, and
+// Everything is a pure state machine: it is given what arrived and the time, and
 // it leaves the octets to be written in an [Output]. There are no sockets, goroutines
 // or timers here; package channel adds them.
 package station

@@ -14,7 +14,7 @@ type Mux struct {
 	// a server learns who dialed in. The port is opened when it is returned; nil drops
 	// the frame.
 	Find func(f link.Frame) *Port
-	// Handled, if not nil, is told which port handled a frame.
+	// Handled, if not nil, is called with the port that handled a frame.
 	Handled func(p *Port)
 
 	parser link.Parser

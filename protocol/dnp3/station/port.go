@@ -94,10 +94,10 @@ func (p *Port) Remote() link.Address { return p.remote }
 func (p *Port) Opened() bool { return p.flags.open }
 
 // Dead reports whether the peer left a request for its link status unanswered and has
-// not been heard since.
+// not received since.
 func (p *Port) Dead() bool { return p.flags.dead }
 
-// Open tells the machine that the line is there.
+// Open notifies the machine that the line is open.
 func (p *Port) Open(now time.Time, out *Output) {
 	p.flags.open, p.flags.dead, p.flags.reset = true, false, false
 	p.heard, p.statusDue = now, time.Time{}
@@ -105,7 +105,7 @@ func (p *Port) Open(now time.Time, out *Output) {
 	p.machine.Open(now, out)
 }
 
-// Close tells the machine that the line is gone and gives borrowed memory back.
+// Close notifies the machine that the line is closed and gives borrowed memory back.
 func (p *Port) Close(now time.Time, pool *Pool) {
 	if !p.flags.open {
 		return

@@ -40,7 +40,7 @@ func (g tag) isExact() bool { return g >= 1<<exactShift }
 func (g tag) distance() int64 { return int64(g>>exactShift) - exactBias }
 
 // stored returns how a number is written: its double and, where that is not enough, a part of its
-// tag. Text, whose place the double tells, and no value have 0.
+// tag. Text, whose place is in the double, and no value have 0.
 func stored(kind point.Kind, bits uint64) (value float64, exact tag) {
 	switch kind {
 	case point.Float:

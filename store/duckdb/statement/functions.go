@@ -11,7 +11,7 @@ var classes = []string{ //nolint:gochecknoglobals // a table
 	"LAMBDA_REF", "OPERATOR", "POSITIONAL_REFERENCE", "STAR", "SUBQUERY", "TYPE", "WINDOW",
 }
 
-// functions are those that a statement may use: they compute from their arguments, or tell the time. None reads or
+// functions are those that a statement may use: they compute from their arguments, or return the time. None reads or
 // writes files, settings, variables, logs or other databases, or runs text as a statement. A function that takes
 // much memory or time may stand here: the process bounds it.
 //

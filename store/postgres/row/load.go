@@ -76,7 +76,7 @@ func compareRefs(a, b Ref) int {
 		cmp.Compare(a.block, b.block), cmp.Compare(a.at, b.at))
 }
 
-// split tells the rows that cannot be in the table from those that may be. Days ascend, so the
+// split separates the rows that cannot be in the table from those that may be. Days ascend, so the
 // rows of a point do too.
 func (l *Load) split(seen map[int32]int64) {
 	isFresh := func(r Ref) bool {

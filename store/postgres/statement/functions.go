@@ -12,7 +12,7 @@ var kinds = set(`
 	WINDOWFUNC WINDOWFUNCRUNCONDITION SUBSCRIPTINGREF`)
 
 // functions are those that a statement may use, besides casts between the server's own types: they compute from their arguments,
-// or tell the time. None reads or writes files, settings, catalogues or large objects, waits, locks, signals, reaches
+// or return the time. None reads or writes files, settings, catalogues or large objects, waits, locks, signals, reaches
 // another server or runs text as a statement. None collects many values into one or makes a long value from a
 // short call (repeat, lpad, array_agg, string_agg): the server has no bound for the memory of a connection.
 //
