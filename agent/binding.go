@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 )
 
-// bindings keeps which schema judges the configuration of an agent.
+// bindings keeps which schema checks the configuration of an agent.
 type bindings struct {
 	documents Documents // nil for a node without
 }
 
-// bind makes the configuration of an agent be judged by the schema of the version that runs.
+// bind makes the configuration of an agent be checked by the schema of the version that runs.
 func (b bindings) bind(ctx context.Context, name string, schema json.RawMessage) (wrong []string, err error) {
 	if b.documents == nil {
 		return nil, nil

@@ -106,7 +106,7 @@ func (s *Supervisor) Install(ctx context.Context, req Request) (st Status, err e
 	return st, errors.Join(err, discard())
 }
 
-// installReceived installs what was uploaded. Grants and rights are judged here, as they are now.
+// installReceived installs what was uploaded. Grants and rights are checked here, as they are now.
 func (s *Supervisor) installReceived(ctx context.Context, req Request, up upload.Received) (Status, error) {
 	end, err := s.turn(ctx, req.Name)
 	if err != nil {

@@ -56,7 +56,7 @@ type Config struct {
 
 	Bus    stream.Bus
 	People login.People
-	Agents upload.Agents // by whose grants it is judged who changes their programs; nil: nobody needs a role for them
+	Agents upload.Agents // by whose grants it is checked who changes their programs; nil: nobody needs a role for them
 	Remote exchange.Remote
 	Nodes  stream.Nodes
 	Node   string // the node's name

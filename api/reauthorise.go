@@ -6,7 +6,7 @@ import (
 	"voltbus/api/exchange"
 )
 
-// Who asks may lose the login or the role while a body arrives or an answer is given. A body is judged again when it is
+// Who asks may lose the login or the role while a body arrives or an answer is given. A body is checked again when it is
 // complete, see request.again. What lasts is looked at every Config.Look: its context ends when its sender may no longer ask
 // for it, and with it streams, exports, statements and calls.
 

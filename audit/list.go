@@ -159,7 +159,7 @@ func (f *Filter) reaches(a *Archive) bool {
 	return (f.Before == 0 || a.First < f.Before) && (f.From.IsZero() || !a.To.Before(f.From)) && (f.To.IsZero() || a.From.Before(f.To))
 }
 
-// within judges of an entry what where judges in the file.
+// within checks of an entry what where checks in the file.
 func (f *Filter) within(e *Entry) bool {
 	return (f.From.IsZero() || !e.Time.Before(f.From)) && (f.To.IsZero() || e.Time.Before(f.To)) && (f.Before == 0 || e.Seq < f.Before)
 }

@@ -126,7 +126,7 @@ func (c *checker) add(e *Entry) {
 	c.listen(e)
 }
 
-// beginning judges the first entry of another segment.
+// beginning checks the first entry of another segment.
 func (c *checker) beginning(e *Entry) {
 	if e.Action != Segment || e.Segment <= c.segment || e.Seq <= c.last.Seq {
 		c.problem(e.Seq, "the segment changes from %d to %d without an entry that says why", c.segment, e.Segment)

@@ -141,7 +141,7 @@ func (b *Bus) assemble() {
 }
 
 // begin starts the server. The log belongs to its only account: another one is made afterwards, and
-// before anybody is let in.
+// before anybody is admitted.
 func (b *Bus) begin() {
 	b.connections.mu.Lock()
 	defer b.connections.mu.Unlock()

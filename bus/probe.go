@@ -32,7 +32,7 @@ func (p *probe) subscriptions(id uint64) []string {
 }
 
 // subscriptionsAllowed reports whether a connection subscribes to nothing but what the permit
-// allows. Whoever subscribes after the new permissions were set is judged by the server.
+// allows. Whoever subscribes after the new permissions were set is checked by the server.
 func (p *probe) subscriptionsAllowed(id uint64, permit *permit.Permit) bool {
 	conns, err := p.srv.Connz(&server.ConnzOptions{CID: id, Subscriptions: true})
 	if err != nil || len(conns.Conns) != 1 {

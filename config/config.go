@@ -72,7 +72,7 @@ type Listen struct {
 	MQTTWebSocket bool `yaml:"mqtt_websocket"`
 }
 
-// Broker reports whether MQTT clients are let in at all.
+// Broker reports whether MQTT clients are admitted at all.
 func (n *Listen) Broker() bool { return !n.MQTT.Off() || !n.MQTTS.Off() || n.MQTTWebSocket }
 
 // Log is the section "log".

@@ -215,7 +215,7 @@ func (n *Agents) validate(r report) {
 	}
 }
 
-// validateBounds judges what an agent may use.
+// validateBounds checks what an agent may use.
 func (n *Agents) validateBounds(r report) {
 	if n.Memory < 0 || (n.Memory > 0 && n.Memory < minAgentMemory) {
 		r("agents.memory", "%v is too small; write at least %v, or 0 for no bound", n.Memory, minAgentMemory)

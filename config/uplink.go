@@ -17,7 +17,7 @@ const (
 	maxSilence    = 10 * time.Minute
 )
 
-// validateRates judges how much may be sent.
+// validateRates checks how much may be sent.
 func (n *Uplink) validateRates(r report) {
 	if n.Rate < 0 || (n.Rate > 0 && n.Rate < minUplinkRate) {
 		r("uplink.rate", "%v is too small; write at least %v, or 0 for no bound", n.Rate, minUplinkRate)
@@ -83,7 +83,7 @@ func (n *Uplink) validateAllow(r report) {
 	}
 }
 
-// badCapability says why a text is none, or "". What stands behind its verb the node judges, which knows
+// badCapability says why a text is none, or "". What stands behind its verb the node checks, which knows
 // what can be granted.
 func badCapability(text string) string {
 	verb, object, _ := strings.Cut(strings.TrimSpace(text), " ")

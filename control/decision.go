@@ -8,7 +8,7 @@ import (
 	"voltbus/point"
 )
 
-// Status is what became of a request.
+// Status is the outcome of a request.
 type Status string
 
 // The statuses.

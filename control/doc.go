@@ -26,7 +26,7 @@
 //
 // Leases, overrides and pauses run on the steady clock of Instant, so a jump of the wall clock neither
 // ends nor prolongs them. Windows of reservations stand in the wall clock, which people mean when they
-// write a time; after a jump they are judged anew. While a node is down only the wall clock runs: after
+// write a time; after a jump they are checked anew. While a node is down only the wall clock runs: after
 // Import a lease has what is left by the wall clock, but never more than its whole length.
 //
 // # State

@@ -21,7 +21,7 @@ type Store struct {
 	storage  Storage
 	now      func() time.Time
 	announce func(Change)
-	writing  sync.Mutex // what was judged together is written before anything else changes
+	writing  sync.Mutex // what was checked together is written before anything else changes
 }
 
 // New returns the documents in a storage. now is the clock. announce is called with each change, also of
@@ -83,7 +83,7 @@ func (s *Store) Delete(ctx context.Context, k Key, by, note string, expect int) 
 	return err
 }
 
-// write judges a version together with all that refer to it, and keeps and announces it. The caller
+// write checks a version together with all that refer to it, and keeps and announces it. The caller
 // holds writing.
 func (s *Store) write(ctx context.Context, d *Document, old Document, action string) (Document, error) {
 	if old.Version > 0 {
@@ -188,7 +188,7 @@ func (s *Store) right(ctx context.Context, d *Document) bool {
 	return err == nil && len(list) == 0
 }
 
-// problems judges a document as if the changed ones were kept already.
+// problems checks a document as if the changed ones were kept already.
 func (s *Store) problems(ctx context.Context, d *Document, changed ...*Document) (Problems, error) {
 	out, p, err := newResolver(s.storage, changed...).document(ctx, d)
 	if list, ok := errors.AsType[Problems](err); ok {
@@ -208,7 +208,7 @@ func (s *Store) problems(ctx context.Context, d *Document, changed ...*Document)
 	return judge(schema, out.value, &p), nil
 }
 
-// Check judges a document as Set does, without writing. An empty list means that it is right.
+// Check checks a document as Set does, without writing. An empty list means that it is right.
 func (s *Store) Check(ctx context.Context, d Document) (Problems, error) {
 	if err := d.validate(); err != nil {
 		return nil, err

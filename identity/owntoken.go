@@ -41,7 +41,7 @@ type Shown struct {
 }
 
 // IssueOwn makes a token for the user who shows a secret, with the name, role and end of t, and
-// returns it in clear; it cannot be shown again. The role cannot be above that of who asks, which
+// returns it in clear; it cannot be shown again. The role cannot be above that of the caller, which
 // gives fault.Refused. A token that was made by showing another ends with that one.
 func (l *Logins) IssueOwn(ctx context.Context, by Shown, t OwnToken) (string, OwnToken, error) {
 	const op = "identity.IssueOwn"

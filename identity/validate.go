@@ -105,7 +105,7 @@ func CheckGrants(g *Grants) error {
 
 var errCallee = errors.New("an agent of another node is written node/agent, where * stands for any")
 
-// checkCallee judges who may be called: an agent, the node, or one of another node.
+// checkCallee checks who may be called: an agent, the node, or one of another node.
 func checkCallee(name string) error {
 	node, agent, remote := strings.Cut(name, "/")
 	if !remote {
@@ -148,7 +148,7 @@ func checkPattern(p point.Pattern) error {
 	return point.Path(p).Validate()
 }
 
-// checkPublish judges a pattern that the server of the bus enforces, which knows subjects only.
+// checkPublish checks a pattern that the server of the bus enforces, which knows subjects only.
 func checkPublish(p point.Pattern) error {
 	if err := checkPattern(p); err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"voltbus/verdict"
 )
 
-// openHealth has the health of this node judged.
+// openHealth has the health of this node checked.
 func openHealth(_ context.Context, n *Node) error {
 	n.health = health.New(health.Parts{
 		Started: n.started, Recorder: n.recorder, Account: n.account, History: n.history, Sink: n.sink, Heads: n.heads, Control: n.dispatcher,

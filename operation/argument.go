@@ -207,7 +207,7 @@ var (
 	errNone    = errors.New("takes no arguments")
 )
 
-// decode reads and judges arguments.
+// decode reads and checks arguments.
 func (d *Declared) decode(c *Caller, args Arguments, into reflect.Value) error {
 	for name, text := range args {
 		i, known := d.at[name]
@@ -259,7 +259,7 @@ func (d *Declared) unknown() error {
 	return fmt.Errorf("is no argument; there are %s", strings.Join(d.Names(false), ", "))
 }
 
-// read reads one argument and judges it.
+// read reads one argument and checks it.
 func (f *Field) read(text json.RawMessage, into reflect.Value) error {
 	if f.Pointer {
 		into.Set(reflect.New(f.Type))
@@ -341,7 +341,7 @@ func (f *Field) setDefault(into reflect.Value) {
 	}
 }
 
-// check judges one argument.
+// check checks one argument.
 func (f *Field) check(v reflect.Value) error {
 	switch v.Kind() { //nolint:exhaustive // the rest is for the handler
 	case reflect.String:

@@ -14,7 +14,7 @@ import (
 	"voltbus/identity"
 )
 
-// Caller is who asks, as the node authenticated them. Handlers have no other source, so that no caller is taken for another.
+// Caller is the caller, as the node authenticated them. Handlers have no other source, so that no caller is taken for another.
 type Caller struct {
 	// Name is to whom belongs what is done: person:ada, token:backup, agent:weather; of another node person:campus/ada.
 	Name   string
@@ -79,7 +79,7 @@ type Spec struct {
 	Wait    time.Duration // the longest that it may take; 0 for UsualWait
 	Media   string        // the type of the result over HTTP; "" for application/json
 	// Carried says why the adapter of HTTP answers the request itself, such as "its answer sets a cookie"; "" if a handler of the table does.
-	// Role, limits and audit are judged from the declaration all the same.
+	// Role, limits and audit are checked from the declaration all the same.
 	Carried string
 	Form
 }
@@ -124,7 +124,7 @@ type Operation[In, Out any] struct{ Spec }
 // Declare returns a declaration.
 func Declare[In, Out any](s Spec) Operation[In, Out] { return Operation[In, Out]{s} }
 
-// Read reads and judges the arguments of a caller, for who does the operation in another way.
+// Read reads and checks the arguments of a caller, for who does the operation in another way.
 func (o Operation[In, Out]) Read(who *Caller, args Arguments) (*In, error) {
 	d := o.Declared()
 	return judged[In](context.Background(), &d, &Call{Caller: *who}, args, nil)
@@ -180,7 +180,7 @@ func BindElsewhere[In, Out any](o Operation[In, Out], may Judge[In], do Handler[
 	return b
 }
 
-// BindLeaving is Bind for what is judged, and completed, before it goes to another node.
+// BindLeaving is Bind for what is checked, and completed, before it goes to another node.
 func BindLeaving[In, Out any](o Operation[In, Out], do Handler[In, Out], leave func(c *Call, in *In) error) Bound {
 	b := Bind(o, nil, do)
 	b.Judges = true
@@ -199,7 +199,7 @@ func BindLeaving[In, Out any](o Operation[In, Out], do Handler[In, Out], leave f
 	return b
 }
 
-// Bind gives a declaration its handler. may judges, before the handler runs, what the role leaves open; nil for nothing.
+// Bind gives a declaration its handler. may checks, before the handler runs, what the role leaves open; nil for nothing.
 func Bind[In, Out any](o Operation[In, Out], may Judge[In], do Handler[In, Out]) Bound {
 	return bind(o.Declared(), may, do)
 }

@@ -161,7 +161,7 @@ func (t *Table) tried(ctx context.Context, who *Caller, name string, do func(*Bo
 	return err
 }
 
-// admits judges people by their role, and agents by whether the operation is for them. What an agent holds is for the operation to judge.
+// admits checks people by their role, and agents by whether the operation is for them. What an agent holds is for the operation to judge.
 func (d *Declared) admits(who *Caller) error {
 	switch {
 	case who.IsAgent() && (d.Method == "" || d.People || (who.Remote && !d.Granted)):
@@ -261,7 +261,7 @@ func (b *Bound) leaving(ctx context.Context, call *Call, args Arguments) (Argume
 }
 
 // Leaving checks what a caller asks of another node by a name that nodes know, and returns the arguments as they go there. What is not
-// declared here is not known: that node judges it.
+// declared here is not known: that node checks it.
 func (t *Table) Leaving(ctx context.Context, who *Caller, name string, args Arguments) (out Arguments, known bool, err error) {
 	for _, b := range t.byName {
 		if named := b.Known() == name || (b.Called(name) && !b.Granted); !named || !b.Remote {

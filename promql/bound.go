@@ -36,7 +36,7 @@ func (f frame) steps() int64 {
 // language returns what reads queries: PromQL without what Prometheus calls experimental. The engine reads them alike.
 func language() parser.Parser { return parser.NewParser(parser.Options{}) }
 
-// bounds judges a query.
+// bounds checks a query.
 type bounds struct {
 	selectors int
 	work      int64
@@ -58,7 +58,7 @@ func bounded(text string, f frame) error {
 	return nil
 }
 
-// look judges an expression that is evaluated for the frame, whose labels are made growth times as long around it.
+// look checks an expression that is evaluated for the frame, whose labels are made growth times as long around it.
 func (b *bounds) look(node parser.Node, f frame, growth int) error {
 	switch n := node.(type) {
 	case *parser.SubqueryExpr:

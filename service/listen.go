@@ -91,7 +91,7 @@ func (e *ear) hear(message json.RawMessage) {
 	}
 }
 
-// keep judges by what the neighbour may do now.
+// keep checks by what the neighbour may do now.
 func (e *ear) keep(path point.Path) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -62,7 +62,7 @@ func quickArguments(kwargs []byte) (operation.Arguments, bool) {
 	return args, ok
 }
 
-// caller is who asks, as operations know them.
+// caller is the caller, as operations know them.
 func (v *RemoteCaller) caller() operation.Caller {
 	c := operation.Caller{Name: v.Requester, Role: v.Role, Grants: v.Grants, Remote: true}
 	if v.Agent {

@@ -182,7 +182,7 @@ type request struct {
 	agent  registry.Agent
 	grants identity.Grants
 	kwargs []byte        // JSON of an object; nil for none
-	far    *RemoteCaller // who asks, if it came from another node; the agent is the neighbour
+	far    *RemoteCaller // the caller, if it came from another node; the agent is the neighbour
 	park   func()
 	later  func(work func())
 }

@@ -60,7 +60,7 @@ type ConfigChanges struct {
 	Words   []string `json:"words" doc:"The same in sentences, shortened if there are many"`
 }
 
-// ConfigCheck judges a text.
+// ConfigCheck checks a text.
 type ConfigCheck struct {
 	Problems []ConfigProblem `json:"problems"` // none: the text can be applied
 	Changes  ConfigChanges   `json:"changes"`  // from what runs now; empty if there are problems

@@ -75,7 +75,7 @@ type NewCommands struct {
 	Wait     *float64       `json:"wait,omitempty" api:"max=60,min=0,default=10" doc:"Seconds to wait for what devices say; 0 to wait only until it is decided and kept"`
 }
 
-// Commanded is what became of a command.
+// Commanded is the outcome of a command.
 type Commanded struct {
 	ID       string          `json:"id"`
 	Point    string          `json:"point"`
@@ -89,7 +89,7 @@ type Commanded struct {
 	Error    *ControlError   `json:"error,omitempty"`                       // why it was refused, or not carried out
 }
 
-// CommandResults are what became of commands, in their order.
+// CommandResults are the outcome of commands, in their order.
 type CommandResults struct {
 	Results []Commanded `json:"results"`
 }
@@ -113,7 +113,7 @@ type Revert struct {
 	Spread float64 `json:"spread,omitempty" api:"max=86400,min=0" doc:"Seconds over which the points go back; without it all go back now"`
 }
 
-// Decided is what became of a request that was not refused.
+// Decided is the outcome of a request that was not refused.
 type Decided struct {
 	_ struct{} `api:"schema=ControlDecided"`
 

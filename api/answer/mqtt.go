@@ -41,7 +41,7 @@ type MQTTDevices struct {
 	More    bool         `json:"more"`
 }
 
-// MQTTSecret is what a device shows to be let in. It is shown once.
+// MQTTSecret is what a device shows to be admitted. It is shown once.
 type MQTTSecret struct {
 	Name   string `json:"name"`
 	Kind   string `json:"kind"`

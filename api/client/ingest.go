@@ -22,7 +22,7 @@ type Body struct {
 	Key    string     // an idempotency key; "" for none
 }
 
-// SendSamples sends readings and returns what became of them when those accepted are on disk. That none
+// SendSamples sends readings and returns the outcome of them when those accepted are on disk. That none
 // was accepted is no error.
 func (c *Client) SendSamples(ctx context.Context, b Body) (in answer.Ingested, err error) {
 	target := c.base.JoinPath("api/v1/samples")

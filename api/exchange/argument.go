@@ -94,7 +94,7 @@ func readFields(r *Request, d *operation.Declared, args *operation.Arguments) er
 	return nil
 }
 
-// CallerOf returns who asks, as operations know them.
+// CallerOf returns the caller, as operations know them.
 func CallerOf(u identity.User) operation.Caller {
 	_, recorder := u.RecordName()
 	return operation.Caller{Name: ActorOf(u), Role: u.Role, Recorder: recorder, Under: u.Under}

@@ -63,7 +63,7 @@ func noNullWithin(name string, content any) error {
 	return nil
 }
 
-// ReadBody reads a body, and returns it. Who sent it may have lost the role, or the login, while it arrived: that is judged
+// ReadBody reads a body, and returns it. Who sent it may have lost the role, or the login, while it arrived: that is checked
 // again, and r.User is who it is then.
 func ReadBody(r *Request, to any) ([]byte, error) { return ReadNamed(r, to, FieldsOf(to)) }
 

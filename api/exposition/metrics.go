@@ -16,7 +16,7 @@ import (
 	"voltbus/store"
 )
 
-// Health judges the node. Its answer must come at once.
+// Health checks the node. Its answer must come at once.
 type Health interface {
 	Health(ctx context.Context) answer.Health
 }

@@ -109,7 +109,7 @@ func (s *Intake) ping(w http.ResponseWriter, _ *exchange.Request) error {
 	return nil
 }
 
-// influxHealth judges the node in the words of InfluxDB.
+// influxHealth checks the node in the words of InfluxDB.
 func (s *Intake) influxHealth(w http.ResponseWriter, r *exchange.Request) error {
 	out := answer.InfluxHealth{Name: "voltbus", Message: "ready for writes", Checks: []string{}, Status: "pass"}
 	if s.Works != nil && !s.Works(r.Context()) {

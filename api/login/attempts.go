@@ -88,7 +88,7 @@ func (l *limiter) debt(key string, now time.Time) *debt {
 	return d
 }
 
-// take counts an attempt before it is judged; wait is how long it is too early for one, 0 if it was counted.
+// take counts an attempt before it is checked; wait is how long it is too early for one, 0 if it was counted.
 func (l *limiter) take(key string, now time.Time) (wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,7 +100,7 @@ func (l *limiter) take(key string, now time.Time) (wait time.Duration) {
 	return 0
 }
 
-// refund takes back an attempt that was right, or that nobody judged.
+// refund takes back an attempt that was right, or that nobody checked.
 func (l *limiter) refund(key string, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,5 +1,5 @@
 // Package login identifies the sender of a request: by a token, by a browser session, or by name and password. Guesses are counted before
-// they are judged, and strangers lock nobody out.
+// they are checked, and strangers lock nobody out.
 package login
 
 import (

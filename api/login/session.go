@@ -105,7 +105,7 @@ func (d *Door) login(w http.ResponseWriter, r *exchange.Request) error {
 	return nil
 }
 
-// loginByName judges a password that was counted before.
+// loginByName checks a password that was counted before.
 func (d *Door) loginByName(w http.ResponseWriter, r *exchange.Request, name, password string) error {
 	if d.People == nil {
 		return exchange.Absent("people")

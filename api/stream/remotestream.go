@@ -19,7 +19,7 @@ var (
 	errFarFilter  = errors.New("is for points of this node; of another one name a pattern")
 )
 
-// farSource returns live messages of another node. That node judges whether they may be read by the way
+// farSource returns live messages of another node. That node checks whether they may be read by the way
 // that they come.
 func (s *Streams) farSource(r *exchange.Request, node string) (key string, from source, err error) {
 	in := exchange.Read(r)

@@ -35,7 +35,7 @@ func LogsOf(p Processes) func(agent string) (*journal.Journal, error) {
 // Uploads installs the programs of agents, judged by who may shape them.
 type Uploads struct {
 	Processes Processes                                                 // nil for a node that runs no agents
-	Agents    Agents                                                    // by whose grants it is judged who changes their programs; nil: nobody needs a role for them
+	Agents    Agents                                                    // by whose grants it is checked who changes their programs; nil: nobody needs a role for them
 	Refused   func(r *exchange.Request, needs identity.Role, err error) // is told of refusals, for the audit log
 }
 

@@ -269,7 +269,7 @@ func (a *methods) respond(m *nats.Msg, body []byte) {
 	}
 }
 
-// answerable reports whether a request wants no answer, or one in an inbox of who asks: elsewhere the
+// answerable reports whether a request wants no answer, or one in an inbox of the caller: elsewhere the
 // answer would be sent with this agent's rights, in its name.
 func answerable(m *nats.Msg) bool {
 	if m.Reply == "" {
@@ -309,7 +309,7 @@ func (a *methods) serve(msg *nats.Msg) []byte {
 	return a.do(m, r)
 }
 
-// mayCall judges a caller by what the node says that it is bound to. The node asks for everybody.
+// mayCall checks a caller by what the node says that it is bound to. The node asks for everybody.
 func (a *methods) mayCall(m *Method, r *Request) error {
 	if r.by == wire.NodeName {
 		return nil

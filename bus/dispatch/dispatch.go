@@ -30,7 +30,7 @@ var errBusy = errors.New("too many requests wait already; wait for answers befor
 // Request is something that an agent asks of the node.
 type Request struct {
 	Subject string
-	From    string // who asks; the server made sure of it
+	From    string // the caller; the server made sure of it
 	Method  string
 	Data    []byte
 	Header  map[string][]string

@@ -19,7 +19,7 @@ type Members interface {
 	Members(ctx context.Context) ([]identity.Member, error)
 }
 
-// Source knows the keys that are let in. All fields must be there.
+// Source knows the keys that are admitted. All fields must be there.
 type Source struct {
 	Agents   *registry.Agents
 	Children *registry.Children

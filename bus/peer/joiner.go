@@ -33,7 +33,7 @@ const (
 	joinSilence = 30 * time.Second //  after which a connection that was cut without a word is noticed
 )
 
-// Join connects to a node. config says which node it must be, and name is who asks, such as
+// Join connects to a node. config says which node it must be, and name is the caller, such as
 // "+" and the ID of an invitation. It fails with fault.Unreachable if nobody answers, and with
 // fault.Refused if another node answers, or the node does not know the key. Close it after use.
 func Join(ctx context.Context, address string, config *tls.Config, key bus.Signer, name string) (*Joiner, error) {

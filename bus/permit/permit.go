@@ -75,7 +75,7 @@ func Reader(name string) Permit {
 }
 
 // Agent returns what the grants of an agent are on the bus. What they say of the history, of
-// recording and of commands the node judges when it is asked; that is open to everybody.
+// recording and of commands the node checks when it is asked; that is open to everybody.
 func Agent(a *registry.Agent) Permit {
 	self := wire.Token(a.Name)
 	p := Permit{

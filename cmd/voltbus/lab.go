@@ -24,7 +24,7 @@ import (
 	"voltbus/lab/study"
 )
 
-// labDir is where runs are kept if nobody says otherwise.
+// labDir is where runs are kept by default.
 const labDir = "voltbus-lab"
 
 // labPartCommand is the hidden subcommand that plays a part of an experiment.

@@ -102,7 +102,7 @@ func (a *Access) Tasks(ctx context.Context, who *Who, path point.Path, from, to 
 	return out, nil
 }
 
-// sees reports whether something at a path is shown to who asks.
+// sees reports whether something at a path is shown to the caller.
 func (w *Who) sees(path point.Path) bool { return w.See(path) == nil }
 
 // near reports whether one path is the other or lies below it.
@@ -142,7 +142,7 @@ func (a *Access) ClearOverride(ctx context.Context, who *Who, pattern point.Patt
 	return decided(d, err)
 }
 
-// Overrides lists the overrides of points that are shown to who asks.
+// Overrides lists the overrides of points that are shown to the caller.
 func (a *Access) Overrides(ctx context.Context, who *Who) (answer.Holders, error) {
 	list, err := a.cfg.Dispatcher.Overridden(ctx)
 	list = slices.DeleteFunc(list, func(h control.Holder) bool { return !who.sees(h.Path) })
@@ -182,7 +182,7 @@ func (a *Access) Waiting(ctx context.Context) (answer.Slots, error) {
 	return answer.Slots{Commands: slots(list)}, err
 }
 
-// Held lists the commands of a requester, of all for "", on points that are shown to who asks.
+// Held lists the commands of a requester, of all for "", on points that are shown to the caller.
 func (a *Access) Held(ctx context.Context, who *Who, requester string) (answer.Slots, error) {
 	list, err := a.cfg.Dispatcher.Held(ctx, requester)
 	list = slices.DeleteFunc(list, func(s control.Slot) bool { return s.Requester != who.Name && !who.sees(s.Path) })

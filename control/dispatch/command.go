@@ -12,7 +12,7 @@ import (
 	"voltbus/point"
 )
 
-// Result is what became of a command.
+// Result is the outcome of a command.
 type Result struct {
 	control.Decision                // without effects
 	Output           control.Output // what is known of the point; "" of a command that was not accepted

@@ -122,7 +122,7 @@ func (f *feedback) confirm(v point.Value) {
 	f.report()
 }
 
-// checked judges what was read from a point that may have changed.
+// checked checks what was read from a point that may have changed.
 func (f *feedback) checked(got point.Value) {
 	o := f.output
 	f.checking = false

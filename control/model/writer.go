@@ -10,7 +10,7 @@ import (
 	"voltbus/point"
 )
 
-// writer has a point written and read, one at a time, and judges what comes of it.
+// writer has a point written and read, one at a time, and checks what comes of it.
 type writer struct {
 	output   *output
 	sent     control.Write // the write that is under way; its ID is 0 if there is none

@@ -20,7 +20,7 @@ var (
 	errNoAgent   = errors.New("there is no agent of this name; voltbus agent list shows them")
 )
 
-// Happening is what became of an agent.
+// Happening is the outcome of an agent.
 type Happening string
 
 // What can happen to an agent.

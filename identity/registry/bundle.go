@@ -17,7 +17,7 @@ const mostBundleLife = 10 * 365 * 24 * time.Hour
 
 var errBundleLife = errors.New("must be between a minute and ten years from now; one that is to be taken for ever has none (--expires never)")
 
-// checkEnd judges until when a key is to be taken; the zero time is for ever.
+// checkEnd checks until when a key is to be taken; the zero time is for ever.
 func checkEnd(end, now time.Time) error {
 	if life := end.Sub(now); !end.IsZero() && (life < leastLife || life > mostBundleLife) {
 		return fault.E("registry.checkEnd", fault.Invalid, "expires", errBundleLife)

@@ -143,7 +143,7 @@ func (r *Children) Add(ctx context.Context, c Child) (Child, error) {
 	return c, r.put(ctx, ChildChange{After: c}, nil)
 }
 
-// checkChild judges what stands in a child that is to be added.
+// checkChild checks what stands in a child that is to be added.
 func checkChild(c *Child) error {
 	if err := identity.CheckChildName(c.Name); err != nil {
 		return err

@@ -103,7 +103,7 @@ func (f *Folder) inside(name string) (string, error) {
 	return name, nil
 }
 
-// open opens a regular file. What was opened is judged, not its name, so that nobody can swap a link in
+// open opens a regular file. What was opened is checked, not its name, so that nobody can swap a link in
 // between. It waits for no pipe and wakes no device.
 func (f *Folder) open(name string) (*os.File, error) {
 	if info, err := f.root.Stat(name); err != nil {

@@ -43,7 +43,7 @@ func (r *Reader) characterData(n int) (Kind, error) {
 	return Text, nil
 }
 
-// plain judges bytes in which nothing is replaced.
+// plain checks bytes in which nothing is replaced.
 func (r *source) plain(b []byte) error {
 	for _, c := range b {
 		if c < 0x20 && !white(c) {

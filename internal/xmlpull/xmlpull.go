@@ -189,7 +189,7 @@ func (r *Reader) token() (Kind, error) {
 	return r.markup()
 }
 
-// over judges the end of the document.
+// over checks the end of the document.
 func (r *Reader) over() error {
 	switch {
 	case len(r.stack) > 0:

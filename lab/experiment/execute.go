@@ -14,7 +14,7 @@ import (
 	"voltbus/lab/machine"
 )
 
-// Execute runs the experiment and judges what it found. It fails with fault.Invalid for settings
+// Execute runs the experiment and checks what it found. It fails with fault.Invalid for settings
 // that the experiment does not have, and with fault.Canceled when ctx ends first; then there is no
 // result.
 func Execute(ctx context.Context, e Experiment, o Options) (*Result, error) {

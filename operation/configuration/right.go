@@ -26,7 +26,7 @@ var (
 // judge says what callers may change in the file of a part.
 type judge struct{ *Part }
 
-// mayChange judges who may make a change: engineers change devices only, since the other sections say where the node listens and what it keeps.
+// mayChange checks who may make a change: engineers change devices only, since the other sections say where the node listens and what it keeps.
 // Somebody of another node does it with a trial, nothing that needs a new start, and of uplink.allow administrators may take entries away.
 func (p judge) mayChange(c *operation.Call, to *change) error {
 	if !c.Remote {
@@ -76,7 +76,7 @@ func (p judge) permit(c *operation.Call, cfg *config.Config) error {
 	return permitted(c, before, cfg)
 }
 
-// permitted judges a change from one configuration to another.
+// permitted checks a change from one configuration to another.
 func permitted(c *operation.Call, before, after *config.Config) error {
 	differ := config.Compare(before, after)
 	sections := differ.Restart
@@ -118,7 +118,7 @@ func (p judge) noWider(before, after *config.Uplink) error {
 	return nil
 }
 
-// mayConfirm judges who may confirm a trial: from another node only who began it, and here who may make the change.
+// mayConfirm checks who may confirm a trial: from another node only who began it, and here who may make the change.
 func (p judge) mayConfirm(_ context.Context, c *operation.Call, in *Trial) error {
 	const op = "config.confirm"
 	c.Did(in.Version, nil)

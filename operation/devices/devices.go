@@ -16,7 +16,7 @@ type Devices interface {
 	Devices(ctx context.Context) ([]answer.Device, error)
 }
 
-// Health judges the node. Its answer must come at once.
+// Health checks the node. Its answer must come at once.
 type Health interface {
 	Health(ctx context.Context) answer.Health
 }
@@ -30,7 +30,7 @@ var List = operation.Declare[struct{}, answer.Devices](operation.Spec{
 // Part does what is asked about devices.
 type Part struct {
 	Devices Devices // nil where there are none
-	Health  Health  // nil where nobody judges
+	Health  Health  // nil where nobody checks
 }
 
 // Operations lists what the part does.

@@ -30,12 +30,12 @@ func owned(c *operation.Call, owner *string, change bool) error {
 	return nil
 }
 
-// reads judges who reads documents of an owner.
+// reads checks who reads documents of an owner.
 func reads[In any](owner func(*In) *string) operation.Judge[In] {
 	return func(_ context.Context, c *operation.Call, in *In) error { return owned(c, owner(in), false) }
 }
 
-// changes judges who changes a document.
+// changes checks who changes a document.
 func changes[In any](p *Part, key func(*In) *Key) operation.Judge[In] {
 	return func(ctx context.Context, c *operation.Call, in *In) error {
 		k := key(in)

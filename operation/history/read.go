@@ -24,7 +24,7 @@ var (
 	errNoPattern = errors.New("a pattern needs at least one character here; ** selects everything")
 )
 
-// has judges that the node has a history.
+// has checks that the node has a history.
 func has[In any](p *Part) operation.Judge[In] {
 	return func(context.Context, *operation.Call, *In) error {
 		if p.Engine == nil {

@@ -35,7 +35,7 @@ type (
 	Name struct {
 		Name string `json:"name" api:"required"`
 	}
-	// Own is a token for programs in the name of who asks.
+	// Own is a token for programs in the name of the caller.
 	Own struct {
 		Name    string `json:"name" api:"required,judged,max=64"`
 		Role    string `json:"role" api:"required,judged,schema=Role"`

@@ -74,7 +74,7 @@ func others() []operation.Declared {
 	}
 }
 
-// The arguments of Prometheus' API, which judges them.
+// The arguments of Prometheus' API, which checks them.
 type (
 	query struct {
 		Query    string `json:"query" doc:"PromQL"`

@@ -1,5 +1,5 @@
 // Package transport declares what the HTTP adapter answers itself, with the reasons: sessions, event streams, uploads, and APIs in the
-// format of other programs. Who may ask, limits and audit are judged from these declarations as from all others.
+// format of other programs. Who may ask, limits and audit are checked from these declarations as from all others.
 package transport
 
 import (

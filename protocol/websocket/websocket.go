@@ -74,7 +74,7 @@ func Upgrade(w http.ResponseWriter, r *http.Request, protocol string) (net.Conn,
 	return &stream{Conn: conn, in: buffered.Reader}, nil
 }
 
-// check judges a request and returns its key.
+// check checks a request and returns its key.
 func check(r *http.Request, protocol string) (key string, err error) {
 	key = r.Header.Get("Sec-WebSocket-Key")
 	raw, wrong := base64.StdEncoding.DecodeString(key)

@@ -37,7 +37,7 @@ var (
 type statements struct{ *server }
 
 // SQL implements store.SQL. The statement sees the views samples(point, time, value, exact, text, kind,
-// quality) and points(id, path). It is judged by its tree (package statement) and runs on a connection of its own, in a
+// quality) and points(id, path). It is checked by its tree (package statement) and runs on a connection of its own, in a
 // transaction that can only read and has a time-out, with the rights of the role SQLRole where there is one. The server ends it when
 // the caller goes.
 func (s *statements) SQL(ctx context.Context, text string, columns func([]string) error, row func([]any) error) error {
@@ -114,7 +114,7 @@ func (s *statements) judgeSQL(ctx context.Context, conn *pgx.Conn, asked *statem
 	return asked.Judge(ctx, tx, s.options.Schema)
 }
 
-// carryOut runs a statement that was judged.
+// carryOut runs a statement that was checked.
 func (s *statements) carryOut(ctx context.Context, conn *pgx.Conn, asked *statement.Statement, columns func([]string) error, row func([]any) error) error {
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{AccessMode: pgx.ReadOnly})
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 )
 
 // Schemathesis makes requests from the OpenAPI document at the address, right ones and wrong ones,
-// sends them with the header, and judges the answers by the document; the test fails with its
+// sends them with the header, and checks the answers by the document; the test fails with its
 // report. Further arguments are its own.
 func Schemathesis(t testing.TB, address, header string, args ...string) {
 	t.Helper()

@@ -60,7 +60,7 @@ func (h *Host) Answers(method string) bool {
 	return method == MethodEnrol || method == MethodRotate || method == MethodWho
 }
 
-// Answer answers a request: the body of the reply. from is who asks, which the bus made sure of.
+// Answer answers a request: the body of the reply. from is the caller, which the bus made sure of.
 func (h *Host) Answer(ctx context.Context, from, method string, body []byte) []byte {
 	result, err := h.answer(ctx, from, method, body)
 	if err != nil {

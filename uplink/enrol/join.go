@@ -142,7 +142,7 @@ func dialOne(ctx context.Context, address string, left int, dial func(context.Co
 }
 
 // Open connects to the parent with a key that it takes, and settles on that. Who waits for approval, is
-// shut out, or is connected already is let in only to hear that when it asks.
+// shut out, or is connected already is admitted only to hear that when it asks.
 func (p *Parent) Open(ctx context.Context, dial Dial) (Door, *identity.Key, error) {
 	m, member := p.Current()
 	if !member {

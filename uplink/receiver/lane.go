@@ -114,7 +114,7 @@ func (l *lane) take(ctx context.Context, a arrival, out chan<- underway) {
 	l.admit(ctx, &frame, a, out)
 }
 
-// admit judges the block of a frame, and hands it to the recorder.
+// admit checks the block of a frame, and hands it to the recorder.
 func (l *lane) admit(ctx context.Context, frame *uplink.Frame, a arrival, out chan<- underway) {
 	b := &l.block
 	answer := uplink.Answer{Epoch: frame.Epoch, Origin: b.Origin}
@@ -191,7 +191,7 @@ func (l *lane) settled() {
 }
 
 // fits refuses a block that does not continue what is here, or has points that there is no room for. Readings of meters
-// are of no points: their system judges them.
+// are of no points: their system checks them.
 func (l *lane) fits(ctx context.Context, b *point.Block, taken uplink.Position) error {
 	if err := continues(b, taken); err != nil {
 		return err

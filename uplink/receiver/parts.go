@@ -21,7 +21,7 @@ func (h *partial) is(p *uplink.Part) bool {
 	return h != nil && h.origin == p.Origin && h.sequence == p.Sequence && h.sum == p.Sum && h.size == p.Size
 }
 
-// frame returns what is to be judged: a frame as it came, or one whose parts are all here. Parts
+// frame returns what is to be checked: a frame as it came, or one whose parts are all here. Parts
 // before the last it answers itself, and returns false.
 func (l *lane) frame(ctx context.Context, a arrival, out chan<- underway) (uplink.Frame, bool, error) {
 	if !uplink.IsPart(a.data) {

@@ -48,7 +48,7 @@ type Config struct {
 	// Know is told of the points that a child sends readings of, and fails with fault.Refused if there is no room for all of
 	// them; nil lets any pass. The paths are valid.
 	Know func(ctx context.Context, child string, paths []point.Path) error
-	// Meter judges a block of readings of meters, of which Know is not told, and fails with fault.Refused if there is no room for
+	// Meter checks a block of readings of meters, of which Know is not told, and fails with fault.Refused if there is no room for
 	// it; from tells the origins that come by the same child. nil lets any pass.
 	Meter func(b *point.Block, from func(origin string) bool) error
 	// Own reports whether an origin is one of this node's own.
@@ -271,7 +271,7 @@ const errOrigins = "%s sent from %d origins already, and no more are taken from 
 	"or does it invent them? If all is right, stop this node, remove origins.json from its data directory and start it: those that still send are learned anew"
 
 // owns lets the blocks of an origin come by one child only: by another one they could take the place
-// of those that are to come. An origin that moved is let in when its old way is gone.
+// of those that are to come. An origin that moved is admitted when its old way is gone.
 func (r *Receiver) owns(child, name string) error {
 	const op = "receiver.Receive"
 	if r.cfg.Own(name) {

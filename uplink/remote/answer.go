@@ -117,8 +117,8 @@ func remoteCaller(v *tree.RemoteCaller, needed identity.Role) *service.RemoteCal
 
 var errCaller = errors.New("needs the role operator, as calling an agent does at its own node")
 
-// mayCall judges whether who asks may call the method of an agent: people need the role that they need at home. Agents
-// answer the node whatever they demand of callers, so it judges that for whom it asks.
+// mayCall checks whether who asks may call the method of an agent: people need the role that they need at home. Agents
+// answer the node whatever they demand of callers, so it checks that for whom it asks.
 func (a *Answerer) mayCall(ctx context.Context, v *tree.RemoteCaller, r *tree.Request) error {
 	if r.Method == "inspect" || r.Method == "ping" {
 		return nil

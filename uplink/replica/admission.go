@@ -13,7 +13,7 @@ import (
 // whyUnknown is said of a node of which nobody reported yet where it stands.
 const whyUnknown = "it is not known where it stands"
 
-// admit judges the descendants of a child: which are let into the tree. One that is in stays before others of its
+// admit checks the descendants of a child: which are let into the tree. One that is in stays before others of its
 // name. It returns those that are not let in, and were not refused before for the same reason.
 func (f *forest) admit(b *branch, above *lineage.Lineage) (fresh []lineage.Refused) {
 	all := make([]*record, 0, len(b.nodes))
@@ -45,7 +45,7 @@ func (f *forest) admit(b *branch, above *lineage.Lineage) (fresh []lineage.Refus
 	return fresh
 }
 
-// rejudge has all nodes judged again when the names above them have changed.
+// rejudge has all nodes checked again when the names above them have changed.
 func (f *forest) rejudge(above []string) {
 	if slices.Equal(f.above, above) {
 		return
@@ -56,7 +56,7 @@ func (f *forest) rejudge(above []string) {
 	}
 }
 
-// refusal says why a node is not let in, or "". Its ancestors are judged.
+// refusal says why a node is not let in, or "". Its ancestors are checked.
 func (f *forest) refusal(b *branch, r *record, above *lineage.Lineage) string {
 	n := &r.node
 	if len(r.parts[nodePart]) == 0 {

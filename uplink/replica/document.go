@@ -84,7 +84,7 @@ func (r *record) received() (sum uint64, each map[string]uint64) {
 	return max(sum, 1), each
 }
 
-// judge judges whether parts may be added.
+// judge checks whether parts may be added.
 func (r *record) judge(in parts) error {
 	origins, facts := r.origins, len(r.parts)-r.origins
 	for name, value := range in {

@@ -19,7 +19,7 @@ type forest struct {
 	gone     []string           // nodes of which the parent is to be told that they are no more
 	news     bool               // that no file holds
 	moved    bool               // who is below, or is there, changed since that was asked
-	above    []string           // the names above a child, as the nodes were judged by them
+	above    []string           // the names above a child, as the nodes were checked by them
 }
 
 // branch are the documents that come from a child.
@@ -67,7 +67,7 @@ func (f *forest) merge(b *branch, r *record, p parts) {
 	}
 }
 
-// find returns the document of a node that is let in, and the branch that it is in.
+// find returns the document of a node that is admitted, and the branch that it is in.
 func (f *forest) find(name string) (*branch, *record) {
 	for _, b := range f.branches {
 		if r := b.find(name); r != nil {
@@ -95,7 +95,7 @@ func (b *branch) find(name string) *record {
 	return nil
 }
 
-// sorted lists the documents of a branch that are let in, those above others first.
+// sorted lists the documents of a branch that are admitted, those above others first.
 func (b *branch) sorted() []*record {
 	list := []*record{b.child}
 	for _, r := range b.nodes {

@@ -104,7 +104,7 @@ var (
 	errStranger = errors.New("is no child of this node")
 )
 
-// check judges an entry that somebody sent, and brings its parts into the form in which they are compared.
+// check checks an entry that somebody sent, and brings its parts into the form in which they are compared.
 func (e *Entry) check() error {
 	if len(e.Node) > maxName || len(e.Parts) > maxFacts+maxOrigins {
 		return errLong

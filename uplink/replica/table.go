@@ -127,7 +127,7 @@ func (t *Table) Take(child string, body []byte, audit string) ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// with has something done to the documents of a child, and its descendants judged.
+// with has something done to the documents of a child, and its descendants checked.
 func (t *Table) with(child string, do func(*branch) error, refused *[]lineage.Refused) error {
 	above := t.cfg.Lineage.Names()
 	t.mu.Lock()

@@ -32,13 +32,13 @@ type Request struct {
 	Method string          `json:"method"`
 	Body   json.RawMessage `json:"body,omitempty"` // wire.Arguments
 	Caller string          `json:"caller"`         // who asks at home, such as agent:weather, as home says
-	// For is who asks, such as agent:campus/weather, as each node on the way vouches for it: an
+	// For is the caller, such as agent:campus/weather, as each node on the way vouches for it: an
 	// identity.Principal of another node. "" if one of them does not say.
 	For string `json:"for,omitempty"`
-	// Role is that of the person who asks, as home says and each node on the way lowers it to what its
+	// Role is that of the person the caller, as home says and each node on the way lowers it to what its
 	// neighbour may carry. "" if no person asks, or a node on the way does not say.
 	Role string `json:"role,omitempty"`
-	// Grants are what home says of an agent's rights that are judged where a method is: the
+	// Grants are what home says of an agent's rights that are checked where a method is: the
 	// capabilities that it holds by name, and whether it administers.
 	Grants *identity.Grants `json:"grants,omitempty"`
 	Path   []string         `json:"path"` // the nodes that it passed, home first
@@ -70,7 +70,7 @@ var (
 
 const maxKey = 128
 
-// check judges a request that somebody sent.
+// check checks a request that somebody sent.
 func (r *Request) check() error {
 	const op = "tree.Relay"
 	for _, text := range []string{r.Node, r.Agent, r.Method} {

@@ -192,7 +192,7 @@ func isFailure(err error) bool {
 // way is the route to a descendant.
 type way struct{ node, missing replica.Node }
 
-// passDown asks the child on the way to a node. self is the name that this node has for who asks.
+// passDown asks the child on the way to a node. self is the name that this node has for the caller.
 func (t *Tree) passDown(ctx context.Context, self string, r *Request, to way) (json.RawMessage, error) {
 	hop := to.node.Path[0]
 	body, err := t.signed(r, t.cfg.Name)
@@ -221,7 +221,7 @@ func (t *Tree) nameFor(from Hop) string {
 	return t.cfg.Name
 }
 
-// cut is the error of this node, by the name that it has for who asks, about a neighbour that is not there.
+// cut is the error of this node, by the name that it has for the caller, about a neighbour that is not there.
 func cut(self, node, hop string, since time.Time, err error) error {
 	text := hop + " is not connected to " + self
 	if lost := (*LostError)(nil); errors.As(err, &lost) {

@@ -9,7 +9,7 @@ import (
 
 // Whoever asks has at another node the rights of home at most, and those of the neighbour by which it asks
 // at most. A person's role travels with the request; each node lowers it to what the neighbour may carry,
-// and none raises it. An agent's grants to call were judged at home, since they name the node; what it holds
+// and none raises it. An agent's grants to call were checked at home, since they name the node; what it holds
 // by name travels, since the agent that it calls demands it.
 
 // Caller is who asks here for something of another node.
@@ -32,7 +32,7 @@ func (r *Request) carry(c Caller) {
 
 var errRole = errors.New("is no role that this node knows: viewer, operator, engineer or administrator; update this node, or the one that asks")
 
-// checkRights judges what a neighbour says of the rights of who asks.
+// checkRights checks what a neighbour says of the rights of the caller.
 func (r *Request) checkRights() error {
 	const op = "tree.Relay"
 	if role, known := identity.ParseRole(r.Role); r.Role != "" && (!known || role == identity.Nobody) {
@@ -76,7 +76,7 @@ func (r *Request) role() identity.Role {
 func (v *RemoteCaller) IsAgent() bool { return v.For.Kind == identity.AgentKind }
 
 // As returns the role with which a person does an operation that needs a role. If a node on the way does
-// not say the role, it is the one that the operation needs, which every version of the program judges at
+// not say the role, it is the one that the operation needs, which every version of the program checks at
 // home, and never administrator; Nobody for an agent, which has none.
 func (v *RemoteCaller) As(needed identity.Role) identity.Role {
 	switch {

@@ -1,5 +1,5 @@
 // Package tree forwards requests from node to node: to a descendant through the child on the way, to any other node through the parent.
-// Each node judges what its neighbour may do there, so that nobody gets further than the nodes on the way let it. The package is given
+// Each node checks what its neighbour may do there, so that nobody gets further than the nodes on the way let it. The package is given
 // functions that ask the neighbours, and knows no bus.
 package tree
 
@@ -22,7 +22,7 @@ type Hop struct {
 // with what the neighbour may do here.
 type RemoteCaller struct {
 	Hop
-	// For is who asks; the zero Principal if the neighbour does not say.
+	// For is the caller; the zero Principal if the neighbour does not say.
 	For identity.Principal
 	// Role is that of a person, at most what the neighbour may carry; Nobody for an agent, and if a node
 	// on the way does not say: see As.
@@ -35,7 +35,7 @@ type RemoteCaller struct {
 // Neighbour is the name of the neighbour among the callers of this node's bus, such as @campus.
 func (v *RemoteCaller) Neighbour() string { return identity.ChildPrefix + v.Name }
 
-// Requester is the name to which belongs what is done here: who asks, such as agent:campus/weather; or
+// Requester is the name to which belongs what is done here: the caller, such as agent:campus/weather; or
 // agent:@campus, all whose requests the neighbour passes on and of whom it does not say who they are.
 func (v *RemoteCaller) Requester() string {
 	if v.For == (identity.Principal{}) {

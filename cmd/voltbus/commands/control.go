@@ -192,7 +192,7 @@ func setPoints(s shell.Session, ctx context.Context, args []string, o *setOption
 	return printResults(s, list.Results, o.node, &o.out)
 }
 
-// printResults prints what became of commands, of this node for "".
+// printResults prints the outcome of commands, of this node for "".
 func printResults(s shell.Session, list []answer.Commanded, node string, out *shell.Format) error {
 	rows, err := out.Open(s.OutOrStdout(), "point", "status", "wins", "output", "reported", "until", "later", "id", "error")
 	if err != nil {

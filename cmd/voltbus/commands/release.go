@@ -108,7 +108,7 @@ func releaseElsewhere(s shell.Session, ctx context.Context, chosen answer.Comman
 	return tellLeft(s, slices.DeleteFunc(found, func(l *left) bool { return l == nil }))
 }
 
-// heldAs returns the name under which other nodes know the requester, of this node or who asks.
+// heldAs returns the name under which other nodes know the requester, of this node or the caller.
 func heldAs(s shell.Session, ctx context.Context, list *answer.Nodes, requester string) (string, error) {
 	if requester == "" {
 		me, err := client.Do(ctx, s.Client, people.Session, struct{}{})

@@ -191,7 +191,7 @@ func (p *provisioning) door(ctx context.Context, s shell.Session) (answer.Door, 
 	return door, nil
 }
 
-// outcome is what became of the nodes.
+// outcome is the outcome of the nodes.
 type outcome struct {
 	hosts  []bundle.Host // that have bundles
 	end    time.Time     // of the first of them that expires; zero: none does

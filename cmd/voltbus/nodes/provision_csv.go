@@ -103,7 +103,7 @@ func (t *planTable) end() {
 	}
 }
 
-// heading takes the names of the columns; without that of the name nothing else can be judged.
+// heading takes the names of the columns; without that of the name nothing else can be checked.
 func (t *planTable) heading(line int, cells []string) bool {
 	seen := map[string]bool{}
 	for _, cell := range cells {

@@ -322,7 +322,7 @@ func edit(ctx context.Context, s shell.Session, owner, name, note string) error 
 
 var errEditor = errors.New("no editor is known; set EDITOR, or use voltbus config get and store")
 
-// letEdit shows a text in the user's editor, and returns what became of it, and the file.
+// letEdit shows a text in the user's editor, and returns the outcome of it, and the file.
 func letEdit(ctx context.Context, cmd *cobra.Command, text []byte, ending string) (file string, after []byte, err error) {
 	editor := os.Getenv("VISUAL")
 	if editor == "" {

@@ -158,5 +158,5 @@ func Terminal(f *os.File) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// DemoDir is where the demonstration lives if nobody says otherwise.
+// DemoDir is where the demonstration lives by default.
 const DemoDir = "voltbus-demo"

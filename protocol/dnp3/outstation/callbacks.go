@@ -66,7 +66,7 @@ type Command struct {
 	CROB  object.CROB
 	Value object.Value
 	Phase Phase
-	// Master is the link address of who asks.
+	// Master is the link address of the caller.
 	Master link.Address
 	// Time is when the request arrived, by the clock that drives the session.
 	Time time.Time

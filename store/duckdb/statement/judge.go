@@ -24,13 +24,13 @@ func refused(subject, text string) error {
 // explains is what stands before an explained statement. It holds no comment, so that nobody reads its end elsewhere.
 var explains = regexp.MustCompile(`(?i)^[ \t\r\n]*EXPLAIN[ \t\r\n]+(ANALYZE[ \t\r\n]+)?([A-Z(])`)
 
-// question is a statement whose text was judged.
+// question is a statement whose text was checked.
 type question struct {
 	explain string // EXPLAIN with its option, "" for none
-	text    string // the judged one, without explain
+	text    string // the checked one, without explain
 }
 
-// prepare compiles what was judged, and nothing else.
+// prepare compiles what was checked, and nothing else.
 func (q *question) prepare(c *engine.Conn) (*engine.Stmt, error) {
 	stmt, err := c.Prepare(q.explain + q.text)
 	if err != nil {
@@ -48,7 +48,7 @@ func (q *question) prepare(c *engine.Conn) (*engine.Stmt, error) {
 }
 
 // judge refuses a statement that is not a single one that reads what the task names, with functions of the list.
-// It judges the whole text as DuckDB's parser reads it; of EXPLAIN, all that stands behind it.
+// It checks the whole text as DuckDB's parser reads it; of EXPLAIN, all that stands behind it.
 func judge(ctx context.Context, c *engine.Conn, t *Task) (*question, error) {
 	q := &question{text: t.Statement}
 	if strings.ContainsRune(q.text, 0) {
@@ -156,7 +156,7 @@ func (j *judgement) object(n map[string]any, scope []string, depth int) error {
 // plain is a name that is neither a file nor an address.
 var plain = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// common judges the common table expressions of a node. It returns the scope of the rest of the node: with the name of each, which
+// common checks the common table expressions of a node. It returns the scope of the rest of the node: with the name of each, which
 // those behind it may use too, and one itself if it is recursive.
 func (j *judgement) common(n map[string]any, scope []string, depth int) ([]string, error) {
 	ctes, _ := n["cte_map"].(map[string]any)
@@ -179,7 +179,7 @@ func (j *judgement) common(n map[string]any, scope []string, depth int) ([]strin
 	return scope, nil
 }
 
-// name judges that of a common table expression.
+// name checks that of a common table expression.
 func (j *judgement) name(name string) (err error) {
 	if !plain.MatchString(name) {
 		return refused(fmt.Sprintf("%.60q", name), "may not be a name in WITH; write one of letters, digits and underscores")
@@ -202,7 +202,7 @@ func recursive(pair map[string]any) bool {
 	return node["type"] == "RECURSIVE_CTE_NODE"
 }
 
-// node judges one node of the tree.
+// node checks one node of the tree.
 func (j *judgement) node(n map[string]any, scope []string) error {
 	if name, is := n["function_name"].(string); is {
 		schema := word(n, "schema")
@@ -217,7 +217,7 @@ func (j *judgement) node(n map[string]any, scope []string) error {
 	case "BASE_TABLE":
 		return j.table(n, scope)
 	case "SHOW_REF":
-		// DESCRIBE and SUMMARIZE of a table hold a query of it, which is judged with the rest.
+		// DESCRIBE and SUMMARIZE of a table hold a query of it, which is checked with the rest.
 		name := word(n, "table_name")
 		if (name != "" && name != `"tables"`) || word(n, "schema_name") != "" || word(n, "catalog_name") != "" {
 			return refused(fmt.Sprintf("SHOW %.60s", name), "is not answered; SHOW TABLES is")

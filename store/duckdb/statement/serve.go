@@ -127,7 +127,7 @@ func kinded(err error) error {
 	return fault.E("duckdb.SQL", kind, "", errors.New(e.Text))
 }
 
-// answer runs the judged statement. Columns of types that the caller does not know come as text.
+// answer runs the checked statement. Columns of types that the caller does not know come as text.
 func answer(ctx context.Context, c *engine.Conn, t *Task, q *question, w *writer) error {
 	stmt, err := q.prepare(c)
 	if err != nil {

@@ -62,7 +62,7 @@ func Read(text string) (*Statement, error) {
 	return s, nil
 }
 
-// Query is the text to carry out. What Judge judged and what is carried out have the same text, so that a bracket in it
+// Query is the text to carry out. What Judge checked and what is carried out have the same text, so that a bracket in it
 // deceives neither.
 func (s *Statement) Query() string { return s.explain + "SELECT * FROM " + s.inner() }
 
@@ -105,7 +105,7 @@ var (
 // hold a blank, a brace or a bracket have a backslash before each, so that no name looks like a node or a field.
 type judged struct{ tree string }
 
-// shape judges nodes and relations.
+// shape checks nodes and relations.
 func (j *judged) shape(known []uint32) error {
 	for _, m := range nodes.FindAllStringSubmatch(j.tree, -1) {
 		if !kinds[m[1]] {
@@ -157,7 +157,7 @@ const (
 		FROM pg_operator o JOIN pg_proc p ON p.oid = o.oprcode WHERE o.oid = ANY($1)`
 )
 
-// calls judges functions and operators. All operators that the server brings compute from their operands.
+// calls checks functions and operators. All operators that the server brings compute from their operands.
 func (j *judged) calls(ctx context.Context, tx pgx.Tx) error {
 	used, longer := 0, 0
 	for _, kind := range []struct {
