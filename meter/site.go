@@ -116,26 +116,6 @@ func (s *Installations) List(servicePoint string) []Installation {
 	return slices.Clone(s.byPoint[servicePoint])
 }
 
-// During returns the installations of a service point between two moments, oldest first, cut to them. The
-// interval that ends at the moment of an exchange belongs to the old meter.
-func (s *Installations) During(servicePoint string, from, to time.Time) []Installation {
-	span := Installation{From: from, To: to}
-	var found []Installation
-	for _, i := range s.byPoint[servicePoint] {
-		if !i.overlaps(span) {
-			continue
-		}
-		if i.From.Before(from) {
-			i.From = from
-		}
-		if i.To.IsZero() || i.To.After(to) {
-			i.To = to
-		}
-		found = append(found, i)
-	}
-	return found
-}
-
 func insert(list []Installation, i Installation) []Installation {
 	n, _ := slices.BinarySearchFunc(list, i, func(a, b Installation) int { return a.From.Compare(b.From) })
 	return slices.Insert(list, n, i)

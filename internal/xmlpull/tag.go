@@ -143,13 +143,3 @@ func (r *Reader) expand(list []written) error {
 	}
 	return nil
 }
-
-// Resolve expands a name in content, such as the value of xsi:type, with the namespaces that hold here.
-func (r *Reader) Resolve(text []byte) (Name, error) {
-	q, err := r.intern(bytes.TrimSpace(text))
-	if err != nil {
-		return Name{}, err
-	}
-	space, err := r.resolve(q.prefix)
-	return Name{space, q.local}, err
-}

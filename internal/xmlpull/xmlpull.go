@@ -98,9 +98,6 @@ func (r *Reader) Attrs() []Attr { return r.attrs }
 // Text returns the characters of Text. They are valid until the next token.
 func (r *Reader) Text() []byte { return r.text }
 
-// Depth returns how many elements are open.
-func (r *Reader) Depth() int { return len(r.stack) }
-
 // Next reads the next token. It returns io.EOF after a whole document, and after any other error the same error again.
 func (r *Reader) Next() (Kind, error) {
 	if r.err != nil && !errors.Is(r.err, io.EOF) {

@@ -96,9 +96,6 @@ func easter(year int) time.Time {
 // Zone returns the zone of the tariff.
 func (c *Calendar) Zone() *time.Location { return c.zone }
 
-// Periods returns the names of the periods in the order of the results.
-func (c *Calendar) Periods() []string { return slices.Clone(c.periods) }
-
 // Holiday reports whether a local date is a holiday.
 func (c *Calendar) Holiday(year int, month time.Month, day int) bool {
 	return slices.ContainsFunc(c.holidays, func(h holiday) bool { return h.on(year, month, day) })
@@ -119,7 +116,7 @@ func (c *Calendar) schedule(year int, month time.Month, day int) []change {
 	return current.types[time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Weekday()]
 }
 
-// At returns the period of a moment, as an index of Periods.
+// At returns the period of a moment, as an index of the tariff's periods.
 func (c *Calendar) At(t time.Time) int {
 	local := t.In(c.zone)
 	year, month, day := local.Date()

@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"errors"
-	"slices"
 	"strconv"
 	"time"
 
@@ -26,11 +25,6 @@ func NewException(number uint64, c *ChannelDay, noticed time.Time) Exception {
 		}
 	}
 	return e
-}
-
-// SortExceptions orders exceptions: the newest day first, then by number.
-func SortExceptions(list []Exception) {
-	slices.SortFunc(list, func(a, b Exception) int { return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(a.Number, b.Number)) })
 }
 
 // CheckSettle returns why an exception cannot be settled.

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"math"
@@ -306,7 +307,9 @@ func (s *Store) Exceptions(ctx context.Context, q store.ExceptionQuery) ([]store
 			out = append(out, e.Exception)
 		}
 	}
-	store.SortExceptions(out)
+	slices.SortFunc(out, func(a, b store.Exception) int {
+		return cmp.Or(cmp.Compare(b.Day, a.Day), cmp.Compare(a.Number, b.Number))
+	})
 	return out[:min(len(out), q.Most())], nil
 }
 
