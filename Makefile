@@ -184,13 +184,18 @@ bench: build/.go $(BENCHSTAT) ## run the benchmarks that match BENCH, in PKG, CO
 .PHONY: peers
 peers: $(if $(PEERS),build/.peers) ## make .venv with the programs that the tests talk to
 
-build/.peers: $(PEERS) build/.venv build/.node-example
+build/.peers: $(PEERS) build/.venv build/.node-example build/.sparkplug
 	@tools/venv.sh $<
 	@touch $@
 
 # The example of an agent in JavaScript, and what checks the document of the bus.
 build/.node-example: docs/examples/node/package.json docs/examples/node/package-lock.json build/.node
 	npm --prefix docs/examples/node install --no-save --no-audit --no-fund
+	@touch $@
+
+# An edge node of Sparkplug B of another project.
+build/.sparkplug: testing/peers/sparkplug/package.json testing/peers/sparkplug/package-lock.json build/.node
+	npm --prefix testing/peers/sparkplug install --no-save --no-audit --no-fund --ignore-scripts
 	@touch $@
 
 # ---- check

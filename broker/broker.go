@@ -23,7 +23,10 @@ import (
 type Config struct {
 	Setting   setting.Section
 	Templates *template.Set
-	Devices   Devices
+	// Find returns what takes messages of a topic before the templates are asked, the same for topics whose points are
+	// shared; nil if they are for the templates. It is called with the lock held. nil: nothing does.
+	Find    func(topic string) *template.Match
+	Devices Devices
 	// Storage keeps sessions and retained messages; nil keeps them in memory only.
 	Storage Storage
 	// List makes points known before their first samples are recorded. It returns for each why it is not taken, nil if it
@@ -108,7 +111,8 @@ type Broker struct {
 	assigned uint64
 	counts   Counts
 
-	bindings map[string]*binding // by topic
+	bindings map[string]*binding          // by topic
+	shared   map[*template.Match]*binding // of several topics
 	unknown  unknowns
 	work     work
 	keeper   keeper
@@ -139,7 +143,7 @@ func New(cfg Config) *Broker {
 	b := &Broker{
 		cfg: cfg, kinds: map[string]*setting.Kind{}, tree: topic.NewTree[*session.Session, session.Subscription](),
 		retained: newShelf(s.Retained, s.RetainedBytes), once: map[*session.Session]session.Delivery{},
-		links: map[*link]struct{}{}, tenants: tenants{}, bindings: map[string]*binding{},
+		links: map[*link]struct{}{}, tenants: tenants{}, bindings: map[string]*binding{}, shared: map[*template.Match]*binding{},
 		config: session.Config{
 			Limits:    packet.Limits{Levels: 64, Filters: 100, UserProperties: 64},
 			MaxPacket: s.Packet, TopicAliases: 32, KeepAlive: uint16(s.KeepAlive / time.Second), MaxExpiry: uint32(s.Expiry / time.Second),

@@ -67,8 +67,8 @@ func (w *work) close() { close(w.end) }
 // binding is what is known of a topic with a template. Its points belong to the goroutine that records.
 type binding struct {
 	match  *template.Match
-	points []*bound
-	last   time.Time // of its last message
+	points map[string]*bound // by name
+	last   time.Time         // of its last message
 	stale  bool
 	listed bool // among those that may become stale
 }
@@ -91,6 +91,28 @@ func (b *Broker) bind(name string) *binding {
 	if bd, ok := b.bindings[name]; ok {
 		return bd
 	}
+	bd := b.find(name)
+	if bd == nil {
+		return nil
+	}
+	if len(b.bindings) < mostBound {
+		b.bindings[strings.Clone(name)] = bd
+	}
+	return bd
+}
+
+// find makes what is known of a topic, nil if nothing takes its messages.
+func (b *Broker) find(name string) *binding {
+	if b.cfg.Find != nil {
+		if m := b.cfg.Find(name); m != nil {
+			bd := b.shared[m]
+			if bd == nil {
+				bd = &binding{match: m}
+				b.shared[m] = bd
+			}
+			return bd
+		}
+	}
 	if b.cfg.Templates == nil {
 		return nil
 	}
@@ -98,11 +120,7 @@ func (b *Broker) bind(name string) *binding {
 	if m == nil {
 		return nil
 	}
-	bd := &binding{match: m}
-	if len(b.bindings) < mostBound {
-		b.bindings[strings.Clone(name)] = bd
-	}
-	return bd
+	return &binding{match: m}
 }
 
 // record records what comes in, batch by batch: while one is on its way to the disk, the next gathers.
@@ -149,6 +167,7 @@ type recording struct {
 	sure    []point.Sample // of messages that are answered
 	loose   []point.Sample // of others
 	scan    point.Scan
+	old     []point.Sample // of the message, that are not present values
 	count   Counts
 	bad     []Unknown
 	now     *pending
@@ -267,7 +286,7 @@ func (r *recording) decode(p *pending) {
 	r.now = p
 	r.scan = point.Scan{Device: bd.match.Device, Time: p.at.UTC(), Samples: r.scan.Samples[:0]}
 	err := bd.match.Take(p.at, p.message.Topic, p.message.Payload, r.take)
-	if err == nil && len(r.scan.Samples) == 0 && len(p.message.Payload) > 0 {
+	if err == nil && len(r.scan.Samples)+len(r.old) == 0 && !bd.match.Silent() && len(p.message.Payload) > 0 {
 		err = errNothing
 	}
 	if err != nil {
@@ -282,6 +301,12 @@ func (r *recording) decode(p *pending) {
 		r.watched = append(r.watched, bd)
 	}
 	r.hand(bd, p.session != nil)
+	if p.session != nil {
+		r.sure = append(r.sure, r.old...)
+	} else {
+		r.loose = append(r.loose, r.old...)
+	}
+	r.old = r.old[:0]
 }
 
 // hand passes the samples of the scan on.
@@ -318,16 +343,17 @@ func (r *recording) take(v *template.Reading) {
 		r.count.Misdated++
 	}
 	s.Time = p.stamp.Next(s.Time.Truncate(time.Microsecond))
+	if v.Historical {
+		r.old = append(r.old, s)
+		return
+	}
 	r.scan.Samples = append(r.scan.Samples, s)
 }
 
 // pointOf returns the point of a reading, nil if its device may have no more.
 func (r *recording) pointOf(v *template.Reading) *bound {
 	bd := r.now.binding
-	for _, p := range bd.points {
-		if p.name != v.Name {
-			continue
-		}
+	if p := bd.points[v.Name]; p != nil {
 		if p.barred {
 			return nil
 		}
@@ -348,8 +374,11 @@ func (r *recording) pointOf(v *template.Reading) *bound {
 	} else {
 		r.points[r.now.tenant]++
 	}
+	if bd.points == nil {
+		bd.points = map[string]*bound{}
+	}
 	if len(bd.points) < maxBoundPoints {
-		bd.points = append(bd.points, p)
+		bd.points[p.name] = p
 	}
 	if p.barred {
 		return nil
@@ -359,7 +388,7 @@ func (r *recording) pointOf(v *template.Reading) *bound {
 }
 
 // maxBoundPoints bounds the points of one topic.
-const maxBoundPoints = 1000
+const maxBoundPoints = 100_000
 
 // describe has a point listed with the batch.
 func (r *recording) describe(p *bound, v *template.Reading) {

@@ -17,11 +17,13 @@ import (
 	"voltbus/broker/account"
 	"voltbus/broker/command"
 	"voltbus/broker/setting"
+	"voltbus/broker/sparkplug"
 	"voltbus/broker/storage"
 	"voltbus/broker/template"
 	"voltbus/catalog"
 	"voltbus/fault"
 	"voltbus/point"
+	"voltbus/protocol/mqtt/session"
 )
 
 // Config is what a front is made from.
@@ -60,6 +62,7 @@ type Front struct {
 	// Commands carries out commands for points of devices.
 	Commands *command.Commander
 	storage  *storage.Storage
+	host     *sparkplug.Host // nil if the node is none
 	doors    []broker.Door
 	cfg      Config
 }
@@ -82,17 +85,18 @@ func Open(ctx context.Context, cfg Config) (f *Front, err error) {
 	if f.Devices, err = account.Open(ctx, f.storage, cfg.Now, nil); err != nil {
 		return f, err
 	}
+	f.host = sparkplug.New(cfg.Setting.Sparkplug, func(m *session.Message) { broker.NewSender(f.Broker).Send(m) }, cfg.Now)
 	f.Commands, err = command.Open(ctx, command.Config{
 		Storage: f.storage, Send: func(topic string, payload []byte, within time.Duration) bool {
 			return broker.NewSender(f.Broker).Command(topic, payload, within)
 		},
-		Make: func(k command.Known) *template.Command { return commandOf(templates, k) }, Now: cfg.Now, Log: cfg.Log,
+		Make: func(k command.Known) *template.Command { return f.commandOf(templates, k) }, Now: cfg.Now, Log: cfg.Log,
 	})
 	if err != nil {
 		return f, err
 	}
 	f.Broker = broker.New(broker.Config{
-		Setting: cfg.Setting, Templates: templates, Devices: f.Devices, Storage: f.storage,
+		Setting: cfg.Setting, Templates: templates, Find: f.host.Find, Devices: f.Devices, Storage: f.storage,
 		List: f.list, Record: cfg.Recorder.Record, Offer: cfg.Recorder.Offer, Live: f.live, Commanded: f.Commands.Add, Told: cfg.Told,
 		Bounds: cfg.Bounds, Now: cfg.Now, Log: cfg.Log,
 	})
@@ -126,7 +130,10 @@ func (f *Front) listen() error {
 }
 
 // commandOf returns how a point is commanded by the templates, nil if it is not any more.
-func commandOf(templates *template.Set, k command.Known) *template.Command {
+func (f *Front) commandOf(templates *template.Set, k command.Known) *template.Command {
+	if k.Detail != "" {
+		return f.host.Restore(k.Detail)
+	}
 	m := templates.Find(k.Topic)
 	if m == nil {
 		return nil
@@ -150,7 +157,15 @@ func (f *Front) Run(ctx context.Context, declare func(context.Context) error) er
 	var commands errgroup.Group
 	ctx, stop := context.WithCancel(ctx)
 	commands.Go(func() error { return f.Commands.Run(ctx, declare) })
-	err := f.Broker.Run(ctx, f.doors...)
+	f.host.Announce(true)
+	serving, end := context.WithCancel(context.WithoutCancel(ctx))
+	leave := context.AfterFunc(ctx, func() { // while clients are still there
+		f.host.Announce(false)
+		end()
+	})
+	err := f.Broker.Run(serving, f.doors...)
+	leave()
+	end()
 	stop()
 	return errors.Join(err, commands.Wait())
 }

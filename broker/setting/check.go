@@ -52,6 +52,7 @@ func (s *Section) Validate(r Report) {
 		kinds[k.Name] = true
 		k.validate(func(key, format string, args ...any) { r(at+key, format, args...) })
 	}
+	s.Sparkplug.validate(func(key, format string, args ...any) { r("sparkplug."+key, format, args...) })
 	names := map[string]bool{}
 	for i := range s.Templates {
 		at := fmt.Sprintf("templates[%d].", i)
@@ -61,6 +62,23 @@ func (s *Section) Validate(r Report) {
 		}
 		names[t.Name] = true
 		t.validate(func(key, format string, args ...any) { r(at+key, format, args...) })
+	}
+}
+
+func (s *Sparkplug) validate(r Report) {
+	if strings.ContainsAny(s.Host, "/+#") || len(s.Host) > MaxName {
+		r("host", "%q is not a level of a topic; write up to %d characters without /, + and #", s.Host, MaxName)
+	}
+	text := strings.NewReplacer("{group}", "g", "{node}", "n").Replace(s.Device)
+	if !strings.Contains(s.Device, "{group}") || !strings.Contains(s.Device, "{node}") {
+		r("device", "%q is the same for several edge nodes; write {group} and {node} in it, such as sparkplug/{group}/{node}", s.Device)
+	} else if err := point.Path(text).Validate(); err != nil {
+		r("device", "%q is not a path: %v", s.Device, err)
+	}
+	for i, p := range s.Writable {
+		if p == "" || len(p) > point.MaxPath {
+			r(fmt.Sprintf("writable[%d]", i), "%q is not a pattern; write such as boiler/setpoint or **/setpoint", p)
+		}
 	}
 }
 

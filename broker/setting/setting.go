@@ -35,9 +35,23 @@ type Section struct {
 	// Kinds set the rights of devices by kind. Devices of the kind default, if it is not listed, publish and subscribe
 	// to devices/{device}/#.
 	Kinds []Kind `yaml:"kinds"`
+	// Sparkplug makes the node a host application of Sparkplug B for edge nodes that publish to its broker.
+	Sparkplug Sparkplug `yaml:"sparkplug"`
 	// Templates turn messages into points: the first whose topic matches is used. A message without a template is only
 	// sent to subscribers, and "voltbus mqtt unknown" shows it.
 	Templates []Template `yaml:"templates"`
+}
+
+// Sparkplug is the section "mqtt.sparkplug".
+type Sparkplug struct {
+	// Host is the identifier of the host application, which edge nodes find in the topic spBv1.0/STATE/<host>. Default: the
+	// node is none, and messages of Sparkplug B are like others.
+	Host string `yaml:"host" example:"plant"`
+	// Device is the path of the points of an edge node. Those of its devices lie below their names.
+	Device string `yaml:"device" example:"sparkplug/{group}/{node}"`
+	// Writable are patterns of the points within an edge node, such as boiler/setpoint, that can be commanded, beside those
+	// whose birth has the property readOnly with the value false.
+	Writable []string `yaml:"writable" example:"[\"**/setpoint\"]"`
 }
 
 // Kind is an entry of "mqtt.kinds".
@@ -175,6 +189,7 @@ func Default() Section {
 	return Section{
 		Clients: 10_000, Connects: 2000, Packet: 256 << 10, KeepAlive: time.Hour, Expiry: 7 * 24 * time.Hour,
 		Queue: 1000, QueueBytes: 1 << 20, Retained: 100_000, RetainedBytes: 64 << 20,
+		Sparkplug: Sparkplug{Device: "sparkplug/{group}/{node}"},
 	}
 }
 

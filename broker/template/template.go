@@ -152,6 +152,9 @@ func Custom(name string, device point.Path, take Taker) *Match {
 	return &Match{Name: name, Device: device, take: take}
 }
 
+// Silent reports whether messages without a reading are nothing strange.
+func (m *Match) Silent() bool { return m.take != nil }
+
 // Find returns the first template that takes the messages of a topic, nil for none.
 func (s *Set) Find(topic string) *Match {
 	for _, c := range s.list {
@@ -211,6 +214,8 @@ type Reading struct {
 	Quality point.Quality
 	Time    time.Time // the zero time for that of arrival
 	Command *Command  // how the point is commanded; nil if it cannot be
+	// Historical says that it is not the present value: it is only recorded.
+	Historical bool
 }
 
 // Take hands the readings of a payload to emit. The error says why the payload is not one of the template; readings

@@ -62,7 +62,7 @@ type Process struct {
 	Addr string // host:port it serves; meaningless for a serial peer
 
 	cmd    *exec.Cmd
-	stdin  io.Closer
+	stdin  io.WriteCloser
 	ended  chan struct{}
 	output *strings.Builder // what it wrote to standard error; complete after ended
 	said   strings.Builder  // what it wrote to standard output after "ready", up to maxSaid; complete after ended
@@ -131,6 +131,14 @@ func (p *Process) Lines(t testing.TB) []string {
 		t.Errorf("the peer ended with %v\n%s", p.cmd.ProcessState, p.output)
 	}
 	return strings.Split(strings.TrimSpace(p.said.String()), "\n")
+}
+
+// Say writes a line to the standard input of the peer.
+func (p *Process) Say(t testing.TB, line string) {
+	t.Helper()
+	if _, err := io.WriteString(p.stdin, line+"\n"); err != nil {
+		t.Errorf("tell the peer %q: %v", line, err)
+	}
 }
 
 // Stop asks the peer to end by closing its standard input and waits; a peer that does not end
