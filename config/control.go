@@ -33,8 +33,8 @@ type ControlRule struct {
 	Default string `yaml:"default" example:"21.5"`
 	// Revert is what a point reverts to when its last command has ended: default for its default, which is then
 	// required; before for its value before the first command; relinquish for its default, or else control by the
-	// device, which no driver supports yet: the point keeps the written value. By default it is default, or before if
-	// there is none.
+	// device, which only devices with a priority array (BACnet) support: other points keep the written value. By default
+	// it is default; without a default, relinquish for points with a priority array, and before for others.
 	Revert string `yaml:"revert" enum:"relinquish,default,before"`
 	// Min is the smallest value that may be commanded, in the point's unit. Default: that of the registry.
 	Min *float64 `yaml:"min" example:"10"`
@@ -180,11 +180,11 @@ func (c *ControlRule) has(name point.Path) bool {
 	return len(c.Points) == 0 || slices.ContainsFunc(c.Points, func(p string) bool { return point.Pattern(p).Match(name) })
 }
 
-// controlled describes one point, by its place in the driver's list. One without a default goes back to what it was, unless a rule says
-// something else: nothing that was commanded stays.
+// controlled describes one point, by its place in the driver's list. One without a default, and without a priority array in
+// its device, goes back to what it was, unless a rule says something else: nothing that was commanded stays.
 func (d *Device) controlled(info *point.Info, place int, rules []rule) (Controlled, error) {
 	c, err := d.ruled(info, place, rules)
-	if c.Revert == "" && c.Default.Kind() == point.None {
+	if c.Revert == "" && c.Default.Kind() == point.None && c.Array == 0 {
 		c.Revert = control.RevertBefore
 	}
 	return c, err
@@ -196,6 +196,9 @@ func (d *Device) ruled(info *point.Info, place int, rules []rule) (Controlled, e
 		Point: d.Path.Join(string(info.Path)), Device: d.Path, Unit: info.Unit, Kind: info.Kind,
 		Writable: info.Writable, Default: info.Default, Encode: d.encoder(info, place),
 	}}
+	if p, has := d.Config.(driver.Prioritizing); has && info.Writable {
+		c.Array = control.Level(p.Priority(place))
+	}
 	if info.Min != nil || info.Max != nil {
 		c.Policy = &control.Policy{Range: control.Range{Min: info.Min, Max: info.Max}}
 	}

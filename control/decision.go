@@ -90,6 +90,8 @@ type Write struct {
 	Read      bool // do not write: read the point
 	Again     bool // an earlier try failed, which was told
 	Level     Level
+	Place     Level  // of the value in the array of the device; 0: it has none
+	Back      Places // of that array: where the device may have what was commanded before
 	Cause     Cause
 	Requester string // of the command; "" of a revert
 	Command   string // its identifier

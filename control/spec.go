@@ -16,6 +16,12 @@ type Level uint8
 // Levels is how many there are.
 const Levels = 16
 
+// Places is a set of levels; the zero Places is empty.
+type Places uint16
+
+// With returns the set with a level from 1 to 16.
+func (p Places) With(level Level) Places { return p | 1<<(level-1) }
+
 // Revert says what a point is set to when its last command ended.
 type Revert string
 
@@ -40,7 +46,10 @@ type Spec struct {
 	Writable bool
 	Default  point.Value // the relinquish default; the zero Value if there is none
 	Revert   Revert
-	Policy   *Policy // shared by any number of points, and not changed any more; nil demands nothing
+	// Array is the level of values that nobody commands, in the priority array that the device has of its own; 0 if it has
+	// none. In such an array, every command has its own level, and is relinquished when it ends.
+	Array  Level
+	Policy *Policy // shared by any number of points, and not changed any more; nil demands nothing
 	// Encode returns what the point reports once it has taken a value: rounded to the register's step. The
 	// error says why the point can never take it, with the limit. It is a pure function; nil for a point
 	// that takes every value of its kind as it is.

@@ -52,7 +52,7 @@ func TestWhoAsksBeforeTheFleetRunsWaitsForIt(t *testing.T) {
 			wrote <- err
 		}()
 		many := make(chan []Outcome, 1)
-		go func() { many <- s.WriteMany(t.Context(), []Setting{{"b/d/q", point.IntOf(8)}}) }()
+		go func() { many <- s.WriteMany(t.Context(), []Setting{{Point: "b/d/q", Value: point.IntOf(8)}}) }()
 		synctest.Wait()
 		if len(wrote)+len(many) > 0 {
 			t.Error("it is answered before the fleet runs")

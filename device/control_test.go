@@ -54,7 +54,7 @@ func (d *desk) carryOut(ctx context.Context, e control.Effects) {
 				answer(w, r.Sample.Value, r.Err)
 				continue
 			}
-			settings, setters = append(settings, Setting{w.Point, w.Value}), append(setters, w)
+			settings, setters = append(settings, Setting{Point: w.Point, Value: w.Value}), append(setters, w)
 		}
 		for i, o := range d.site.WriteMany(ctx, settings) {
 			answer(setters[i], o.Value, o.Err)
@@ -157,7 +157,7 @@ func TestAWriteOfANodeThatDiedIsReadBeforeAnythingIsWrittenAgain(t *testing.T) {
 		d := newDesk(t, s, "a")
 		e := d.Command(d.now(), control.Command{ID: "1", Point: "b/a/p", Requester: "tune", Level: 10, Value: point.IntOf(1)}).Effects
 		state := d.Export(d.now())
-		s.WriteMany(t.Context(), []Setting{{"b/a/p", e.Writes[0].Value}}) // and nobody hears the answer
+		s.WriteMany(t.Context(), []Setting{{Point: "b/a/p", Value: e.Writes[0].Value}}) // and nobody hears the answer
 		d = newDesk(t, s, "a")
 		e, err := d.Import(d.now(), state)
 		if err != nil {

@@ -6,14 +6,20 @@ import (
 
 	"voltbus/device/line"
 	"voltbus/device/trouble"
+	"voltbus/driver"
 	"voltbus/fault"
 	"voltbus/point"
 )
 
+// Levels are places in the priority array of a device.
+type Levels = driver.Levels
+
 // Setting is a point and what it is to be set to.
 type Setting struct {
 	Point point.Path
-	Value point.Value
+	Value point.Value // none: what the node commanded is taken back, which only a device with a priority array can
+	Level int         // of the value in that array; 0: none
+	Back  Levels      // of that array, to be relinquished
 }
 
 // Outcome is what came of a Setting.
@@ -44,7 +50,7 @@ func (f *Fleet) WriteEach(ctx context.Context, settings []Setting, notify func(p
 			notify(k, Outcome{Err: fault.E("device.Write", fault.NotFound, string(s.Point), errNoDevice)})
 			continue
 		}
-		calls.Write(ctx, u, i, s.Value, func(reported point.Value, err error) {
+		calls.Write(ctx, u, i, driver.Command{Value: s.Value, Level: s.Level, Back: s.Back}, func(reported point.Value, err error) {
 			if err != nil {
 				notify(k, Outcome{Err: fault.E("device.Write", trouble.KindOf(err), string(s.Point), err)})
 				return

@@ -24,11 +24,11 @@ func TestManyPointsAreSetInParallelOverLinesAndAnsweredOneByOne(t *testing.T) {
 			name := fmt.Sprint("d", i)
 			s.plant.script(name, takes(100*time.Millisecond))
 			devices = append(devices, s.device(fmt.Sprint("l", i/2), name, every(time.Hour)))
-			settings = append(settings, Setting{point.Path("b/" + name + "/p"), point.IntOf(int64(i))})
+			settings = append(settings, Setting{Point: point.Path("b/" + name + "/p"), Value: point.IntOf(int64(i))})
 		}
 		s.plant.script("d3", func(context.Context) error { return fault.E("plant", fault.Rejected, "", errors.New("no")) })
 		s.plant.setCut("l4", true) // d8 and d9
-		settings = append(settings, Setting{"b/nothing/p", point.IntOf(1)}, Setting{"b/d0/q", point.IntOf(77)})
+		settings = append(settings, Setting{Point: "b/nothing/p", Value: point.IntOf(1)}, Setting{Point: "b/d0/q", Value: point.IntOf(77)})
 		s.apply(devices...)
 		defer s.start()()
 		pass(time.Second)
@@ -93,7 +93,7 @@ func TestACallForManyPointsDelaysNeitherScansNorASingleCommand(t *testing.T) {
 		stop := s.start()
 		settings := make([]Setting, 1000)
 		for i := range settings {
-			settings[i] = Setting{[]point.Path{"b/a/p", "b/b/p"}[i%2], point.IntOf(int64(i))}
+			settings[i] = Setting{Point: []point.Path{"b/a/p", "b/b/p"}[i%2], Value: point.IntOf(int64(i))}
 		}
 		done := make(chan []Outcome)
 		go func() { done <- s.WriteMany(t.Context(), settings) }()
@@ -135,7 +135,7 @@ func TestWhoGivesUpACallForManyPointsGetsAnAnswerForEach(t *testing.T) {
 		defer cancel()
 		settings := make([]Setting, 10)
 		for i := range settings {
-			settings[i] = Setting{"b/a/p", point.IntOf(int64(i))}
+			settings[i] = Setting{Point: "b/a/p", Value: point.IntOf(int64(i))}
 		}
 		outcomes := s.WriteMany(ctx, settings)
 		for i, o := range outcomes {
@@ -162,7 +162,7 @@ func TestACallForManyPointsIsAnsweredWhenTheFleetStops(t *testing.T) {
 		pass(time.Second)
 		done := make(chan []Outcome)
 		go func() {
-			done <- s.WriteMany(t.Context(), []Setting{{"b/a/p", point.IntOf(1)}, {"b/a/p", point.IntOf(2)}, {"b/a/p", point.IntOf(3)}})
+			done <- s.WriteMany(t.Context(), []Setting{{Point: "b/a/p", Value: point.IntOf(1)}, {Point: "b/a/p", Value: point.IntOf(2)}, {Point: "b/a/p", Value: point.IntOf(3)}})
 		}()
 		synctest.Wait()
 		stop()
@@ -174,7 +174,7 @@ func TestACallForManyPointsIsAnsweredWhenTheFleetStops(t *testing.T) {
 				mustBe(t, i, o.Err, fault.Unavailable)
 			}
 		}
-		for _, o := range s.WriteMany(t.Context(), []Setting{{"b/a/p", point.IntOf(1)}}) {
+		for _, o := range s.WriteMany(t.Context(), []Setting{{Point: "b/a/p", Value: point.IntOf(1)}}) {
 			mustBe(t, 0, o.Err, fault.Unavailable)
 		}
 	})

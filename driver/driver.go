@@ -163,6 +163,57 @@ type Writer interface {
 	Write(ctx context.Context, name string, v point.Value) (point.Value, error)
 }
 
+// Levels are places in a priority array, as a set: 1 is the most urgent, 16 the least. The zero Levels has none.
+type Levels uint16
+
+// LevelsOf returns the set of some levels; what is not from 1 to 16 is none.
+func LevelsOf(levels ...int) (set Levels) {
+	for _, level := range levels {
+		if level >= 1 && level <= 16 {
+			set |= 1 << (level - 1)
+		}
+	}
+	return set
+}
+
+// Has reports whether a level is in the set.
+func (l Levels) Has(level int) bool { return l&LevelsOf(level) != 0 }
+
+// Command is what a point is to be set to, and what the node takes back.
+type Command struct {
+	Value point.Value // none: nothing is commanded any more
+	// Level is the place of the value in the array; 0 is what Prioritizing says of the point.
+	Level int
+	// Back are the levels at which the device may still have what the node commanded before. They are relinquished once
+	// the device has Value, except that of Value itself. With neither Value nor Back the level of a Command without one
+	// is relinquished.
+	Back Levels
+}
+
+// Relinquishes reports whether nothing is commanded any more.
+func (c Command) Relinquishes() bool { return c.Value.Kind() == point.None }
+
+// Prioritizer is a Writer whose device has a priority array for some of its points (ASHRAE 135, clause 19.2), in which others
+// command it too.
+type Prioritizer interface {
+	Writer
+	// Command is Write at a level. The value that it returns is what the point reports then, which is not that of the
+	// command while somebody commands it at a more urgent level. A point without an array takes a value as by Write,
+	// and gives fault.Refused for a command without one.
+	Command(ctx context.Context, name string, c Command) (point.Value, error)
+	// Priorities returns the array of a point, from level 1 on, without a value where nothing is commanded. A point without
+	// an array gives fault.Refused; other errors are those of Read.
+	Priorities(ctx context.Context, name string) ([]point.Value, error)
+}
+
+// Prioritizing is a Config that knows which of its points have a priority array in the device: nothing is left of a
+// command there once it was relinquished.
+type Prioritizing interface {
+	// Priority returns the level of values that nobody commands, such as a default, in the array of the point at a place
+	// in Points; 0 if it has none.
+	Priority(place int) int
+}
+
 // Freezer is a Session of a device that can copy its counters into frozen counters, all at one moment.
 type Freezer interface {
 	// Freeze has the device copy all its counters, and set them to zero then if clears is true. It returns what the

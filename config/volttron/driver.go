@@ -59,8 +59,8 @@ func (c *conversion) driver(d *device, kind string, f fields, table *list, s *st
 		out.set("outstation", f.text("outstation_id"))
 		f.text("master_ip") // the system chooses it
 	case "bacnet":
-		c.leave(d, "there is no driver bacnet yet")
-		return nil
+		d.driver = "bacnet"
+		c.bacnet(d, &f, &out, table)
 	default:
 		c.leave(d, fmt.Sprintf("there is no driver %q", kind))
 		return nil

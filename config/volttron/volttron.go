@@ -48,7 +48,9 @@ type device struct {
 	publish  []string // nil: the node's
 	config   *yaml.Node
 	beat     string // point of the heartbeat
-	comment  string // why it is left, with what it said
+
+	subscribe bool   // it reports changes by itself
+	comment   string // why it is left, with what it said
 }
 
 // conversion is the state of one conversion.

@@ -43,14 +43,29 @@ var driverStore = map[string][2]string{
 	"devices/campus/fake":       {"json", `{"driver_config": {}, "driver_type": "fakedriver", "registry_config": "config://fake.csv", "interval": 5}`},
 	"devices/campus/relay":      {"json", `{"driver_config": {"master_ip": "0.0.0.0", "outstation_ip": "10.0.0.9", "master_id": 2, "outstation_id": 1, "port": 20001}, "driver_type": "dnp3", "registry_config": "config://relay.csv"}`},
 	"devices/campus/ahu":        {"json", `{"driver_config": {"device_address": "51:17", "device_id": 17}, "driver_type": "bacnet", "registry_config": "config://ahu.csv"}`},
+	"devices/campus/vav":        {"json", `{"driver_config": {"device_address": "10.0.0.7", "device_id": 3001, "min_priority": 9, "max_per_request": 20, "use_read_multiple": true, "cov_lifetime": 120, "timeout": 10.0, "proxy_address": "platform.bacnet_proxy"}, "driver_type": "bacnet", "registry_config": "config://vav.csv"}`},
+	"devices/campus/thermostat": {"json", `{"driver_config": {"API_KEY": "x"}, "driver_type": "ecobee", "registry_config": "config://ahu.csv"}`},
 	"registry_configs/rtu4.csv": {"csv", rtuCSV},
 	"map.csv":                   {"csv", mapCSV},
 	"meter.json":                {"json", `[{"Volttron Point Name": "Power", "Register Name": "power", "Units": "kW"}]`},
 	"fake.csv":                  {"csv", fakeCSV},
 	"relay.csv":                 {"csv", relayCSV},
-	"ahu.csv":                   {"csv", "Volttron Point Name,BACnet Object Type\n"},
+	"ahu.csv":                   {"csv", ahuCSV},
+	"vav.csv":                   {"csv", vavCSV},
 	"old.csv":                   {"csv", rtuCSV},
 }
+
+// The registries of the BACnet scripts have a row for each object; notes and details are for people.
+const (
+	ahuCSV = "Reference Point Name,Volttron Point Name,Units,Unit Details,BACnet Object Type,Property,Writable,Index,Notes\n" +
+		"Building/FCB.Local Application.CLG-O,CoolingCall,Enum,0-1 (default 0),binaryOutput,presentValue,TRUE,3000110,AHU cooling\n" +
+		"Building/FCB.Local Application.MA-T,MixedAirTemperature,degreesFahrenheit,-50.00 to 250.00,analogInput,presentValue,FALSE,3000120,\n"
+	vavCSV = "Point Name,Volttron Point Name,Units,Unit Details,BACnet Object Type,Property,Writable,Index,Write Priority,Notes,COV Flag\n" +
+		"zn-t,ZoneTemperature,degreesCelsius,,analogInput,presentValue,FALSE,1,,,TRUE\n" +
+		"zn-sp,ZoneSetpoint,degreesCelsius,(default 21.0),analogValue,presentValue,TRUE,2,16,,FALSE\n" +
+		"mode,Mode,Enum,State count: 3,multiStateValue,presentValue,TRUE,3,16,,\n" +
+		"vendor,VendorThing,,,300,presentValue,FALSE,4,,,\n"
+)
 
 func write(t *testing.T, file string, entries map[string][2]string) {
 	t.Helper()
@@ -99,7 +114,7 @@ func convert(t *testing.T) (*volttron.Result, *config.Config) {
 
 func TestAConvertedStoreIsAConfigurationWithoutProblems(t *testing.T) {
 	r, cfg := convert(t)
-	if r.Devices != 5 || r.Left != 1 || len(cfg.Devices) != 5 || cfg.Node.Name != "plant-1" {
+	if r.Devices != 7 || r.Left != 1 || len(cfg.Devices) != 7 || cfg.Node.Name != "plant-1" {
 		t.Errorf("%d devices, %d left, %d loaded", r.Devices, r.Left, len(cfg.Devices))
 	}
 	if !slices.Equal(cfg.Live.Publish, []string{"scan", "breadth_scan"}) {
@@ -120,11 +135,13 @@ func TestAConvertedStoreIsAConfigurationWithoutProblems(t *testing.T) {
 		})
 	}
 	want := []summary{
-		{"campus/building/meter", "modbus", "rtu:///dev/ttyUSB0", "group0", 15 * time.Minute, 0, 200 * time.Millisecond, "scan breadth_scan", 1},
-		{"campus/building/rtu4", "modbus", "tcp://10.0.0.5:1502", "group0", time.Minute, 0, 200 * time.Millisecond, "scan", 2},
+		{"campus/ahu", "bacnet", "bacnet://0.0.0.0/network 51", "group0", time.Minute, 0, 300 * time.Millisecond, "scan breadth_scan", 2},
+		{"campus/building/meter", "modbus", "rtu:///dev/ttyUSB0", "group0", 15 * time.Minute, 0, 300 * time.Millisecond, "scan breadth_scan", 1},
+		{"campus/building/rtu4", "modbus", "tcp://10.0.0.5:1502", "group0", time.Minute, 0, 300 * time.Millisecond, "scan", 2},
 		{"campus/building/rtu5", "modbus", "tcp://10.0.0.6:502", "", 30 * time.Second, 2 * time.Second, 0, "scan breadth_scan", 2},
-		{"campus/fake", "sim", "", "group0", 5 * time.Second, 0, 200 * time.Millisecond, "scan breadth_scan", 2},
-		{"campus/relay", "dnp3", "tcp://10.0.0.9:20001", "group0", time.Minute, 0, 200 * time.Millisecond, "scan breadth_scan", 1},
+		{"campus/fake", "sim", "", "group0", 5 * time.Second, 0, 300 * time.Millisecond, "scan breadth_scan", 2},
+		{"campus/relay", "dnp3", "tcp://10.0.0.9:20001", "group0", time.Minute, 0, 300 * time.Millisecond, "scan breadth_scan", 1},
+		{"campus/vav", "bacnet", "bacnet://0.0.0.0/10.0.0.7", "group0", time.Minute, 0, 300 * time.Millisecond, "scan breadth_scan", 4},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("devices differ (-want +got):\n%s\n%s", diff, r.Files[volttron.ConfigFile])
@@ -143,9 +160,10 @@ func TestTheReportSaysWhatWasNotConvertedAndWhy(t *testing.T) {
 	r, _ := convert(t)
 	report, text := string(r.Files[volttron.ReportFile]), string(r.Files[volttron.ConfigFile])
 	for _, want := range []string{
-		"5 devices converted, 1 left as comments",
+		"7 devices converted, 1 left as comments",
 		"- `config`: scalability_test: is not known here, and left out",
-		"- `devices/campus/ahu`: is a comment in voltbus.yaml: there is no driver bacnet yet",
+		"- `devices/campus/thermostat`: is a comment in voltbus.yaml: there is no driver \"ecobee\"",
+		"- `devices/campus/vav`: proxy_address: there is no proxy",
 		"- `devices/campus/building/rtu4`: timezone US/Pacific",
 		"- `devices/campus/building/rtu4`: mystery: is not known here",
 		"- `devices/campus/fake`: fakedriver: the simulated device has as many points",
@@ -156,7 +174,7 @@ func TestTheReportSaysWhatWasNotConvertedAndWhy(t *testing.T) {
 			t.Errorf("the report does not say %q:\n%s", want, report)
 		}
 	}
-	if !strings.Contains(text, "# devices/campus/ahu: there is no driver bacnet yet. It was:\n#   {\"driver_config\"") {
+	if !strings.Contains(text, "# devices/campus/thermostat: there is no driver \"ecobee\". It was:\n#   {\"driver_config\"") {
 		t.Errorf("the device that is left is no comment:\n%s", text)
 	}
 }

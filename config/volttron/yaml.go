@@ -85,6 +85,9 @@ func (c *conversion) deviceNode(d *device) *yaml.Node {
 	duration := func(key string, v time.Duration) { set(key, bare(strictyaml.FormatDuration(v))) }
 	set("driver", text(d.driver))
 	duration("interval", d.interval)
+	if d.subscribe {
+		set("subscribe", bare("true"))
+	}
 	if d.offset > 0 {
 		duration("offset", d.offset)
 	}

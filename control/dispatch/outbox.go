@@ -32,10 +32,7 @@ func newOutbox(devices Devices, points *directory) outbox {
 	return outbox{devices: devices, points: points, answers: newAnswers()}
 }
 
-var (
-	errRelease = errors.New("its driver cannot give a point back to the device, so it keeps what was written; write a default in the configuration")
-	errHeld    = errors.New("it was not sent, because what was decided cannot be kept on disk")
-)
+var errHeld = errors.New("it was not sent, because what was decided cannot be kept on disk")
 
 // send hands writes to the devices, those of a turn together. While nothing can be kept those of
 // commands are held back; the model tries them again.
@@ -51,8 +48,6 @@ func (o *outbox) send(ctx context.Context, t *turn, unkept error) {
 		case w.Read:
 			device := o.points.points[w.Point].Device
 			reads[device] = append(reads[device], *w)
-		case w.Release:
-			o.answers.put(refusal(w, fault.Refused, errRelease))
 		case unkept != nil && w.Requester != "":
 			o.answers.put(refusal(w, fault.Unavailable, errHeld))
 		default:
@@ -89,7 +84,7 @@ func (o *outbox) write(ctx context.Context, writes []control.Write, patience tim
 	defer cancel()
 	settings := make([]device.Setting, len(writes))
 	for i := range writes {
-		settings[i] = device.Setting{Point: writes[i].Point, Value: writes[i].Value}
+		settings[i] = device.Setting{Point: writes[i].Point, Value: writes[i].Value, Level: int(writes[i].Place), Back: device.Levels(writes[i].Back)}
 	}
 	o.devices.WriteEach(ctx, settings, func(i int, is device.Outcome) {
 		o.answers.put(answer{writes[i].Point, control.Outcome{Write: writes[i].ID, Value: is.Value, Err: is.Err, Declined: trouble.Declined(is.Err), Partial: trouble.Partial(is.Err)}})

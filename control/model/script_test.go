@@ -162,10 +162,14 @@ func (s *script) point(names []string, a map[string]string) {
 	if a["lock"] != "" {
 		policy.Interlocks = []control.Interlock{{Guards: control.Range{Min: s.number("1")}, Other: point.Path(a["lock"]), Needs: control.Range{Min: s.number(a["above"])}}}
 	}
+	array := control.Level(0)
+	if a["array"] != "" {
+		array = control.Level(*s.number(a["array"]))
+	}
 	for _, name := range names {
 		s.specs = append(s.specs, control.Spec{
 			Point: point.Path(name), Kind: point.Float, Writable: a["writable"] != "no", Unit: a["unit"],
-			Default: s.value(a["default"]), Revert: control.Revert(a["revert"]), Policy: policy, Encode: s.register(a["step"], a["most"]),
+			Default: s.value(a["default"]), Revert: control.Revert(a["revert"]), Policy: policy, Array: array, Encode: s.register(a["step"], a["most"]),
 		})
 	}
 	if _, err := s.model.Declare(s.now, s.specs); err != nil {
@@ -381,8 +385,25 @@ func (s *script) effects(e control.Effects) {
 		case w.Release:
 			verb = "give back"
 		}
-		s.say("  → %s %s%s (%s)", verb, w.Point, valueText(w.Value), w.Cause)
+		place := ""
+		if w.Place != 0 {
+			place = fmt.Sprintf(" at %d", w.Place)
+		}
+		if w.Back != 0 {
+			place += " back " + levelsText(w.Back)
+		}
+		s.say("  → %s %s%s%s (%s)", verb, w.Point, valueText(w.Value), place, w.Cause)
 	}
+}
+
+func levelsText(set control.Places) string {
+	var list []string
+	for level := 1; level <= 16; level++ {
+		if set&(1<<(level-1)) != 0 {
+			list = append(list, strconv.Itoa(level))
+		}
+	}
+	return strings.Join(list, ",")
 }
 
 func valueText(v point.Value) string {

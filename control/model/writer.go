@@ -28,6 +28,9 @@ func (w *writer) send(want control.Write) {
 	if w.failures > 0 && !want.Read {
 		want.Cause = control.CauseRetry
 	}
+	if !want.Read {
+		o.put(&want)
+	}
 	want.ID = s.Write(want)
 	w.sent, o.insist = want, false
 	if !want.Read {
@@ -82,6 +85,7 @@ func (w *writer) carriedOut(sent *control.Write, got point.Value) {
 	o := w.output
 	w.answered(got)
 	w.taken(sent)
+	o.placed(sent)
 	if sent.Release {
 		o.state, o.held = control.Idle, point.Value{}
 		w.event(control.WriteConfirmed, sent, got, nil)

@@ -65,6 +65,12 @@ func (s *Point) JSON() []byte {
 	o.True("failsafe", s.Failsafe)
 	o.True("undo", s.Undo)
 	o.True("partial", s.Partial)
+	if s.Place != 0 {
+		o.Uint("place", uint64(s.Place))
+	}
+	if s.Places != 0 {
+		o.Uint("places", uint64(s.Places))
+	}
 	o.Text("output", string(s.Output))
 	writeValue(o, "held", s.Held)
 	writeValue(o, "reported", s.Reported)

@@ -108,6 +108,8 @@ type Point struct {
 	Failsafe  bool           `json:"failsafe,omitempty"`
 	Undo      bool           `json:"undo,omitempty"`    // the revert is to what the point had before a command that was declined in part
 	Partial   bool           `json:"partial,omitempty"` // the device may have a part of a value that it declined
+	Place     control.Level  `json:"place,omitempty"`   // of what the point is set to, in the array of the device
+	Places    control.Places `json:"places,omitempty"`  // where the device may have something that was commanded, bit 0 for level 1
 	Output    control.Output `json:"output"`
 	Held      Value          `json:"held"`
 	Reported  Value          `json:"reported"`

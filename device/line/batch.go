@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
+	"voltbus/driver"
 	"voltbus/fault"
 	"voltbus/point"
 )
@@ -38,9 +39,9 @@ func (b *Batch) Read(ctx context.Context, u *Device, paths []point.Path, names [
 	})
 }
 
-// Write adds a request to set the point of a device at a place among its points. answer gets the value that the device then reports.
-func (b *Batch) Write(ctx context.Context, u *Device, place int, v point.Value, answer func(point.Value, error)) {
-	w := &write{caller: ctx, unit: u, index: place, value: v}
+// Write adds a request to command the point of a device at a place among its points. answer gets the value that the device then reports.
+func (b *Batch) Write(ctx context.Context, u *Device, place int, c driver.Command, answer func(point.Value, error)) {
+	w := &write{caller: ctx, unit: u, index: place, command: c}
 	b.add(u, w.do, func(err error) {
 		if err != nil { // the line may be writing still
 			answer(point.Value{}, err)

@@ -19,6 +19,7 @@ import (
 var (
 	errReplaced = errors.New("its configuration has just changed; try again")
 	errNoWriter = errors.New("its driver cannot write")
+	errKeeps    = errors.New("its driver cannot give a point back to the device, so it keeps what was written; write a default in the configuration")
 )
 
 // Read reads points of a device by a request to its line, and waits for the answer until ctx ends at most: names are theirs in the
@@ -34,7 +35,7 @@ func Read(ctx context.Context, u *Device, paths []point.Path, names []string) ([
 // Write sets the point of a device at a place among its points by a request to its line, and waits as readNow does. It returns the value
 // that the device then reports.
 func Write(ctx context.Context, u *Device, place int, v point.Value) (point.Value, error) {
-	w := &write{caller: ctx, unit: u, index: place, value: v}
+	w := &write{caller: ctx, unit: u, index: place, command: driver.Command{Value: v}}
 	if err := ask(ctx, u, w.do); err != nil {
 		return point.Value{}, err
 	}
@@ -65,7 +66,7 @@ type write struct {
 	caller   context.Context //nolint:containedctx // who waits for it; the line has one of its own
 	unit     *Device
 	index    int
-	value    point.Value
+	command  driver.Command
 	reported point.Value // what the device then reports
 }
 
@@ -79,10 +80,17 @@ func (w *write) do(lineCtx context.Context, l *Line) error {
 
 func (w *write) ask(ctx context.Context, s driver.Session) (err error) {
 	writer, can := s.(driver.Writer)
-	if !can {
+	prioritizer, has := s.(driver.Prioritizer)
+	switch name := w.unit.names[w.index]; {
+	case !can:
 		return fault.E("device.write", fault.Refused, "", errNoWriter)
+	case has:
+		w.reported, err = prioritizer.Command(ctx, name, w.command)
+	case w.command.Relinquishes():
+		return fault.E("device.write", fault.Refused, "", errKeeps)
+	default:
+		w.reported, err = writer.Write(ctx, name, w.command.Value)
 	}
-	w.reported, err = writer.Write(ctx, w.unit.names[w.index], w.value)
 	if trouble.IsLineLost(err) && fault.KindOf(err) == fault.Internal { // the driver does not say more
 		err = fault.E("device.write", fault.Timeout, "", fmt.Errorf("the line was lost meanwhile, the outcome is unknown: %w", err))
 	}

@@ -3,10 +3,13 @@ package all
 
 import (
 	"voltbus/driver"
+	"voltbus/driver/bacnet"
 	"voltbus/driver/dnp3"
 	"voltbus/driver/modbus"
 	"voltbus/driver/sim"
 )
 
 // Kinds returns the drivers in the order of their names. The slice belongs to the caller.
-func Kinds() []driver.Kind { return []driver.Kind{dnp3.Kind(), modbus.Kind(), sim.Kind()} }
+func Kinds() []driver.Kind {
+	return []driver.Kind{bacnet.Kind(), dnp3.Kind(), modbus.Kind(), sim.Kind()}
+}

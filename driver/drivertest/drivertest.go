@@ -59,6 +59,11 @@ type Harness struct {
 	ReadOnly string
 	// TooMuch is a value that does not fit Writable.
 	TooMuch point.Value
+	// Prioritized is a writable point with a priority array in the device, other than Writable, that nobody else commands,
+	// and Priority a value for it; Unprioritized is a writable one without an array.
+	Prioritized   string
+	Priority      point.Value
+	Unprioritized string
 	// Denied is a point that is declared writable, and that the device does not let anyone write.
 	Denied string
 }
@@ -87,12 +92,15 @@ func Run(t *testing.T, h Harness) {
 		{"survives garbage", h.Peer != "", garbage},
 		{"reads the other device while one is silent", h.Silent != nil && h.Other != nil, silentNeighbour},
 		{"says that there are reports, and gives each to every session once", h.Report != nil, reports},
-		{"says that the line of a reporting device is lost", h.Report != nil, reportsLoss},
+		{"says that the line of a reporting device is lost", h.Report != nil && h.Peer != "", reportsLoss},
 		{"writes and reads back", h.Writable != "", writes},
 		{"refuses to write a read-only point", h.ReadOnly != "", refusesReadOnly},
 		{"refuses to write an unknown point and a value that does not fit", h.Writable != "", refusesNonsense},
 		{"says Rejected when the device does not take a write", h.Denied != "", rejectedWrite},
 		{"writes many times, and reads back each time", h.Writable != "", writesManyTimes},
+		{"commands and relinquishes at levels", h.Prioritized != "", commands},
+		{"says the value of who commands at a more urgent level", h.Prioritized != "", commandsBelow},
+		{"refuses to relinquish a point without a priority array", h.Unprioritized != "", refusesRelinquish},
 		{"does not write when the context is cancelled already", h.Writable != "", writesCancelled},
 		{"says Timeout when the line is cut within a write", h.Writable != "" && h.Peer != "", cutWithinWrite},
 		{"does not write on a line that was closed", h.Writable != "", writesAfterClose},

@@ -65,6 +65,7 @@ var table = []rule{
 	{"driver/all", []string{"driver/..."}, parts, "the list of the drivers"},
 	{"driver/registry", []string{"driver"}, nil, "how lists of points are written is the same for every driver; what their columns mean is not"},
 	{"driver", nouns, nil, "the contract"},
+	{"driver/bacnet/...", []string{"driver", "driver/registry", "driver/bacnet/...", "protocol/bacnet/...", "point", "fault"}, []string{"device"}, "a driver never knows the bus, the configuration or another driver"},
 	{"driver/dnp3/...", []string{"driver", "driver/registry", "driver/dnp3/...", "protocol/...", "point", "fault"}, []string{"device"}, "a driver never knows the bus, the configuration or another driver"},
 	{"driver/modbus/layout", []string{"point"}, nil, "what words mean needs neither registry nor wire"},
 	{"driver/modbus", []string{"driver", "driver/registry", "driver/modbus/layout", "protocol/...", "point", "fault"}, []string{"device"}, "a driver never knows the bus, the configuration or another driver"},

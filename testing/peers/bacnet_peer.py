@@ -5,6 +5,9 @@
         commandable analog value 1; analog input 1 goes up by 1 five times a second
     bacnet_peer.py bbmd ADDRESS/24 INSTANCE MAX_APDU OBJECTS
         likewise, and it accepts foreign devices
+    bacnet_peer.py plant ADDRESS/24 INSTANCE MAX_APDU OBJECTS [ADDRESS/24 …]
+        likewise, with a binary, a multi-state and a text object besides, and an input whose sensor is broken;
+        its analog input 1 stays as it is
     bacnet_peer.py client ADDRESS/24 DEVICE
         reads and commands the device with the address DEVICE and prints what it finds
 
@@ -20,14 +23,19 @@ from bacpypes3.appservice import ApplicationServiceAccessPoint
 from bacpypes3.app import Application
 from bacpypes3.basetypes import EngineeringUnits
 from bacpypes3.comm import bind
+from bacpypes3.errors import PropertyError
 from bacpypes3.ipv4.app import NormalApplication
 from bacpypes3.ipv4.bvll import BVLLCodec
 from bacpypes3.ipv4.service import BIPBBMD, UDPMultiplexer
 from bacpypes3.ipv4 import IPv4DatagramServer
 from bacpypes3.local.analog import AnalogInputObject, AnalogValueObjectCmd
+from bacpypes3.local.binary import BinaryValueObjectCmd
+from bacpypes3.local.cmd import Commandable
 from bacpypes3.local.device import DeviceObject
+from bacpypes3.local.multistate import MultiStateValueObject
 from bacpypes3.netservice import NetworkServiceAccessPoint, NetworkServiceElement
 from bacpypes3.pdu import Address, IPv4Address
+from bacpypes3.object import CharacterStringValueObject
 from bacpypes3.primitivedata import Null, ObjectIdentifier, Real
 from bacpypes3.service.cov import ChangeOfValueServices
 
@@ -69,7 +77,61 @@ def station(kind: type, address: str, instance: int, max_apdu: int) -> Device:
     return kind(device, IPv4Address(f"{address}:47808"))
 
 
-async def device(kind: type, address: str, instance: int, max_apdu: int, objects: int) -> None:
+class Text(CharacterStringValueObject):
+    """A text that others write."""
+
+
+class Sealed(AnalogInputObject):
+    """A value that nobody may write."""
+
+    async def write_property(self, *_: object) -> None:
+        raise PropertyError(errorCode="writeAccessDenied")
+
+
+class State(Commandable, MultiStateValueObject):
+    """A state that others command."""
+
+
+def furnish(app: Device) -> None:
+    app.add_object(
+        BinaryValueObjectCmd(
+            objectIdentifier=("binary-value", 1),
+            objectName="Fan Enable",
+            presentValue="inactive",
+            relinquishDefault="inactive",
+            inactiveText="stopped",
+            activeText="running",
+            statusFlags=[0, 0, 0, 0],
+        )
+    )
+    app.add_object(
+        State(
+            objectIdentifier=("multi-state-value", 1),
+            objectName="Fan/Speed",
+            presentValue=1,
+            relinquishDefault=1,
+            numberOfStates=3,
+            stateText=["off", "low", "high"],
+            statusFlags=[0, 0, 0, 0],
+        )
+    )
+    app.add_object(
+        Text(objectIdentifier=("characterstring-value", 1), objectName="Note", presentValue="grün", statusFlags=[0, 0, 0, 0])
+    )
+    app.add_object(
+        AnalogInputObject(
+            objectIdentifier=("analog-input", 900),
+            objectName="Broken Sensor",
+            presentValue=-40.0,
+            statusFlags=[0, 0, 0, 0],
+            reliability="noSensor",
+            units=EngineeringUnits("degreesCelsius"),
+        )
+    )
+    app.add_object(Sealed(objectIdentifier=("analog-input", 901), objectName="Sealed", presentValue=7.0, statusFlags=[0, 0, 0, 0]))
+
+
+async def device(kind: type, address: str, instance: int, max_apdu: int, objects: int, plant: bool = False) -> None:
     app = station(kind, address, instance, max_apdu)
     inputs = []
     for n in range(1, objects + 1):
@@ -94,7 +156,9 @@ async def device(kind: type, address: str, instance: int, max_apdu: int, objects
             units=EngineeringUnits("degreesCelsius"),
         )
     )
-    while True:
+    if plant:
+        furnish(app)
+    while not plant:
         await asyncio.sleep(0.2)
         inputs[0].presentValue = inputs[0].presentValue + 1.0
 
@@ -133,9 +197,10 @@ async def main() -> None:
         return
     instance, max_apdu, objects = (int(text) for text in rest[1:4])
     made = Bbmd if kind == "bbmd" else Device
-    tasks = [asyncio.create_task(device(made, rest[0], instance, max_apdu, objects))]
+    plant = kind == "plant"
+    tasks = [asyncio.create_task(device(made, rest[0], instance, max_apdu, objects, plant))]
     for n, address in enumerate(rest[4:], start=1):
-        tasks.append(asyncio.create_task(device(Device, address, instance + n, max_apdu, objects)))
+        tasks.append(asyncio.create_task(device(Device, address, instance + n, max_apdu, objects, plant)))
     await asyncio.sleep(1)  # the sockets are opened by tasks that nobody can wait for
     for task in tasks:
         if task.done():

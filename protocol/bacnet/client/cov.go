@@ -48,11 +48,7 @@ func (d Remote) Subscribe(ctx context.Context, w Watch) (*Subscription, error) {
 	s := &Subscription{Watch: w, device: d}
 	s.timer.Owner = s
 	d.client.mu.Lock()
-	for used := true; used; _, used = d.client.subs[d.client.process] {
-		d.client.process++
-	}
-	s.process = d.client.process
-	d.client.subs[s.process] = s // the device may notify before it acknowledges
+	d.client.identify(s)
 	d.client.mu.Unlock()
 	which, payload := s.request(false)
 	_, err := d.Do(ctx, which, payload)
@@ -66,13 +62,79 @@ func (d Remote) Subscribe(ctx context.Context, w Watch) (*Subscription, error) {
 	return s, nil
 }
 
+// Watch is [Remote.Subscribe] without waiting: Renewed is told how the first request ended, too, and after
+// an error it is tried again. There is an error only if the subscription cannot be begun.
+func (d Remote) Watch(w Watch) (*Subscription, error) {
+	if w.Lifetime <= 0 {
+		w.Lifetime = 5 * time.Minute
+	}
+	s := &Subscription{Watch: w, device: d}
+	s.timer.Owner = s
+	c := d.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, ErrClosed
+	}
+	c.identify(s)
+	now := time.Now()
+	c.renewals.Set(&s.timer, now)
+	c.arm(now)
+	return s, nil
+}
+
+// Renew subscribes again soon, such as when notifications are missing.
+func (s *Subscription) Renew() {
+	c := s.device.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s.closed || c.closed {
+		return
+	}
+	now := time.Now()
+	c.renewals.Set(&s.timer, now)
+	c.arm(now)
+}
+
+// Stop ends the subscription and tells the device, without waiting for its answer.
+func (s *Subscription) Stop() {
+	c := s.device.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s.closed || c.closed {
+		return
+	}
+	c.drop(s)
+	which, payload := s.request(true)
+	now := time.Now()
+	_ = c.enqueueLocked(now, &call{request: transaction.Request[ip.Address]{
+		Peer: s.device.Address, Limits: s.device.limits(), Service: which, Payload: payload, Done: func([]byte, error) {},
+	}}) // the device forgets it at the end of its lifetime
+	c.arm(now)
+}
+
+// identify gives a subscription an identifier that no other one has: the device may notify before it
+// acknowledges. The lock is held.
+func (c *Client) identify(s *Subscription) {
+	for used := true; used; _, used = c.subs[c.process] {
+		c.process++
+	}
+	s.process = c.process
+	c.subs[s.process] = s
+}
+
+// drop forgets a subscription. The lock is held.
+func (c *Client) drop(s *Subscription) {
+	s.closed = true
+	delete(c.subs, s.process)
+	c.renewals.Stop(&s.timer)
+}
+
 // Cancel cancels the subscription. Whatever the error, nothing is notified any more.
 func (s *Subscription) Cancel(ctx context.Context) error {
 	c := s.device.client
 	c.mu.Lock()
-	s.closed = true
-	delete(c.subs, s.process)
-	c.renewals.Stop(&s.timer)
+	c.drop(s)
 	c.mu.Unlock()
 	which, payload := s.request(true)
 	_, err := s.device.Do(ctx, which, payload)

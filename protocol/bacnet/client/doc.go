@@ -39,6 +39,7 @@ type Config struct {
 type Pace struct {
 	InFlight int           // requests under way; 1
 	Interval time.Duration // from the start of one request to the next; 0
+	Batch    int           // properties in one ReadPropertyMultiple; 0: as many as fit, 1: it is not used
 }
 
 // Device is where a device is and what it takes. Two devices may have the same instance: the
@@ -49,6 +50,9 @@ type Device struct {
 	MaxAPDU      int // octets; 0: 1476
 	Segmentation service.Segmentation
 	Vendor       uint16
+
+	Timeout time.Duration // of an answer; 0: that of Config.Transaction
+	Retries int           // of requests; 0: those of Config.Transaction, negative: none
 }
 
 // ID returns the identifier of the device's device object.
@@ -58,6 +62,7 @@ func (d Device) limits() transaction.Limits {
 	return transaction.Limits{
 		MaxAPDU:  d.MaxAPDU,
 		Segments: d.Segmentation == service.SegmentedBoth || d.Segmentation == service.SegmentedReceive,
+		Timeout:  d.Timeout, Retries: d.Retries,
 	}
 }
 

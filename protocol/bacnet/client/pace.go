@@ -19,6 +19,8 @@ type peer struct {
 	timer    deadline.Timer[*peer]
 	waiting  bool // in ready
 
+	heard  bool // it answered a request
+	many   bool // it answered a ReadPropertyMultiple
 	single bool // it does not do ReadPropertyMultiple
 	batch  int  // properties that it answers in one request; 0: not known
 }

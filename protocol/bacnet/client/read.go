@@ -28,6 +28,7 @@ const (
 	ackHead      = 3  // of the APDU
 	objectSize   = 7  // identifier, opening and closing tag
 	propertySize = 13 // a property with a value of a number, or an error
+	textSize     = 40 // more for a text
 	requestSize  = 5  // a property in the request
 	defaultBatch = 100
 )
@@ -50,8 +51,8 @@ func (d Remote) ReadProperty(ctx context.Context, p Property) (encoding.Any, err
 
 // Read reads properties in as few requests as the device takes, and returns a result for each, in
 // order. When a device aborts because its answer would be too long, it is asked for less at once;
-// when it cannot do ReadPropertyMultiple, or answers it wrongly, it is asked for one property at a
-// time. Both are remembered until [Client.Forget]. The error is that of the way to the device,
+// when it cannot do ReadPropertyMultiple, answers it wrongly or leaves it unanswered, it is asked for
+// one property at a time. Both are remembered until [Client.Forget]. The error is that of the way to the device,
 // such as transaction.ErrTimeout: then results from there on have it too.
 func (d Remote) Read(ctx context.Context, properties []Property) ([]Result, error) {
 	results := make([]Result, len(properties))
@@ -76,10 +77,10 @@ func (d Remote) Read(ctx context.Context, properties []Property) ([]Result, erro
 
 // readOne returns an error only when the device cannot be reached.
 func (d Remote) readOne(ctx context.Context, p Property, r *Result) error {
-	r.Value, r.Err = d.ReadProperty(ctx, p)
-	if fatal(r.Err) {
+	if r.Value, r.Err = d.ReadProperty(ctx, p); fatal(r.Err) {
 		return r.Err
 	}
+	d.learn(func(p *peer) { p.heard = true })
 	return nil
 }
 
@@ -93,7 +94,10 @@ func fatal(err error) bool {
 func (d Remote) batch(properties []Property) int {
 	d.client.mu.Lock()
 	p := d.client.peer(d.Address)
-	single, most := p.single, p.batch
+	single, most := p.single || p.pace.Batch == 1, p.batch
+	if p.pace.Batch > 0 && (most == 0 || p.pace.Batch < most) {
+		most = p.pace.Batch
+	}
 	d.client.mu.Unlock()
 	switch {
 	case single:
@@ -116,12 +120,26 @@ func (d Remote) batch(properties []Property) int {
 			request += objectSize
 		}
 		answer += propertySize
+		if isText(property.Property) {
+			answer += textSize
+		}
 		request += requestSize
 		if i > 0 && (answer > limit && !segments || request > limit) {
 			return i
 		}
 	}
 	return len(properties)
+}
+
+// isText reports whether a property is a text, which is longer than other values.
+func isText(p enum.Property) bool {
+	switch p {
+	case enum.PropertyObjectName, enum.PropertyDescription, enum.PropertyActiveText, enum.PropertyInactiveText,
+		enum.PropertyLocation, enum.PropertyDeviceType, enum.PropertyModelName, enum.PropertyVendorName:
+		return true
+	default:
+		return false
+	}
 }
 
 // readMany reads properties at once and returns how many of them are done: none when less must be
@@ -134,6 +152,7 @@ func (d Remote) readMany(ctx context.Context, properties []Property, results []R
 	switch {
 	case err == nil:
 		if distribute(answer, properties, results) {
+			d.learn(func(p *peer) { p.heard, p.many = true, true })
 			return len(properties), nil
 		}
 		d.learn(func(p *peer) { p.single = true })
@@ -156,10 +175,24 @@ func (d Remote) readMany(ctx context.Context, properties []Property, results []R
 			}
 		}
 		return len(properties), nil
+	case errors.Is(err, transaction.ErrTimeout) && d.doubtful():
+		if d.readOne(ctx, properties[0], &results[0]) != nil {
+			return 0, err
+		}
+		d.learn(func(p *peer) { p.single = true })
+		return 1, nil
 	default:
 		return 0, err
 	}
 	return 0, nil
+}
+
+// doubtful reports whether a device answers requests, but has never answered a ReadPropertyMultiple.
+func (d Remote) doubtful() bool {
+	d.client.mu.Lock()
+	defer d.client.mu.Unlock()
+	p := d.client.peer(d.Address)
+	return p.heard && !p.many
 }
 
 func (d Remote) learn(note func(*peer)) {

@@ -68,6 +68,13 @@ func (d *Device) greet(payload []byte) {
 	}
 }
 
+// Forget drops all subscriptions, as a device does that restarts.
+func (d *Device) Forget() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	clear(d.subs)
+}
+
 // expire drops subscriptions that ended. The lock is held.
 func (d *Device) expire() {
 	now := time.Now()

@@ -68,6 +68,13 @@ func (p *Point) Set(v encoding.Value, flags constructed.StatusFlags) {
 	}
 }
 
+// Flags returns the status flags.
+func (p *Point) Flags() constructed.StatusFlags {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.flags
+}
+
 func (p *Point) attach(changed func(Watched)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -101,6 +101,9 @@ func (c *Client[A]) emit(t *asked[A]) {
 // arm sets the timer for what the transaction waits for.
 func (c *Client[A]) arm(now time.Time, t *asked[A]) {
 	wait := c.config.Timeout
+	if t.Limits.Timeout > 0 {
+		wait = t.Limits.Timeout
+	}
 	switch {
 	case t.in != nil:
 		wait = 4 * c.config.SegmentTimeout
@@ -121,16 +124,24 @@ func (c *Client[A]) expire(now time.Time, t *asked[A]) {
 	switch {
 	case t.in != nil: // segments of the answer stopped
 		c.finish(t, nil, ErrTimeout)
-	case t.sending && t.out.retries < c.config.Retries:
+	case t.sending && t.out.retries < c.retries(t):
 		t.out.retries++
 		c.emit(t)
 		c.arm(now, t)
-	case !t.sending && t.attempts < c.config.Retries:
+	case !t.sending && t.attempts < c.retries(t):
 		t.attempts++
 		c.send(now, t)
 	default:
 		c.finish(t, nil, ErrTimeout)
 	}
+}
+
+// retries returns how often a request is repeated.
+func (c *Client[A]) retries(t *asked[A]) int {
+	if t.Limits.Retries != 0 {
+		return max(t.Limits.Retries, 0)
+	}
+	return c.config.Retries
 }
 
 func (c *Client[A]) finish(t *asked[A], answer []byte, err error) {
@@ -251,7 +262,7 @@ func (c *Client[A]) acknowledged(now time.Time, t *asked[A], h apdu.Header) {
 	case moved:
 		c.emit(t)
 	case again:
-		if t.out.retries >= c.config.Retries {
+		if t.out.retries >= c.retries(t) {
 			return
 		}
 		t.out.retries++

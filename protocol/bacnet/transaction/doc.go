@@ -66,6 +66,9 @@ type Limits struct {
 	MaxAPDU     int  // octets
 	Segments    bool // it puts segments together
 	MaxSegments int  // 0: any number
+
+	Timeout time.Duration // of its answer; 0: that of Config
+	Retries int           // of requests to it; 0: those of Config, negative: none
 }
 
 // Errors of a transaction, beside [service.Error], [RejectError] and [AbortError].

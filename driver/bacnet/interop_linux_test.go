@@ -1,0 +1,118 @@
+package bacnet_test
+
+import (
+	"context"
+	"net/netip"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"voltbus/driver"
+	"voltbus/driver/bacnet"
+	"voltbus/driver/bacnet/pointlist"
+	"voltbus/driver/drivertest"
+	"voltbus/point"
+	"voltbus/protocol/bacnet/client"
+	"voltbus/protocol/bacnet/encoding"
+	"voltbus/protocol/bacnet/enum"
+	"voltbus/protocol/bacnet/ip"
+	"voltbus/testing/peers"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// subnet are the addresses of a test in a namespace: of this node, of another client, and of the devices.
+var subnet = []string{"10.66.0.2/24", "10.66.0.3/24", "10.66.0.11/24", "10.66.0.12/24"}
+
+// namespace runs the test in a network of its own.
+func namespace(t *testing.T) bool {
+	t.Helper()
+	return peers.Namespace(t, subnet...)
+}
+
+// plant is the registry of the devices that bacnet_peer.py makes.
+func plant() []pointlist.Entry {
+	return []pointlist.Entry{
+		{Name: "temp 1", Object: "analog-input:1", Unit: "degreesCelsius"},
+		{Name: "temp 2", ObjectType: "analogInput", Instance: "2"},
+		{Name: "setpoint", Object: "analog-value:1", Writable: "true", Priority: "10", Min: "5", Max: "40"},
+		{Name: "fan", Object: "binary-value:1", Writable: "true", Priority: "16", States: "stopped|running"},
+		{Name: "fan text", Object: "binary-value:1", Type: "text", States: "stopped|running"},
+		{Name: "speed", Object: "multi-state-value:1", Writable: "true", Priority: "16", States: "off|low|high"},
+		{Name: "speed text", Object: "multi-state-value:1", Type: "text", Writable: "true", Priority: "16", States: "off|low|high"},
+		{Name: "note", Object: "characterstring-value:1", Writable: "true"},
+		{Name: "units", Object: "analog-input:1", Property: "units"},
+		{Name: "flags", Object: "analog-input:1", Property: "statusFlags"},
+		{Name: "level 8", Object: "analog-value:1", Property: "priority-array", ArrayIndex: "8", Type: "text"},
+		{Name: "denied", Object: "analog-input:901", Writable: "true"},
+		{Name: "broken", Object: "analog-input:900"},
+		{Name: "absent", Object: "analog-input:77"},
+		{Name: "no property", Object: "analog-input:1", Property: "priority-array"},
+	}
+}
+
+// config returns the configuration of a device.
+func config(t *testing.T, instance int, entries []pointlist.Entry, change func(*bacnet.Config)) *bacnet.Config {
+	t.Helper()
+	c := bacnet.NewConfig()
+	c.Local, c.Device, c.Timeout = "10.66.0.2/24", &instance, 2*time.Second
+	c.Registry.Entries = entries
+	if change != nil {
+		change(c)
+	}
+	if problems := append(c.Load(nil), c.Validate()...); len(problems) > 0 {
+		t.Fatalf("the configuration has problems: %v", problems)
+	}
+	return c
+}
+
+// other is a client that commands the devices beside the driver.
+func other(t *testing.T, device string) client.Remote {
+	t.Helper()
+	c, err := client.Open(t.Context(), client.Config{IP: ip.Config{Listen: netip.MustParseAddrPort("10.66.0.3:47808")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c.At(client.Device{Address: ip.Address{Link: netip.MustParseAddrPort(device + ":47808")}})
+}
+
+var setpoint = client.Property{Object: encoding.ObjectID{Type: enum.AnalogValue, Instance: 1}, Property: enum.PropertyPresentValue}
+
+func TestTheDriverKeepsTheContractWithDevicesOfBacpypes(t *testing.T) {
+	if !peers.Namespace(t, subnet...) {
+		return
+	}
+	peers.BACnet(t, "plant", "10.66.0.11/24", "11", "480", "20", "10.66.0.12/24")
+	operator := other(t, "10.66.0.12")
+	target := float32(20)
+	drivertest.Run(t, drivertest.Harness{
+		Kind:   bacnet.Kind(),
+		Config: func(t *testing.T, _ string) driver.Config { return config(t, 11, plant(), nil) },
+		Want: map[string]point.Value{
+			"temp 1": point.FloatOf(1.5), "temp 2": point.FloatOf(2.5), "setpoint": point.FloatOf(20), "fan": point.BoolOf(false),
+			"fan text": point.TextOf("stopped"), "speed": point.IntOf(1), "speed text": point.TextOf("off"), "note": point.TextOf("grün"),
+			"units": point.IntOf(62), "flags": point.TextOf("0000"), "denied": point.FloatOf(7), "level 8": point.TextOf("null"),
+		},
+		Bad:     map[string]point.Quality{"absent": point.BadConfig, "no property": point.BadConfig, "broken": point.BadSensor},
+		Timeout: 2 * time.Second,
+		Absent: func(t *testing.T) driver.Config {
+			return config(t, 11, plant(), func(c *bacnet.Config) { c.Local = "10.77.0.2/24" })
+		},
+		Reporting: func(t *testing.T, _ string) driver.Config {
+			return config(t, 12, plant()[:4], func(c *bacnet.Config) { c.COVLifetime = time.Minute })
+		},
+		Report: func(t *testing.T) (string, point.Value) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			target++
+			if err := operator.Write(ctx, setpoint, encoding.Real(target), 8); err != nil {
+				t.Fatalf("command the device: %v", err)
+			}
+			return "setpoint", point.FloatOf(float64(target))
+		},
+		Writable: "setpoint", Value: point.FloatOf(25.5), ReadOnly: "temp 1", TooMuch: point.FloatOf(1e300), Denied: "denied",
+		Prioritized: "speed", Priority: point.IntOf(3), Unprioritized: "note",
+	})
+}
