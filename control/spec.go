@@ -16,12 +16,6 @@ type Level uint8
 // Levels is how many there are.
 const Levels = 16
 
-// Places is a set of levels; the zero Places is empty.
-type Places uint16
-
-// With returns the set with a level from 1 to 16.
-func (p Places) With(level Level) Places { return p | 1<<(level-1) }
-
 // Revert says what a point is set to when its last command ended.
 type Revert string
 

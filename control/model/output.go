@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"math"
 	"time"
 
@@ -24,10 +23,9 @@ type output struct {
 	state     control.Output //
 	held      point.Value    // what the point is set to, as far as known
 	reported  point.Value    // what the device last answered
-	place     control.Level  // of what the point is set to, in the array of the device; 0: nothing
-	places    control.Places // where the device may have something that was commanded
-	changedAt time.Duration  // when held changed; 0: never
-	turnedAt  time.Duration  // when held turned from zero to non-zero or back; 0: never
+	placed    control.Placement
+	changedAt time.Duration // when held changed; 0: never
+	turnedAt  time.Duration // when held turned from zero to non-zero or back; 0: never
 	timer     step.Timer
 	write     writer
 	feedback  feedback
@@ -126,7 +124,7 @@ func (o *output) ask(want control.Write) {
 // reports otherwise is left alone until a new request.
 func (o *output) follows(want *control.Write) bool {
 	switch {
-	case want.Release || o.placeOf(want) != o.place:
+	case want.Release || !o.placed.Has(o.target.spec, want):
 		return false
 	case o.state == control.Confirmed:
 		return o.target.spec.Alike(o.held, want.Value)
@@ -134,32 +132,6 @@ func (o *output) follows(want *control.Write) bool {
 		return !o.insist && o.target.spec.Alike(o.held, want.Value)
 	}
 	return o.state == control.Mismatch && !o.insist
-}
-
-// placeOf returns the level that a value has in the array of the device; 0 if it has no array.
-func (o *output) placeOf(want *control.Write) control.Level {
-	array := o.target.spec.Array
-	if array == 0 || want.Release {
-		return 0
-	}
-	return cmp.Or(want.Level, array)
-}
-
-// put says where in the array of the device a write goes, and what it takes back there.
-func (o *output) put(want *control.Write) {
-	if want.Place = o.placeOf(want); want.Place != 0 {
-		o.places = o.places.With(want.Place)
-	}
-	if o.target.spec.Array != 0 {
-		want.Back = o.places
-	}
-}
-
-// placed notes that a write was carried out, and nothing of what was commanded before is left in the device.
-func (o *output) placed(sent *control.Write) {
-	if o.place, o.places = sent.Place, 0; sent.Place != 0 {
-		o.places = o.places.With(sent.Place)
-	}
 }
 
 // restrain changes what is commanded to what may be written now, and returns the steady time from which more

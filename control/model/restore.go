@@ -19,7 +19,7 @@ func (o *output) record() state.Point {
 	now, f := o.m.step.Now, &o.feedback
 	s := state.Point{
 		Before: state.Value{Value: o.before}, Reverting: o.reverting, Failsafe: o.failsafe, Undo: o.undo, Partial: o.partial, Output: o.state,
-		Place: o.place, Places: o.places, Held: state.Value{Value: o.held}, Reported: state.Value{Value: o.reported}, Text: o.write.text,
+		Placement: o.placed, Held: state.Value{Value: o.held}, Reported: state.Value{Value: o.reported}, Text: o.write.text,
 	}
 	if sent := &o.write.sent; sent.ID != 0 {
 		s.Sent = &state.Write{
@@ -96,7 +96,7 @@ func (m records) point(path point.Path, data []byte) error {
 func (o *output) restore(s *state.Point) {
 	now := o.m.step.Now
 	o.before, o.reverting, o.failsafe, o.state = s.Before.Value, s.Reverting, s.Failsafe, s.Output
-	o.undo, o.partial, o.place, o.places = s.Undo, s.Partial, s.Place, s.Places
+	o.undo, o.partial, o.placed = s.Undo, s.Partial, s.Placement
 	o.held, o.reported, o.write.text = s.Held.Value, s.Reported.Value, s.Text
 	o.changedAt, o.turnedAt = now.Ago(s.Changed), now.Ago(s.Turned)
 	f := &o.feedback

@@ -29,7 +29,7 @@ func (w *writer) send(want control.Write) {
 		want.Cause = control.CauseRetry
 	}
 	if !want.Read {
-		o.put(&want)
+		o.placed.Put(o.target.spec, &want)
 	}
 	want.ID = s.Write(want)
 	w.sent, o.insist = want, false
@@ -85,7 +85,7 @@ func (w *writer) carriedOut(sent *control.Write, got point.Value) {
 	o := w.output
 	w.answered(got)
 	w.taken(sent)
-	o.placed(sent)
+	o.placed.Done(sent)
 	if sent.Release {
 		o.state, o.held = control.Idle, point.Value{}
 		w.event(control.WriteConfirmed, sent, got, nil)

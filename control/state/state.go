@@ -108,8 +108,6 @@ type Point struct {
 	Failsafe  bool           `json:"failsafe,omitempty"`
 	Undo      bool           `json:"undo,omitempty"`    // the revert is to what the point had before a command that was declined in part
 	Partial   bool           `json:"partial,omitempty"` // the device may have a part of a value that it declined
-	Place     control.Level  `json:"place,omitempty"`   // of what the point is set to, in the array of the device
-	Places    control.Places `json:"places,omitempty"`  // where the device may have something that was commanded, bit 0 for level 1
 	Output    control.Output `json:"output"`
 	Held      Value          `json:"held"`
 	Reported  Value          `json:"reported"`
@@ -122,6 +120,8 @@ type Point struct {
 	Told     bool          `json:"told,omitempty"`      // that there is a mismatch
 	SayAt    time.Time     `json:"say_at,omitzero"`     // the next one is not told before
 	SayPause time.Duration `json:"say_pause,omitempty"` // after the next one that is told
+
+	control.Placement
 
 	Sent *Write `json:"sent,omitempty"` // the write that is under way
 	Text string `json:"text,omitempty"`

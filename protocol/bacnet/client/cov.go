@@ -48,7 +48,7 @@ func (d Remote) Subscribe(ctx context.Context, w Watch) (*Subscription, error) {
 	s := &Subscription{Watch: w, device: d}
 	s.timer.Owner = s
 	d.client.mu.Lock()
-	d.client.identify(s)
+	s.identify()
 	d.client.mu.Unlock()
 	which, payload := s.request(false)
 	_, err := d.Do(ctx, which, payload)
@@ -76,7 +76,7 @@ func (d Remote) Watch(w Watch) (*Subscription, error) {
 	if c.closed {
 		return nil, ErrClosed
 	}
-	c.identify(s)
+	s.identify()
 	now := time.Now()
 	c.renewals.Set(&s.timer, now)
 	c.arm(now)
@@ -104,7 +104,7 @@ func (s *Subscription) Stop() {
 	if s.closed || c.closed {
 		return
 	}
-	c.drop(s)
+	s.drop()
 	which, payload := s.request(true)
 	now := time.Now()
 	_ = c.enqueueLocked(now, &call{request: transaction.Request[ip.Address]{
@@ -115,7 +115,8 @@ func (s *Subscription) Stop() {
 
 // identify gives a subscription an identifier that no other one has: the device may notify before it
 // acknowledges. The lock is held.
-func (c *Client) identify(s *Subscription) {
+func (s *Subscription) identify() {
+	c := s.device.client
 	for used := true; used; _, used = c.subs[c.process] {
 		c.process++
 	}
@@ -124,7 +125,8 @@ func (c *Client) identify(s *Subscription) {
 }
 
 // drop forgets a subscription. The lock is held.
-func (c *Client) drop(s *Subscription) {
+func (s *Subscription) drop() {
+	c := s.device.client
 	s.closed = true
 	delete(c.subs, s.process)
 	c.renewals.Stop(&s.timer)
@@ -134,7 +136,7 @@ func (c *Client) drop(s *Subscription) {
 func (s *Subscription) Cancel(ctx context.Context) error {
 	c := s.device.client
 	c.mu.Lock()
-	c.drop(s)
+	s.drop()
 	c.mu.Unlock()
 	which, payload := s.request(true)
 	_, err := s.device.Do(ctx, which, payload)
