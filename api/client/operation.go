@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -28,6 +30,21 @@ func Do[In, Out any](ctx context.Context, c *Client, op operation.Operation[In, 
 func Tell[In any](ctx context.Context, c *Client, op operation.Operation[In, operation.None], in In) error {
 	_, err := Do(ctx, c, op, in)
 	return err
+}
+
+// Copy asks for a declared operation whose answer is a file, and writes that to w; it returns its bytes. With an error, what was written is
+// not complete.
+func Copy[In any](ctx context.Context, c *Client, op operation.Operation[In, operation.None], in In, w io.Writer) (int64, error) {
+	resp, err := ask(ctx, c, op, in)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	n, err := io.Copy(w, resp.Body)
+	if err != nil {
+		return n, fault.E("client.Copy", fault.Unreachable, op.Name, fmt.Errorf("the file is not complete after %d bytes: %w", n, err))
+	}
+	return n, nil
 }
 
 // ask asks for a declared operation, and returns the response of a success. The caller closes its body.

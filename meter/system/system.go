@@ -149,11 +149,16 @@ func (s *System) Part() metering.Part {
 	if s.store == nil {
 		return metering.Part{Gate: s.gate, Now: s.now, Concentrator: s}
 	}
-	return metering.Part{Store: s.store, Gate: s.gate, Validator: s.validator, Now: s.now, Zone: s.zone, Document: s.document}
+	return metering.Part{Store: s.store, Counted: duckdb.Counting{Store: s.store}, Gate: s.gate, Validator: s.validator, Now: s.now, Zone: s.zone, Document: s.document}
 }
 
 // WebService answers the messages of other metering systems.
-func (s *System) WebService() *webservice.Service { return webservice.New(s.gate) }
+func (s *System) WebService() *webservice.Service {
+	if s.store == nil {
+		return webservice.New(s.gate, nil)
+	}
+	return webservice.New(s.gate, s.store)
+}
 
 // blocks is the store as a sink fills it.
 type blocks struct {

@@ -36,9 +36,9 @@ func BenchmarkRead(b *testing.B) {
 		{"application/xml", cim.String()}, {"text/csv", csv.String()}, {"application/senml+json", senml.String() + "]"}, {compact.Media, string(block)},
 	} {
 		b.Run(tt.media, func(b *testing.B) {
-			m := &answer.Message{Media: tt.media, Body: []byte(tt.body)}
+			s, m := &Service{}, &answer.Message{Media: tt.media, Body: []byte(tt.body)}
 			for b.Loop() {
-				if l, err := read(m); err != nil || len(l.Readings) != count {
+				if l, err := s.read(b.Context(), m); err != nil || len(l.Readings) != count {
 					b.Fatal(l, err)
 				}
 			}

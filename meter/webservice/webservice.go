@@ -4,10 +4,12 @@ package webservice
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"mime"
 	"net/http"
+	"time"
 
 	"voltbus/api/answer"
 	"voltbus/fault"
@@ -17,6 +19,7 @@ import (
 	"voltbus/meter/gate"
 	"voltbus/meter/message"
 	"voltbus/meter/message/compact"
+	"voltbus/meter/message/greenbutton"
 	"voltbus/meter/message/senml"
 	"voltbus/meter/message/soap"
 )
@@ -26,23 +29,34 @@ type Gate interface {
 	Take(ctx context.Context, sender, under string, readings []meter.Reading) (gate.Taken, error)
 }
 
+// Registry knows the meters.
+type Registry interface {
+	Meter(ctx context.Context, id string) (meter.Meter, error)
+}
+
 // Service is the web service of a metering data system.
-type Service struct{ gate Gate }
+type Service struct {
+	gate   Gate
+	meters Registry
+}
 
-// New returns a service that hands readings to a gate.
-func New(g Gate) *Service { return &Service{g} }
+// New returns a service that hands readings to a gate. meters is nil where none are registered.
+func New(g Gate, meters Registry) *Service { return &Service{g, meters} }
 
-var errMedia = errors.New("the body must be application/xml (IEC 61968-9 MeterReadings), text/csv, application/senml+json, application/senml+cbor or " +
-	compact.Media + "; set Content-Type")
+var errMedia = errors.New("the body must be application/xml (IEC 61968-9 MeterReadings), " + greenbutton.Media + " (Green Button), text/csv, application/senml+json, " +
+	"application/senml+cbor or " + compact.Media + "; set Content-Type")
 
 // limits bound a document: its bytes are bounded by who reads the body.
 func limits() xmlpull.Limits { return xmlpull.Limits{Depth: 16} }
 
 // Record records the readings of a message of a media type: application/xml and text/xml are MeterReadings of IEC
-// 61968-9, text/csv is a table, application/senml+json and application/senml+cbor are SenML, compact.Media is a block. It fails with fault.Invalid for what is no such message, and as the gate does.
+// 61968-9, greenbutton.Media is a Green Button file, text/csv is a table, application/senml+json and application/senml+cbor are SenML, compact.Media is a block. It fails with fault.Invalid for what is no such message, and as the gate does.
 func (s *Service) Record(ctx context.Context, m *answer.Message) (answer.Reply, error) {
 	const op = "meter.Record"
-	list, err := read(m)
+	list, err := s.read(ctx, m)
+	if fault.Is(err, fault.Unavailable) {
+		return answer.Reply{}, err
+	}
 	if err != nil {
 		return answer.Reply{}, fault.E(op, fault.Invalid, "body", err)
 	}
@@ -55,7 +69,7 @@ func (s *Service) Record(ctx context.Context, m *answer.Message) (answer.Reply, 
 }
 
 // read reads the readings of a message.
-func read(m *answer.Message) (*message.List, error) {
+func (s *Service) read(ctx context.Context, m *answer.Message) (*message.List, error) {
 	kind, _, err := mime.ParseMediaType(m.Media)
 	if err != nil {
 		return nil, errMedia
@@ -63,6 +77,8 @@ func read(m *answer.Message) (*message.List, error) {
 	switch kind {
 	case "application/xml", "text/xml":
 		return message.ReadCIM(bytes.NewReader(m.Body), limits())
+	case greenbutton.Media:
+		return s.readGreenButton(ctx, m.Body)
 	case "text/csv":
 		return message.ReadCSV(bytes.NewReader(m.Body))
 	case "application/senml+json":
@@ -73,6 +89,27 @@ func read(m *answer.Message) (*message.List, error) {
 		return compact.Read(m.Body)
 	}
 	return nil, errMedia
+}
+
+var errUnregistered = errors.New("no meter is registered with the last part of the address of the UsagePoint as its id: register it first")
+
+// readGreenButton reads a Green Button file. Where meters are registered, their channels are found.
+func (s *Service) readGreenButton(ctx context.Context, body []byte) (*message.List, error) {
+	if s.meters == nil {
+		return greenbutton.Read(bytes.NewReader(body), limits(), nil)
+	}
+	var broken error // no refusal: the sender tries again
+	list, err := greenbutton.Read(bytes.NewReader(body), limits(), func(id string, t meter.ReadingType, length time.Duration) (greenbutton.Target, error) {
+		m, err := s.meters.Meter(ctx, id)
+		if err != nil {
+			if !fault.Is(err, fault.NotFound) {
+				broken = err
+			}
+			return greenbutton.Target{}, errUnregistered
+		}
+		return greenbutton.Fit(&m, t, length)
+	})
+	return list, cmp.Or(err, broken)
 }
 
 func (s *Service) take(ctx context.Context, m *answer.Message, l *message.List) (*message.Answer, error) {

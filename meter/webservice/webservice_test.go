@@ -46,7 +46,7 @@ func start(t *testing.T) *site {
 			s.blocks++
 			return func(context.Context) error { return nil }, nil
 		},
-	}))
+	}), meters)
 	return s
 }
 

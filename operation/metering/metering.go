@@ -157,8 +157,10 @@ var (
 
 // Part does what is asked of the metering system.
 type Part struct {
-	Store     Store // nil for a node that is no metering data system
-	Gate      Gate  // nil for a node that takes no readings of meters
+	Store Store // nil for a node that is no metering data system
+	// Counted tells how far days are; nil where the engine of the store does not.
+	Counted   store.Progressive
+	Gate      Gate // nil for a node that takes no readings of meters
 	Validator Validator
 	Now       func() time.Time
 	// Zone is that of the local days.
@@ -175,7 +177,8 @@ func (p *Part) Operations() []operation.Bound {
 		operation.Bind(Register, nil, p.register), operation.Bind(List, nil, p.list), operation.Bind(Get, nil, p.get),
 		operation.Bind(Readings, nil, p.readings), operation.Bind(Missing, nil, p.missing), operation.Bind(Exceptions, nil, p.exceptions),
 		operation.Bind(Settle, nil, p.settle), operation.Bind(EditReading, nil, p.edit), operation.Bind(Exchange, nil, p.exchange),
-		operation.Bind(Validate, nil, p.validate), operation.Bind(Bill, nil, p.bill),
+		operation.Bind(Validate, nil, p.validate), operation.Bind(Bill, nil, p.bill), operation.Bind(Progress, nil, p.progress),
+		operation.BindStream(GreenButton, nil, p.greenButton),
 	}
 	if p.Store == nil {
 		system = operation.Absent(system)

@@ -78,6 +78,7 @@ var (
 			Reads: []operation.Content{
 				{Media: "application/xml", Doc: "MeterReadings of IEC 61968-9"},
 				{Media: xml, Doc: "MeterReadings of IEC 61968-9"},
+				{Media: "application/atom+xml", Doc: "Green Button (ESPI, NAESB REQ.21): an Atom feed of IntervalBlocks; the last part of the address of the UsagePoint is the id of the meter"},
 				{Media: "text/csv", Doc: "Columns meter, channel or readingType, end (of the interval), value"},
 			},
 			Answers: usual("The node cannot record now, or is no metering data system"),

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"voltbus/meter/store"
 	"voltbus/meter/store/duckdb/heal"
@@ -19,7 +18,7 @@ const version = 2
 // load makes the tables, or reads what is kept in memory.
 func load(ctx context.Context, s *Store) error {
 	c := s.writer
-	if err := execAll(ctx, c, "SET allowed_directories=["+heal.Quoted(filepath.Join(s.options.Dir, heal.Folder))+"];\nSET enable_external_access=false;\nSET lock_configuration=true"); err != nil {
+	if err := table.ExecAll(ctx, c, "SET allowed_directories=["+heal.Quoted(filepath.Join(s.options.Dir, heal.Folder))+"];\nSET enable_external_access=false;\nSET lock_configuration=true"); err != nil {
 		return err
 	}
 	tables := int64(0)
@@ -48,7 +47,7 @@ func load(ctx context.Context, s *Store) error {
 		return err
 	}
 	if first {
-		if err := s.transaction(ctx, func(c *engine.Conn) error { return execAll(ctx, c, table.FromFirst) }); err != nil {
+		if err := s.transaction(ctx, func(c *engine.Conn) error { return table.ExecAll(ctx, c, table.FromFirst) }); err != nil {
 			return err
 		}
 	}
@@ -63,7 +62,7 @@ func load(ctx context.Context, s *Store) error {
 // create makes the tables. One that takes the place of a damaged database has its meters.
 func create(ctx context.Context, s *Store, zone string) error {
 	err := s.transaction(ctx, func(c *engine.Conn) error {
-		if err := execAll(ctx, c, table.Schema+registry.Schema); err != nil {
+		if err := table.ExecAll(ctx, c, table.Schema+registry.Schema); err != nil {
 			return err
 		}
 		return c.Exec(ctx, "INSERT INTO layout VALUES ($1, $2)", version, zone)
@@ -125,14 +124,4 @@ func loadRedo(ctx context.Context, s *Store, c *engine.Conn) error {
 // saveState writes cursor, moment, and counters.
 func (x *change) saveState() error {
 	return x.c.Exec(x.ctx, "UPDATE state SET log = $1, sequence = $2, newest = $3, exception = $4, strays = $5", x.cursor.log, x.cursor.sequence, x.recorded, x.number, x.strays.all())
-}
-
-// execAll carries out statements one after another.
-func execAll(ctx context.Context, c *engine.Conn, statements string) error {
-	for one := range strings.SplitSeq(statements, ";\n") {
-		if err := c.Exec(ctx, one); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -18,14 +18,16 @@ func open(tb testing.TB, dir string, zone *time.Location, now func() time.Time, 
 	return s
 }
 
+func counting(s store.Store) store.Progressive { return duckdb.Counting{Store: s.(*duckdb.Store)} } //nolint:forcetypeassert // open makes it
+
 func TestStore(t *testing.T) {
-	metertest.Run(t, metertest.Engine{Durable: true, Open: func(tb testing.TB, dir string, zone *time.Location, now func() time.Time) store.Store {
+	metertest.Run(t, metertest.Engine{Durable: true, Progress: counting, Open: func(tb testing.TB, dir string, zone *time.Location, now func() time.Time) store.Store {
 		return open(tb, dir, zone, now, 0)
 	}})
 }
 
 func TestStoreThatJudgesInSmallBlocks(t *testing.T) {
-	metertest.Run(t, metertest.Engine{Durable: true, Open: func(tb testing.TB, dir string, zone *time.Location, now func() time.Time) store.Store {
+	metertest.Run(t, metertest.Engine{Durable: true, Progress: counting, Open: func(tb testing.TB, dir string, zone *time.Location, now func() time.Time) store.Store {
 		return open(tb, dir, zone, now, 1)
 	}})
 }

@@ -18,6 +18,8 @@ type Engine struct {
 	Open func(tb testing.TB, dir string, zone *time.Location, now func() time.Time) store.Store
 	// Durable says that what was stored is there when it is opened again.
 	Durable bool
+	// Progress returns what tells how far the days of a store are; nil if the engine does not.
+	Progress func(store.Store) store.Progressive
 }
 
 // Run carries out the suite.
@@ -40,6 +42,7 @@ func Run(t *testing.T, e Engine) {
 		{"a batch that does not fit together is refused", testBatch},
 		{"what is missing of a day is listed in pages", testMissing},
 		{"missing intervals follow the length of local days", testMissingClockChange},
+		{"how far a day is agrees with the histories", testProgress},
 		{"validation is a version of its own, and stays as it was known", testJudge},
 		{"a late reading is judged again", testLate},
 		{"an error of validation stores nothing", testJudgeFails},

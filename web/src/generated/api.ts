@@ -1289,6 +1289,12 @@ export interface MQTTUnknowns {
   topics: MQTTUnknown[];
 }
 
+export interface MeterArrival {
+  /** Seconds after the end of the interval */
+  within: number;
+  readings: Count;
+}
+
 export interface MeterBill {
   /** That were read, the first one first */
   meters: string[];
@@ -1396,6 +1402,18 @@ export interface MeterExceptions {
   exceptions: MeterException[];
 }
 
+export interface MeterHour {
+  from: Time;
+  /** Intervals */
+  expected: Count;
+  /** Have a reading */
+  received: Count;
+  validated: Count;
+  doubted: Count;
+  estimated: Count;
+  edited: Count;
+}
+
 export interface MeterJudgement {
   channels: number;
   /** Readings */
@@ -1460,6 +1478,14 @@ export interface MeterPeriod {
   demand?: MeterDemand;
   /** Of consumption and what was fed in */
   net?: MeterNet;
+}
+
+export interface MeterProgress {
+  day: string;
+  /** Of the local day: 23 or 25 when the clock changes */
+  hours: MeterHour[];
+  /** How late readings came, the shortest time first */
+  arrived: MeterArrival[];
 }
 
 export interface MeterReadings {

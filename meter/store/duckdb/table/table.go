@@ -185,3 +185,13 @@ func Listed(list []uint32) string {
 	}
 	return "(" + strings.Join(parts, " OR ") + ")"
 }
+
+// ExecAll carries out statements one after another.
+func ExecAll(ctx context.Context, c *engine.Conn, statements string) error {
+	for one := range strings.SplitSeq(statements, ";\n") {
+		if err := c.Exec(ctx, one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
