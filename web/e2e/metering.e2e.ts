@@ -48,6 +48,7 @@ describe("metering", () => {
     await page.getByRole("img", { name: /96 readings/ }).press("ArrowRight");
     const versions = page.getByRole("region", { name: "Versions" });
     await versions.getByText("raw").waitFor();
+    await versions.getByRole("row", { name: /validated billed/ }).waitFor();
     await versions.getByLabel(/^Value/).fill("0.75");
     await versions.getByLabel("Reason").fill("read on site");
     await versions.getByRole("button", { name: "Set the value" }).click();
@@ -55,6 +56,56 @@ describe("metering", () => {
     expect(system.edits).toHaveLength(1);
     expect(await seriousViolations(page)).toEqual([]);
     expect(complaints).toEqual([]);
+  });
+
+  test("shows each hour of a day, and how late readings came", async () => {
+    const { page } = await meters();
+    await page.getByRole("img", { name: /validated: 186.*estimated: 2.*missing: 3/ }).waitFor();
+    const rates = page.getByRole("region", { name: "Read rate" });
+    await rates.getByRole("row", { name: /^1 d.*97\.4 %/ }).waitFor();
+  });
+
+  test("calculates a bill, and compares it with what was known then", async () => {
+    const { page, complaints } = await meters("/metering/1EMH0001?channel=1&day=2026-03-01");
+    const bill = page.getByRole("region", { name: "Billing determinants" });
+    await bill.getByLabel("From").fill("2026-03-01");
+    await bill.getByLabel("To, not included").fill("2026-04-01");
+    await bill.getByLabel("Tariff").fill("households");
+    await bill.getByLabel("Demand over").selectOption("15");
+    await bill.getByLabel("Compare with").fill("2026-04-03T08:00");
+    await bill.getByRole("button", { name: "Calculate" }).click();
+    await bill.getByText(/3 figures differ from what was known at/).waitFor();
+    await bill.getByRole("row", { name: /peak Consumption kWh 210.5 209.25 -1.25/ }).waitFor();
+    await bill.getByRole("row", { name: /Estimated intervals 4 0 -4/ }).waitFor();
+    await bill.getByRole("row", { name: /1EMH0001 channel 2.*329.25 kWh interpolated/ }).waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    await page.reload();
+    await page.getByText(/3 figures differ from what was known at/).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  test("says why a bill cannot be calculated, and keeps the form on a phone", async () => {
+    const { page } = await meters("/metering/1EMH0001?channel=1&day=2026-03-01", {
+      browser: phone,
+    });
+    const bill = page.getByRole("region", { name: "Billing determinants" });
+    await bill.getByLabel("Tariff").fill("nobody");
+    await bill.getByRole("button", { name: "Calculate" }).click();
+    await bill.getByRole("alert").getByText("there is no such tariff").waitFor();
+    await bill.getByLabel("Tariff").fill("");
+    await bill.getByRole("button", { name: "Calculate" }).click();
+    await bill.getByRole("row", { name: /all Consumption kWh 329.25/ }).waitFor();
+    expect(await sidewaysScroll(page)).toBe(0);
+  });
+
+  test("gives the readings as a Green Button file", async () => {
+    const { page } = await meters("/metering/1EMH0001?channel=1&day=2026-03-01");
+    const link = page.getByRole("link", { name: "Download Green Button" });
+    const address = new URL((await link.getAttribute("href")) ?? "", page.url());
+    expect(address.pathname).toBe("/api/v1/metering/greenbutton");
+    expect(address.searchParams.get("meter")).toBe("1EMH0001");
+    const hours = ["to", "from"].map((k) => Date.parse(address.searchParams.get(k) ?? ""));
+    expect(((hours[0] ?? 0) - (hours[1] ?? 0)) / 3_600_000).toBe(24);
   });
 
   test("compares with what was known then", async () => {

@@ -8,6 +8,7 @@ import { agents } from "./shots-agents";
 import { controls } from "./shots-control";
 import { explorer } from "./shots-explore";
 import { inside } from "./shots-inside";
+import { metering } from "./shots-metering";
 import { nodes } from "./shots-nodes";
 import { building, hostile, type Site, troubled } from "./sites";
 import type { Stand } from "./stand";
@@ -253,4 +254,5 @@ export const shots: readonly Shot[] = [
   ...agents,
   ...controls,
   ...nodes,
+  ...metering,
 ];

@@ -1,10 +1,13 @@
 // What the stand-in answers about meters.
 
 import type {
+  MeterBill,
   MeterConcentrators,
   MeterEntry,
   MeterExceptions,
   MeterMissing,
+  MeterPeriod,
+  MeterProgress,
   MeterReadings,
   MeterVersion,
 } from "../src/generated/api";
@@ -28,6 +31,17 @@ export class Meters {
     "GET metering/missing": ({ query }): MeterMissing => ({
       ...{ day: query.get("day") ?? "", expected: 192, received: 189, channels: 1, more: false },
       list: [{ meter: this.name, channel: 1, ends: [end(3), end(4), end(5)] }],
+    }),
+    "GET metering/progress": ({ query }): MeterProgress => this.progress(query.get("day") ?? ""),
+    "GET metering/bill": ({ query }) =>
+      query.get("tariff") === "nobody"
+        ? new Refusal(404, "there is no such tariff")
+        : this.bill(query),
+    "GET documents": () => ({
+      documents: [
+        { owner: "shared", name: "metering/tariffs/households", type: "json", version: 3 },
+        { owner: "shared", name: "metering/rules", type: "yaml", version: 1 },
+      ],
     }),
     "GET metering/exceptions": (): MeterExceptions => ({
       exceptions: this.settled.length > 0 ? [] : [this.exception],
@@ -88,6 +102,58 @@ export class Meters {
       ],
     }),
   };
+
+  /** An hour of eight intervals; at 9 two are estimated, at 0 three are missing. */
+  private progress(day: string): MeterProgress {
+    const hour = (h: number) => {
+      const [missing, estimated] = [h === 0 ? 3 : 0, h === 9 ? 2 : 0];
+      const received = 8 - missing - estimated;
+      const edited = this.edits.length > 0 && h === 10 ? 1 : 0;
+      const validated = received - edited - (h === 14 ? 1 : 0);
+      const from = new Date(start + h * 4 * quarter).toISOString();
+      return {
+        from,
+        expected: 8,
+        received,
+        validated,
+        doubted: h === 14 ? 1 : 0,
+        estimated,
+        edited,
+      };
+    };
+    const came = [120, 180, 183, 185, 185, 186, 187, 187, 187];
+    const within = [900, 3600, 7200, 14400, 28800, 43200, 86400, 172800, 259200];
+    return {
+      day,
+      hours: Array.from({ length: 24 }, (_, h) => hour(h)),
+      arrived: within.map((w, i) => ({ within: w, readings: came[i] ?? 0 })),
+    };
+  }
+
+  /** A month; an estimate was replaced since. */
+  private bill(query: URLSearchParams): MeterBill {
+    const then = query.has("knownAt");
+    const period = (name: string, quantity: number, estimated: number): MeterPeriod => ({
+      ...{ period: name, quantity, intervals: 1488, missing: 0, estimated, edited: 0 },
+      ...(query.has("window") && {
+        demand: { demand: quantity / 100, end: end(77), windows: 1488, incomplete: 0 },
+      }),
+    });
+    const tariff = query.get("tariff") ?? "";
+    return {
+      ...{ meters: ["1EMH0001"], from: end(0), to: end(2976), unit: "kWh", stray: 0 },
+      ...(tariff && { tariff, tariffVersion: 3 }),
+      periods: tariff
+        ? [period("peak", then ? 210.5 : 209.25, then ? 4 : 0), period("off-peak", 120, 2)]
+        : [period("all", then ? 330.5 : 329.25, then ? 6 : 2)],
+      registers: [
+        {
+          ...{ meter: "1EMH0001", channel: 2, unit: "kWh", interpolated: true },
+          ...{ first: 1200.5, last: 1529.75, used: 329.25 },
+        },
+      ],
+    };
+  }
 
   private get exception() {
     const found = { day: "2026-03-01", status: "gap", intervals: 3, noticed: end(100) };

@@ -13,15 +13,15 @@ type Counting struct{ *Store }
 // Progress implements store.Progressive in one pass over the day's tables.
 func (s Counting) Progress(ctx context.Context, d store.Day) (store.Progress, error) {
 	const op = "metering.Progress"
-	c, days, give, err := s.view(ctx, op)
+	seen, err := s.view(ctx, op)
 	if err != nil {
 		return store.Progress{}, err
 	}
-	defer give()
+	defer seen.give()
 	sources, verdicts := s.known()
 	p := progress.New(s.dir, s.calendar, d, sources, verdicts)
-	if at := days[d]; at != nil {
-		if err := p.Read(ctx, c, at); err != nil {
+	if at := seen.days[d]; at != nil {
+		if err := p.Read(ctx, seen.c, at); err != nil {
 			return store.Progress{}, failed(op, d.String(), err)
 		}
 	}

@@ -5,6 +5,7 @@ import { go, meterAddress } from "../shell/place";
 import { includes } from "../shell/role";
 import type { ScreenProps } from "../shell/screens";
 import { usePoll } from "../use-poll";
+import { Bill } from "./bill";
 import { Comparison } from "./comparison";
 import { ReadingCurve } from "./curve";
 import { Exceptions } from "./exceptions";
@@ -53,6 +54,7 @@ export function MeterPage({ api, session, place, epoch, meter }: ScreenProps & {
           onChanged={() => setChanged((n) => n + 1)}
         />
       )}
+      {entry && <Bill api={api} place={place} entry={entry} />}
       {entry && <Exceptions api={api} engineer={engineer} epoch={epoch + changed} meter={meter} />}
     </>
   );
@@ -178,6 +180,20 @@ function Channel({ api, meter, channel, number, first, engineer, epoch, onChange
           onEdited={onChanged}
           onClose={() => setChosen("")}
         />
+      )}
+      {readings.length > 0 && (
+        <p>
+          <a
+            class="button"
+            href={api.address("metering/greenbutton", { meter, from: iso(from), to: iso(to) })}
+            download={`green-button-${first}.xml`}
+          >
+            Download Green Button
+          </a>{" "}
+          <span class="quiet">
+            All channels from {dateTime(from)} to {dateTime(to)}.
+          </span>
+        </p>
       )}
       {data && (
         <Comparison

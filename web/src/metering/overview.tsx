@@ -7,6 +7,7 @@ import type { ScreenProps } from "../shell/screens";
 import { usePoll, wordsOf } from "../use-poll";
 import { Exceptions } from "./exceptions";
 import { MissingList } from "./missing";
+import { Progress } from "./progress";
 import { dayOf, share } from "./words";
 
 const day = 24 * 3600 * 1000;
@@ -50,6 +51,7 @@ export function MeteringOverview({ api, session, place, epoch }: ScreenProps) {
           {engineer && <Validate api={api} day={asked} onDone={() => setJudged((n) => n + 1)} />}
         </Completeness>
       )}
+      {shown && <Progress api={api} day={asked} epoch={epoch + judged} expected={shown.expected} />}
       {shown && shown.list.length > 0 && <MissingList missing={shown} />}
       <Exceptions api={api} engineer={engineer} epoch={epoch + judged} />
     </>

@@ -5,6 +5,7 @@ import type { MeterReadings, MeterVersion } from "../generated/api";
 import { usePoll, wordsOf } from "../use-poll";
 import { moment } from "./missing";
 import { TableBox } from "./table-box";
+import { counting } from "./words";
 
 interface Props {
   api: Api;
@@ -48,35 +49,39 @@ export function Versions(props: Props) {
   );
 }
 
-const List = ({ versions, unit }: { versions: readonly MeterVersion[]; unit: string }) => (
-  <TableBox label="Versions">
-    <table class="metering-table">
-      <thead>
-        <tr>
-          <th scope="col">Version</th>
-          <th scope="col">Value{unit && ` in ${plain(unit)}`}</th>
-          <th scope="col">Known since</th>
-          <th scope="col">By</th>
-          <th scope="col">Why</th>
-        </tr>
-      </thead>
-      <tbody>
-        {versions.map((v, i) => (
-          <tr key={i}>
-            <th scope="row">
-              {v.stage}
-              {v.status && <span class="quiet"> {plain(v.status)}</span>}
-            </th>
-            <td class="number">{exact(v.value)}</td>
-            <td>{moment(v.recorded)}</td>
-            <td>{plain(v.who ?? "")}</td>
-            <td>{plain([v.rule, v.reason].filter(Boolean).join(": "))}</td>
+function List({ versions, unit }: { versions: readonly MeterVersion[]; unit: string }) {
+  const counts = counting(versions);
+  return (
+    <TableBox label="Versions">
+      <table class="metering-table">
+        <thead>
+          <tr>
+            <th scope="col">Version</th>
+            <th scope="col">Value{unit && ` in ${plain(unit)}`}</th>
+            <th scope="col">Known since</th>
+            <th scope="col">By</th>
+            <th scope="col">Why</th>
           </tr>
-        ))}
-      </tbody>
-    </table>
-  </TableBox>
-);
+        </thead>
+        <tbody>
+          {versions.map((v, i) => (
+            <tr key={i}>
+              <th scope="row">
+                {v.stage}
+                {v.status && <span class="quiet"> {plain(v.status)}</span>}
+                {i === counts && <span class="billed"> billed</span>}
+              </th>
+              <td class="number">{exact(v.value)}</td>
+              <td>{moment(v.recorded)}</td>
+              <td>{plain(v.who ?? "")}</td>
+              <td>{plain([v.rule, v.reason].filter(Boolean).join(": "))}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </TableBox>
+  );
+}
 
 function EditForm({ api, meter, channel, end, unit, onEdited }: Props) {
   const [value, setValue] = useState("");

@@ -1,6 +1,19 @@
 import { describe, expect, test } from "vitest";
-import type { MeterVersion } from "../generated/api";
-import { bars, changes, dayOf, share, startOf, stateOf, stretches, ticks } from "./words";
+import type { MeterBill, MeterPeriod, MeterVersion } from "../generated/api";
+import {
+  bars,
+  billRows,
+  changes,
+  counting,
+  dayOf,
+  hoursOf,
+  monthOf,
+  share,
+  startOf,
+  stateOf,
+  stretches,
+  ticks,
+} from "./words";
 
 const at = (minutes: number) => new Date(Date.UTC(2026, 2, 1, 0, minutes)).toISOString();
 const version = (minutes: number, value: number, stage: MeterVersion["stage"]): MeterVersion => ({
@@ -77,4 +90,67 @@ test("ticks are round and lie within", () => {
   expect(ticks(0, 10)).toEqual([0, 5, 10]);
   expect(ticks(-1, 1)).toEqual([-1, -0.5, 0, 0.5, 1]);
   expect(ticks(3, 3)).toEqual([3]);
+});
+
+describe("an hour", () => {
+  const hour = {
+    from: at(0),
+    expected: 8,
+    received: 6,
+    validated: 0,
+    doubted: 0,
+    estimated: 0,
+    edited: 0,
+  };
+
+  test("before validation has raw and missing intervals", () => {
+    expect(hoursOf([hour])[0]).toMatchObject({ raw: 6, missing: 2, validated: 0 });
+  });
+
+  test("counts each interval once, also estimates in place of doubted readings", () => {
+    const judged = { ...hour, received: 7, validated: 5, doubted: 1, estimated: 2 };
+    const parts = hoursOf([judged])[0];
+    expect(parts).toMatchObject({ validated: 5, doubted: 1, estimated: 2, raw: 0, missing: 0 });
+  });
+});
+
+describe("a bill", () => {
+  const period = (more: Partial<MeterPeriod>): MeterPeriod => ({
+    ...{ period: "all", quantity: 1, intervals: 4, missing: 0, estimated: 0, edited: 0 },
+    ...more,
+  });
+  const bill = (...periods: MeterPeriod[]): MeterBill => ({
+    ...{ meters: ["m"], from: at(0), to: at(60), unit: "kWh", registers: [], stray: 0, periods },
+  });
+
+  test("shows figures with their difference, and counts only if there are any", () => {
+    const now = bill(period({ quantity: 0.1 + 0.2, edited: 1 }));
+    const rows = billRows(now, bill(period({ quantity: 0.5, estimated: 1 })));
+    expect(rows.map((r) => [r.period, r.name, r.before, r.now, r.difference])).toEqual([
+      ["all", "Consumption", "0.5", "0.3", "-0.2"],
+      ["", "Estimated intervals", "1", "0", "-1"],
+      ["", "Edited intervals", "0", "1", "+1"],
+    ]);
+  });
+
+  test("shows a period that the tariff has no more, and power of a demand", () => {
+    const demand = { demand: 4, end: at(15), windows: 1, incomplete: 0 };
+    const rows = billRows(bill(period({ demand })), bill(period({ period: "night" })));
+    expect(rows.map((r) => [r.period, r.name, r.unit, r.now])).toEqual([
+      ["all", "Consumption", "kWh", "1"],
+      ["", "Peak demand", "kW", "4"],
+      ["night", "Consumption", "kWh", "–"],
+    ]);
+  });
+
+  test("is of the month before, also in January", () => {
+    expect(monthOf(startOf("2026-01-15")).map(dayOf)).toEqual(["2025-12-01", "2026-01-01"]);
+  });
+
+  test("counts the last version of the highest rank", () => {
+    const stages = ["raw", "estimated", "raw", "validated"] as const;
+    expect(counting(stages.map((stage) => ({ stage })))).toBe(3);
+    expect(counting([{ stage: "edited" }, { stage: "estimated" }])).toBe(0);
+    expect(counting([])).toBe(-1);
+  });
 });

@@ -1,6 +1,14 @@
 // What metering screens say about readings, without drawing anything.
 
-import type { MeterVersion, Time } from "../generated/api";
+import { exact, span } from "../format";
+import type {
+  MeterArrival,
+  MeterBill,
+  MeterHour,
+  MeterPeriod,
+  MeterVersion,
+  Time,
+} from "../generated/api";
 
 /** What a reading is to a person: how far it can be relied on. */
 export type ReadingState = "raw" | "validated" | "doubted" | "estimated" | "edited";
@@ -118,4 +126,167 @@ export function ticks(least: number, greatest: number): number[] {
     out.push(Number((n * step).toPrecision(12)));
   }
   return out;
+}
+
+/** A part of the intervals of an hour. */
+export interface Portion {
+  key: "validated" | "raw" | "doubted" | "estimated" | "edited" | "missing";
+  name: string;
+}
+
+/** The parts of an hour, from the bottom of its bar to the top. */
+export const portions: readonly Portion[] = [
+  { key: "validated", name: "validated" },
+  { key: "raw", name: "not validated yet" },
+  { key: "edited", name: "edited" },
+  { key: "estimated", name: "estimated" },
+  { key: "doubted", name: "doubted" },
+  { key: "missing", name: "missing" },
+];
+
+/** An hour with the parts that its bar has: each interval counts once. */
+export interface HourOf extends Record<Portion["key"], number> {
+  /** Milliseconds. */
+  from: number;
+  expected: number;
+}
+
+/** The hours of a day. What nobody has judged, estimated or edited is raw, or missing. */
+export function hoursOf(hours: readonly MeterHour[]): HourOf[] {
+  return hours.map((h) => {
+    const judged = h.validated + h.doubted + h.estimated + h.edited;
+    const rest = Math.max(0, h.expected - judged);
+    const received = Math.max(0, h.received - h.validated - h.doubted);
+    const raw = Math.min(rest, received);
+    return {
+      from: Date.parse(h.from),
+      expected: h.expected,
+      ...{ validated: h.validated, doubted: h.doubted, estimated: h.estimated, edited: h.edited },
+      ...{ raw, missing: rest - raw },
+    };
+  });
+}
+
+/** A point of the read-rate curve. */
+export interface Rated {
+  within: string;
+  readings: number;
+  expected: number;
+}
+
+/** How many of the expected readings came within which time. */
+export const rateCurve = (arrived: readonly MeterArrival[], expected: number): Rated[] =>
+  arrived.map((a) => ({ within: span(a.within * 1000), readings: a.readings, expected }));
+
+/** The first moments of the local month before a moment and of the month behind it. */
+export function monthOf(now: number): [number, number] {
+  const at = new Date(now);
+  return [
+    new Date(at.getFullYear(), at.getMonth() - 1, 1).getTime(),
+    new Date(at.getFullYear(), at.getMonth(), 1).getTime(),
+  ];
+}
+
+/** What is asked of a bill, without what is left out. */
+export function billQuery(f: {
+  from: string;
+  to: string;
+  tariff: string;
+  window: string;
+  channel: string;
+  export: string;
+}): Record<string, string> {
+  const all = {
+    ...{ from: f.from, to: f.to, tariff: f.tariff.trim(), window: f.window },
+    ...{ channel: f.channel, export: f.export },
+  };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value));
+}
+
+/** A figure of a bill, as it is known now and was known then. */
+export interface BillRow {
+  period: string;
+  name: string;
+  unit: string;
+  now: string;
+  before: string;
+  difference: string;
+  differs: boolean;
+  /** When a demand was reached. */
+  at?: Time;
+}
+
+/** The figures of a bill, period by period. Counts that are zero then and now are left out. */
+export function billRows(now: MeterBill, then?: MeterBill): BillRow[] {
+  const out: BillRow[] = [];
+  const before = new Map(then?.periods.map((p) => [p.period, p]));
+  const names = [...now.periods, ...(then?.periods ?? [])].map((p) => p.period);
+  for (const period of new Set(names)) {
+    const a = now.periods.find((p) => p.period === period);
+    const b = before.get(period);
+    let first = true;
+    for (const f of figures) {
+      const [x, y] = [a && f.of(a), b && f.of(b)];
+      if (f.count ? !x && !y : x === undefined && y === undefined) continue;
+      const at = f.at && a && f.at(a);
+      const row = { name: f.name, unit: f.unit(now.unit), ...rowOf(x, y, then !== undefined) };
+      out.push({ period: first ? period : "", ...row, ...(at && { at }) });
+      first = false;
+    }
+  }
+  return out;
+}
+
+function rowOf(now: number | undefined, then: number | undefined, both: boolean) {
+  const differs = both && now !== then;
+  const by = (now ?? 0) - (then ?? 0);
+  return {
+    now: now === undefined ? "–" : figure(now),
+    before: then === undefined ? "–" : figure(then),
+    difference: differs ? `${by > 0 ? "+" : ""}${figure(by)}` : "",
+    differs,
+  };
+}
+
+/** A sum of readings, without the noise of its last digits. */
+export const figure = (v: number) => exact(Number(v.toPrecision(12)));
+
+const same = (unit: string) => unit;
+const none = () => "";
+
+interface Figure {
+  name: string;
+  of(p: MeterPeriod): number | undefined;
+  unit(of: string): string;
+  at?(p: MeterPeriod): Time | undefined;
+  /** It is left out if it is 0. */
+  count?: boolean;
+}
+
+const figures: readonly Figure[] = [
+  { name: "Consumption", of: (p) => p.quantity, unit: same },
+  {
+    name: "Peak demand",
+    of: (p) => (p.demand && p.demand.windows > 0 ? p.demand.demand : undefined),
+    unit: (u) => (u.endsWith("h") ? u.slice(0, -1) : `${u}/h`),
+    at: (p) => p.demand?.end,
+  },
+  { name: "Fed in", of: (p) => p.net?.export, unit: same },
+  { name: "Net", of: (p) => p.net?.net, unit: same },
+  { name: "Net import by interval", of: (p) => p.net?.netImport, unit: same },
+  { name: "Net export by interval", of: (p) => p.net?.netExport, unit: same },
+  { name: "Missing intervals", of: (p) => p.missing, unit: none, count: true },
+  { name: "Estimated intervals", of: (p) => p.estimated, unit: none, count: true },
+  { name: "Edited intervals", of: (p) => p.edited, unit: none, count: true },
+];
+
+/** The place in a list of an interval's versions of the one that counts: edited before rules, and those before raw. */
+export function counting(versions: readonly Pick<MeterVersion, "stage">[]): number {
+  const rank = { raw: 0, validated: 1, estimated: 1, edited: 2 };
+  let best = -1;
+  versions.forEach((v, i) => {
+    const over = versions[best];
+    if (!over || rank[v.stage] >= rank[over.stage]) best = i;
+  });
+  return best;
 }
