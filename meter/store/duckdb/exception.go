@@ -2,9 +2,9 @@ package duckdb
 
 import (
 	"context"
-	"time"
 
 	"voltbus/meter/store"
+	"voltbus/meter/store/duckdb/queue"
 	"voltbus/store/duckdb/engine"
 )
 
@@ -16,32 +16,11 @@ func (s *Store) Exceptions(ctx context.Context, q store.ExceptionQuery) ([]store
 		return nil, err
 	}
 	defer give()
-	where, args := "", []any{int64(q.Most())}
-	if q.Meter != "" {
-		n, ok := s.dir.Number(q.Meter)
-		if !ok {
-			return nil, store.Unregistered(op, q.Meter)
-		}
-		m := s.dir.Meter(n)
-		refs := s.dir.Refs(nil, []store.ChannelKey{{Meter: q.Meter, Channel: m.Channels[0].Number}})
-		where = " WHERE channel >= $2 AND channel < $3"
-		args = append(args, refs[0].Number, refs[0].Number+uint32(len(m.Channels)))
-	}
-	var out []store.Exception
-	err = c.Query(ctx, "SELECT number, channel, day, status, count, noticed FROM exceptions"+where+" ORDER BY day DESC, number LIMIT $1", func(k *engine.Chunk) error {
-		for i := range k.Rows {
-			key, _ := s.dir.Key(engine.Numbers[uint32](k, 1)[i])
-			out = append(out, store.Exception{
-				Number: engine.Numbers[uint64](k, 0)[i], Key: key, Day: store.Day(engine.Numbers[int32](k, 2)[i]), Status: engine.Numbers[uint32](k, 3)[i],
-				Count: int(engine.Numbers[uint32](k, 4)[i]), Noticed: time.Unix(int64(engine.Numbers[uint32](k, 5)[i]), 0).UTC(),
-			})
-		}
-		return nil
-	}, args...)
+	list, err := queue.List(ctx, c, s.dir, q)
 	if err != nil {
 		return nil, failed(op, q.Meter, err)
 	}
-	return out, nil
+	return list, nil
 }
 
 // Settle implements store.Judged.

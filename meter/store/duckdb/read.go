@@ -123,17 +123,6 @@ func verdictAt(s *Store, n uint32) verdict {
 	return s.verdicts[n]
 }
 
-// raws returns, by number, which sources are of raw readings as they came.
-func raws(s *Store) []bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := make([]bool, len(s.sources))
-	for i, v := range s.sources {
-		out[i] = v.Stage == meter.Raw && v.Status == 0
-	}
-	return out
-}
-
 // Days implements store.Judged.
 func (s *Store) Days(ctx context.Context) ([]store.DayState, error) {
 	_, give, err := s.reader(ctx, "metering.Days")
@@ -160,7 +149,8 @@ func (s *Store) Missing(ctx context.Context, q store.MissingQuery) (store.Missin
 		return store.Missing{}, err
 	}
 	defer seen.give()
-	m := marks.New(s.dir, s.calendar, q.Day, raws(s))
+	sources, _ := s.known()
+	m := marks.New(s.dir, s.calendar, q.Day, sources)
 	if d := seen.days[q.Day]; d != nil {
 		if err := m.Read(ctx, seen.c, d); err != nil {
 			return store.Missing{}, failed(op, q.Day.String(), err)

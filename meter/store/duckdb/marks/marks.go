@@ -19,10 +19,19 @@ type Marks struct {
 	raw   []bool
 }
 
-// New returns marks for what is expected of a day; raw tells, by number, the sources of raw readings.
-func New(dir *directory.Directory, calendar *store.Calendar, d store.Day, raw []bool) *Marks {
+// raws returns, by number, which sources are of raw readings as they came.
+func raws(sources []table.Source) []bool {
+	out := make([]bool, len(sources))
+	for i, v := range sources {
+		out[i] = v.Stage == meter.Raw && v.Status == 0
+	}
+	return out
+}
+
+// New returns marks for what is expected of a day; sources are those that numbers stand for.
+func New(dir *directory.Directory, calendar *store.Calendar, d store.Day, sources []table.Source) *Marks {
 	_, channels := dir.Len()
-	m := &Marks{first: make([]uint32, channels), raw: raw}
+	m := &Marks{first: make([]uint32, channels), raw: raws(sources)}
 	words := uint32(0)
 	counts := map[time.Duration]uint32{}
 	dir.Expected(d, 0, func(_, channel uint32, c *meter.Channel) bool {
