@@ -14,6 +14,7 @@ import (
 type Accounts struct {
 	*file
 	credential *sql.Stmt // by its hash
+	recent     recent // credentials
 }
 
 var _ identity.Accounts = (*Accounts)(nil)
@@ -25,6 +26,7 @@ func openAccounts(ctx context.Context, f *file) (*Accounts, error) {
 
 // PutUser implements identity.Accounts.
 func (a *Accounts) PutUser(ctx context.Context, u identity.User) error {
+	defer a.recent.changed()
 	return a.exec(ctx, "catalog.PutUser", u.Name, `
 		INSERT INTO user (name, role, created) VALUES (?, ?, ?)
 		ON CONFLICT (name) DO UPDATE SET role = excluded.role`,
@@ -33,6 +35,7 @@ func (a *Accounts) PutUser(ctx context.Context, u identity.User) error {
 
 // PutCredential implements identity.Accounts.
 func (a *Accounts) PutCredential(ctx context.Context, cr identity.Credential) error {
+	defer a.recent.changed()
 	var parent any
 	if cr.Parent != (identity.Hash{}) {
 		parent = cr.Parent[:]
@@ -55,9 +58,13 @@ const selectCredential = `
 	SELECT hash, user.name, user.role, purpose, parent, under, credential.created, expires, id, credential.name, most
 	FROM credential JOIN user ON user.name = credential.user `
 
-// Credential implements identity.Accounts. Every request asks, so the statement is prepared once; a look-up by key is over before anybody
-// could give it up.
+// Credential implements identity.Accounts. Every request asks, so those of before are kept until something
+// changes, and the statement is prepared once; a look-up by key is over before anybody could give it up.
 func (a *Accounts) Credential(ctx context.Context, hash identity.Hash) (identity.Credential, error) {
+	cr, known, changes := a.recent.get(hash)
+	if known {
+		return cr, nil
+	}
 	cr, err := scanCredential(a.credential.QueryRowContext(context.WithoutCancel(ctx), hash[:]))
 	if errors.Is(err, sql.ErrNoRows) {
 		err = fault.E("catalog.Credential", fault.NotFound, "", errors.New("there is no such credential"))
@@ -65,6 +72,7 @@ func (a *Accounts) Credential(ctx context.Context, hash identity.Hash) (identity
 	if err != nil {
 		return identity.Credential{}, wrap("catalog.Credential", "", err)
 	}
+	a.recent.put(cr, changes)
 	return cr, nil
 }
 
@@ -124,16 +132,19 @@ func scanCredential(row interface{ Scan(to ...any) error }) (identity.Credential
 
 // DropCredential implements identity.Accounts.
 func (a *Accounts) DropCredential(ctx context.Context, hash identity.Hash) error {
+	defer a.recent.changed()
 	return a.exec(ctx, "catalog.DropCredential", "", `DELETE FROM credential WHERE hash = ?`, hash[:])
 }
 
 // DropTokens implements identity.Accounts.
 func (a *Accounts) DropTokens(ctx context.Context, user string) error {
+	defer a.recent.changed()
 	return a.exec(ctx, "catalog.DropTokens", user, `DELETE FROM credential WHERE user = ?`, user)
 }
 
 // DropExpired implements identity.Accounts.
 func (a *Accounts) DropExpired(ctx context.Context, now time.Time) error {
+	defer a.recent.changed()
 	return a.exec(ctx, "catalog.DropExpired", "", `DELETE FROM credential WHERE expires <= ?`, micros(now))
 }
 

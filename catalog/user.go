@@ -11,6 +11,7 @@ import (
 
 // PutPassword implements identity.Accounts.
 func (a *Accounts) PutPassword(ctx context.Context, u identity.User, encoded string) error {
+	defer a.recent.changed()
 	err := a.write(ctx, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `
 			INSERT INTO user (name, role, created, password) VALUES (?, ?, ?, ?)
@@ -71,5 +72,6 @@ var errNoPerson = errors.New("there is nobody of this name")
 
 // DropUser implements identity.Accounts.
 func (a *Accounts) DropUser(ctx context.Context, name string) error {
+	defer a.recent.changed()
 	return a.drop(ctx, "catalog.DropUser", `DELETE FROM user WHERE name = ?`, name, errNoPerson)
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime/pprof"
 	"time"
 
 	"voltbus/api/answer"
@@ -65,6 +66,7 @@ func (w *web) run() (err error) {
 	fmt.Printf("%s, %d readings a request, %s: %.0f readings/s, %.0f requests/s; processor a reading: node %.2f µs, senders %.2f µs; %.0f bytes a reading\n",
 		w.form, w.bulk, map[bool]string{true: "kept connections", false: "a new connection each"}[w.kept], o.Rate, o.Asked,
 		(processor()-before).Seconds()/float64(o.Accepted)*1e6, o.Processor/float64(o.Accepted)*1e6, float64(o.Bytes)/float64(o.Sent))
+	pprof.StopCPUProfile() // what follows is the account
 	return w.account(ctx, o)
 }
 
