@@ -49,9 +49,10 @@ days 2026-03-01.`,
 		f.Complete(sub)
 		cmd.AddCommand(sub)
 	}
-	plan := newMeterPlan() // which asks no node
-	f.Strict(plan)
-	cmd.AddCommand(plan)
+	for _, sub := range []*cobra.Command{newMeterPlan(), newSimulate()} { // which ask no node with the token of a person
+		f.Strict(sub)
+		cmd.AddCommand(sub)
+	}
 	return cmd
 }
 
