@@ -48,13 +48,20 @@ type Gate struct {
 	mu      sync.Mutex
 	waiting []*bulk // that nobody sent yet
 
-	send    sync.Mutex // held by who sends; taken before mu
+	flight  chan struct{} // one for each group of blocks that is not on disk yet
+	send    sync.Mutex    // held by who sends; taken before mu
 	last    Position
 	encoder wire.Encoder
 }
 
+// mostInFlight is how many groups of blocks wait for the disk at a time: while one is written the next is gathered. With more of
+// them each would hold the readings of few calls, and each costs a write of its own.
+const mostInFlight = 2
+
 // New returns a gate.
-func New(c Config) *Gate { return &Gate{cfg: c, last: c.Start} }
+func New(c Config) *Gate {
+	return &Gate{cfg: c, last: c.Start, flight: make(chan struct{}, mostInFlight)}
+}
 
 // Position returns the last block that was handed to the log.
 func (g *Gate) Position() Position {
@@ -82,7 +89,7 @@ type bulk struct {
 	keys     []store.ChannelKey
 	types    []meter.ReadingType // of readings without a channel; nil if all have one
 	readings []accepted
-	sent     bool
+	sent     chan struct{} // closed when what is below is known
 	err      error
 	waits    []func(context.Context) error
 }
@@ -211,20 +218,17 @@ func within(path, folder string) bool {
 	return path == folder || (len(path) > len(folder) && path[:len(folder)] == folder && path[len(folder)] == '/')
 }
 
-// commit sends what waits, and returns when the bulk is on disk. Who comes while another sends is sent by the next.
+// commit has the bulk sent, and returns when it is on disk. Who comes while others are written is sent with all who wait.
 func (g *Gate) commit(ctx context.Context, b *bulk) error {
+	b.sent = make(chan struct{})
 	g.mu.Lock()
 	g.waiting = append(g.waiting, b)
 	g.mu.Unlock()
-	g.send.Lock()
-	if !b.sent {
-		g.mu.Lock()
-		list := g.waiting
-		g.waiting = nil
-		g.mu.Unlock()
-		g.forward(context.WithoutCancel(ctx), list)
+	select {
+	case <-b.sent:
+	case g.flight <- struct{}{}:
+		g.lead(context.WithoutCancel(ctx))
 	}
-	g.send.Unlock()
 	for _, wait := range b.waits {
 		if err := wait(ctx); err != nil {
 			return err
@@ -233,13 +237,33 @@ func (g *Gate) commit(ctx context.Context, b *bulk) error {
 	return b.err
 }
 
-// patience is how long a block may wait for its place in the queue of the log.
+// lead sends all who wait, if others did not, and leaves the way to others when they are on disk.
+func (g *Gate) lead(ctx context.Context) {
+	defer func() { <-g.flight }()
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	g.send.Lock()
+	g.mu.Lock()
+	list := g.waiting
+	g.waiting = nil
+	g.mu.Unlock()
+	g.forward(ctx, list)
+	g.send.Unlock()
+	for _, b := range list {
+		close(b.sent)
+	}
+	for _, b := range list {
+		for _, wait := range b.waits {
+			_ = wait(ctx) // each bulk reports what became of it
+		}
+	}
+}
+
+// patience is how long blocks may wait for their place in the queue of the log, and for the disk before others are sent.
 const patience = 30 * time.Second
 
 // forward hands bulks to the log in blocks. The caller holds send.
 func (g *Gate) forward(ctx context.Context, list []*bulk) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
 	block := &point.Block{}
 	var of []*bulk
 	flush := func() {
@@ -249,7 +273,6 @@ func (g *Gate) forward(ctx context.Context, list []*bulk) {
 		}
 	}
 	for _, b := range list {
-		b.sent = true
 		for from := 0; from < len(b.readings); {
 			if block.Len() >= blockSamples {
 				flush()

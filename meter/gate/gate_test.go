@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"voltbus/meter"
@@ -181,4 +182,36 @@ func TestNumbersThatTheLogDidNotTakeAreUsedAgain(t *testing.T) {
 	if b := j.batch(t, gate.Position{}); b.Len() != 1 {
 		t.Errorf("the log has %d readings", b.Len())
 	}
+}
+
+func TestWhoComesWhileOthersAreWrittenIsSentWithAllWhoWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := &journal{}
+		disk := make(chan struct{})
+		g := gate.New(gate.Config{Origin: "n#", Registry: meters{}, Now: func() time.Time { return noon }, Forward: func(ctx context.Context, b *point.Block, data []byte) (func(context.Context) error, error) {
+			if _, err := j.forward(ctx, b, data); err != nil {
+				return nil, err
+			}
+			return func(context.Context) error { <-disk; return nil }, nil
+		}})
+		var all sync.WaitGroup
+		take := func() {
+			done, err := g.Take(t.Context(), "c", "", []meter.Reading{{Meter: "m1", Channel: 1, End: noon, Value: 1}})
+			if err != nil || done.Accepted != 1 {
+				t.Errorf("%+v, %v", done, err)
+			}
+		}
+		for range 50 {
+			all.Go(take)
+			synctest.Wait()
+		}
+		if len(j.blocks) != 2 {
+			t.Errorf("%d blocks are on their way to the disk, want 2", len(j.blocks))
+		}
+		close(disk)
+		all.Wait()
+		if got := j.batch(t, gate.Position{}).Len(); got != 50 || len(j.blocks) != 3 {
+			t.Errorf("%d readings in %d blocks, want 50 in 3", got, len(j.blocks))
+		}
+	})
 }
