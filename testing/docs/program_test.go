@@ -44,6 +44,7 @@ type shell struct {
 	dir   string
 	env   []string
 	ports *strings.Replacer // a document's ports to free ones
+	fewer *strings.Replacer // what a document has many of; nil if nothing
 }
 
 // newShell makes a shell that finds the programs in the folders first.
@@ -53,11 +54,14 @@ func newShell(t *testing.T, folders ...string) *shell {
 	return &shell{
 		t: t, dir: t.TempDir(), env: append(os.Environ(), "PATH="+path, "VOLTBUS_URL=", "VOLTBUS_TOKEN="),
 		ports: strings.NewReplacer("127.0.0.1:8080", "127.0.0.1:"+peers.FreePort(t), "127.0.0.1:4222", "127.0.0.1:"+peers.FreePort(t), "5020", peers.FreePort(t), "18831", peers.FreePort(t), "18832", peers.FreePort(t),
-			"127.0.0.1:8081", "127.0.0.1:"+peers.FreePort(t), "127.0.0.1:4223", "127.0.0.1:"+peers.FreePort(t), "127.0.0.1:20000", "127.0.0.1:"+peers.FreePort(t)),
+			"127.0.0.1:8081", "127.0.0.1:"+peers.FreePort(t), "127.0.0.1:8082", "127.0.0.1:"+peers.FreePort(t), "127.0.0.1:4223", "127.0.0.1:"+peers.FreePort(t), "127.0.0.1:20000", "127.0.0.1:"+peers.FreePort(t)),
 	}
 }
 
 func (s *shell) command(ctx context.Context, line string) *exec.Cmd {
+	if s.fewer != nil {
+		line = s.fewer.Replace(line)
+	}
 	cmd := exec.CommandContext(ctx, "bash", "-c", s.ports.Replace(line))
 	cmd.Dir, cmd.Env = s.dir, s.env
 	// A command may have children, such as the device of the demonstration.
