@@ -64,9 +64,9 @@ func forms(readingType string) map[string]form {
 		SOAP12: {service + "soap", soap.V12.Media(), func(dst []byte, list []reading) []byte {
 			return writeSOAP(dst, "http://www.w3.org/2003/05/soap-envelope", list)
 		}},
-		JSON: {service + "readings", "application/json", writeJSON},
-		CSV:  {service + "messages", "text/csv", writeCSV},
-		CIM:  {service + "messages", "application/xml", func(dst []byte, list []reading) []byte { return writeCIM(dst, list, readingType) }},
+		JSON:  {service + "readings", "application/json", writeJSON},
+		CSV:   {service + "messages", "text/csv", writeCSV},
+		CIM:   {service + "messages", "application/xml", func(dst []byte, list []reading) []byte { return writeCIM(dst, list, readingType) }},
 		Block: {service + "messages", compact.Media, writeBlock},
 	}
 }
