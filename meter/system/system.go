@@ -149,7 +149,8 @@ func (s *System) Part() metering.Part {
 	if s.store == nil {
 		return metering.Part{Gate: s.gate, Now: s.now, Concentrator: s}
 	}
-	return metering.Part{Store: s.store, Counted: duckdb.Counting{Store: s.store}, Gate: s.gate, Validator: s.validator, Now: s.now, Zone: s.zone, Document: s.document}
+	counted := duckdb.Counting{Store: s.store}
+	return metering.Part{Store: s.store, Counted: counted, Files: counted, Gate: s.gate, Validator: s.validator, Now: s.now, Zone: s.zone, Document: s.document}
 }
 
 // WebService answers the messages of other metering systems.

@@ -9,10 +9,12 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/fault"
+	"voltbus/identity"
 	"voltbus/meter"
 	"voltbus/meter/store"
 	"voltbus/meter/vee"
 	"voltbus/operation"
+	"voltbus/point"
 )
 
 // instant reads a time of an argument.
@@ -156,6 +158,16 @@ func reading(e *answer.MeterReadingIn) (r meter.Reading, err error) {
 		r.Type, err = meter.ParseReadingType(e.ReadingType)
 	}
 	return r, err
+}
+
+// mayReadChannel judges an agent by its grants: a channel is read as the point meters/<meter>/<channel>.
+func mayReadChannel(_ context.Context, c *operation.Call, in *Span) error {
+	path := store.PathOf(store.ChannelKey{Meter: in.Meter, Channel: in.Channel})
+	_, keep, err := c.Reads(point.Pattern(path))
+	if err == nil && keep != nil && !keep(path) {
+		err = fault.E("meter.readings", fault.Refused, string(path), &identity.Missing{Capability: "read " + string(path)})
+	}
+	return err
 }
 
 func (p *Part) readings(ctx context.Context, _ *operation.Call, in *Span) (answer.MeterReadings, error) {

@@ -3,6 +3,7 @@ package metering
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -140,9 +141,10 @@ type channelReader struct {
 	store histories
 	key   store.ChannelKey
 	long  bool // pieces of a month instead of a day
+	all   bool // all versions instead of those that count
 }
 
-// read calls do with the readings that count, piece by piece.
+// read calls do with readings, piece by piece.
 func (r *channelReader) read(ctx context.Context, of window, do func([]meter.Version) error) error {
 	days := 1
 	if r.long {
@@ -158,7 +160,12 @@ func (r *channelReader) read(ctx context.Context, of window, do func([]meter.Ver
 		if err != nil {
 			return err
 		}
-		if list = h.AsKnown(list[:0], at, end, of.known); len(list) > 0 {
+		if r.all {
+			list = slices.DeleteFunc(h.Versions(list[:0], at, end), func(v meter.Version) bool { return v.Recorded.After(of.known) })
+		} else {
+			list = h.AsKnown(list[:0], at, end, of.known)
+		}
+		if len(list) > 0 {
 			if err := do(list); err != nil {
 				return err
 			}

@@ -126,7 +126,7 @@ var (
 		Doc: "Each reading is taken or refused by itself. A token for recording may ask, too: below meters, or below meters/<meter> for one meter.",
 	})
 	Readings = operation.Declare[Span, answer.MeterReadings](operation.Spec{
-		Name: "meter.readings", ID: "getMeterReadings", HTTP: "GET /metering/meters/{meter}/readings", Role: identity.Viewer,
+		Name: "meter.readings", ID: "getMeterReadings", Method: "meter_readings", HTTP: "GET /metering/meters/{meter}/readings", Role: identity.Viewer,
 		Summary: "Read a channel's readings as they are, or were known", Result: "By end of the interval",
 	})
 	Missing = operation.Declare[Lacking, answer.MeterMissing](operation.Spec{
@@ -160,7 +160,8 @@ type Part struct {
 	Store Store // nil for a node that is no metering data system
 	// Counted tells how far days are; nil where the engine of the store does not.
 	Counted   store.Progressive
-	Gate      Gate // nil for a node that takes no readings of meters
+	Files     Files // nil where the engine of the store makes none
+	Gate      Gate  // nil for a node that takes no readings of meters
 	Validator Validator
 	Now       func() time.Time
 	// Zone is that of the local days.
@@ -175,10 +176,10 @@ type Part struct {
 func (p *Part) Operations() []operation.Bound {
 	system := []operation.Bound{
 		operation.Bind(Register, nil, p.register), operation.Bind(List, nil, p.list), operation.Bind(Get, nil, p.get),
-		operation.Bind(Readings, nil, p.readings), operation.Bind(Missing, nil, p.missing), operation.Bind(Exceptions, nil, p.exceptions),
+		operation.Bind(Readings, mayReadChannel, p.readings), operation.Bind(Missing, nil, p.missing), operation.Bind(Exceptions, nil, p.exceptions),
 		operation.Bind(Settle, nil, p.settle), operation.Bind(EditReading, nil, p.edit), operation.Bind(Exchange, nil, p.exchange),
 		operation.Bind(Validate, nil, p.validate), operation.Bind(Bill, nil, p.bill), operation.Bind(Progress, nil, p.progress),
-		operation.BindStream(GreenButton, nil, p.greenButton),
+		operation.BindStream(GreenButton, nil, p.greenButton), operation.BindStream(Export, nil, p.export),
 	}
 	if p.Store == nil {
 		system = operation.Absent(system)

@@ -22,7 +22,7 @@ has it; its times are texts. With ` + "``node``" + `, where there is one, anothe
 lets who asks from here.
 """
 
-# ruff: noqa: PLR0913 - operations have as many arguments as they have
+# ruff: noqa: PLR0913, N803 - operations have as many arguments as they have, by the names of the node
 from __future__ import annotations
 
 from typing import Any, TypedDict

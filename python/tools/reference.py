@@ -18,6 +18,7 @@ MODULES = (
     "voltbus.control",
     "voltbus.operations",
     "voltbus.schedule",
+    "voltbus.meters",
     "voltbus.clock",
     "voltbus.path",
     "voltbus.log",

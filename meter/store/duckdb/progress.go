@@ -2,13 +2,27 @@ package duckdb
 
 import (
 	"context"
+	"io"
 
 	"voltbus/meter/store"
+	"voltbus/meter/store/duckdb/parquet"
 	"voltbus/meter/store/duckdb/progress"
 )
 
-// Counting counts the intervals of a store.
+// Counting counts the intervals of a store, and makes files of its readings.
 type Counting struct{ *Store }
+
+// Parquet has fill write a table of readings as CSV, and writes it to w as a Parquet file.
+func (s Counting) Parquet(ctx context.Context, fill func(io.Writer) error, w io.Writer) error {
+	return parquet.Write(ctx, s.options.Dir, func(ctx context.Context, statement string) error {
+		seen, err := s.view(ctx, "metering.Parquet")
+		if err != nil {
+			return err
+		}
+		defer seen.give()
+		return seen.c.Exec(ctx, statement)
+	}, fill, w)
+}
 
 // Progress implements store.Progressive in one pass over the day's tables.
 func (s Counting) Progress(ctx context.Context, d store.Day) (store.Progress, error) {

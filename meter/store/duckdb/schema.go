@@ -7,6 +7,7 @@ import (
 
 	"voltbus/meter/store"
 	"voltbus/meter/store/duckdb/heal"
+	"voltbus/meter/store/duckdb/parquet"
 	"voltbus/meter/store/duckdb/registry"
 	"voltbus/meter/store/duckdb/table"
 	"voltbus/store/duckdb/engine"
@@ -18,7 +19,10 @@ const version = 2
 // load makes the tables, or reads what is kept in memory.
 func load(ctx context.Context, s *Store) error {
 	c := s.writer
-	if err := table.ExecAll(ctx, c, "SET allowed_directories=["+heal.Quoted(filepath.Join(s.options.Dir, heal.Folder))+"];\nSET enable_external_access=false;\nSET lock_configuration=true"); err != nil {
+	if err := parquet.Clear(s.options.Dir); err != nil {
+		return err
+	}
+	if err := table.ExecAll(ctx, c, "SET allowed_directories=["+heal.Quoted(filepath.Join(s.options.Dir, heal.Folder))+","+heal.Quoted(filepath.Join(s.options.Dir, parquet.Folder))+"];\nSET enable_external_access=false;\nSET lock_configuration=true"); err != nil {
 		return err
 	}
 	tables := int64(0)

@@ -6,7 +6,7 @@ has it; its times are texts. With ``node``, where there is one, another node is 
 lets who asks from here.
 """
 
-# ruff: noqa: PLR0913 - operations have as many arguments as they have
+# ruff: noqa: PLR0913, N803 - operations have as many arguments as they have, by the names of the node
 from __future__ import annotations
 
 from typing import Any, TypedDict
@@ -499,6 +499,37 @@ class Operations:
         answer: Range = await self._ask("range", given, node, timeout)
         return answer
 
+    async def meter_readings(
+        self,
+        *,
+        meter: str,
+        from_: str,
+        to: str,
+        channel: int | None = None,
+        knownAt: str | None = None,
+        versions: bool | None = None,
+        timeout: float = 30,
+    ) -> MeterReadings:
+        """Read a channel's readings as they are, or were known.
+
+        ``meter``: Its id.
+        ``channel``: The number of the channel.
+        ``from_``: Intervals that end after it, as 2026-03-01T00:00:00Z.
+        ``to``: and not after it.
+        ``knownAt``: As it was known at this moment; now if left out.
+        ``versions``: All versions, not only the one that counts.
+        """
+        given: dict[str, Any] = {
+            "meter": meter,
+            "channel": channel,
+            "from": from_,
+            "to": to,
+            "knownAt": knownAt,
+            "versions": versions,
+        }
+        answer: MeterReadings = await self._ask("meter_readings", given, "", timeout)
+        return answer
+
     async def points_list(
         self,
         *,
@@ -769,6 +800,28 @@ class Latest(TypedDict, total=False):
 
     samples: list[Sample]
     sources: list[Source]
+
+
+class MeterReadings(TypedDict, total=False):
+    """MeterReadings of an answer, or of an argument."""
+
+    meter: str
+    channel: int
+    unit: str
+    readings: list[MeterVersion]
+
+
+class MeterVersion(TypedDict, total=False):
+    """MeterVersion of an answer, or of an argument."""
+
+    end: str
+    value: float
+    stage: str
+    status: str
+    recorded: str
+    who: str
+    rule: str
+    reason: str
 
 
 class NewCommand(TypedDict, total=False):
