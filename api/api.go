@@ -31,6 +31,8 @@ type Config struct {
 	Health  exposition.Health
 	Devices exposition.Devices
 	Stats   exposition.Stats
+	// MQTT counts clients and messages of the MQTT broker; nil without one.
+	MQTT func() answer.MQTTStatus
 	// Processes are the agents that are installed here.
 	Processes upload.Processes
 	Lab       Lab

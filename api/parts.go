@@ -22,7 +22,7 @@ func (s *server) remoteCalls() remoteCalls { return remoteCalls{s.cfg.Remote, s.
 func (s *server) metrics() *exposition.Metrics {
 	return &exposition.Metrics{
 		Health: s.cfg.Health, Devices: s.cfg.Devices, Stats: s.cfg.Stats, Ledger: s.cfg.Ledger, Nodes: s.cfg.Nodes,
-		Intake: s.intake, Streams: s.streams, Requests: s.answered, Started: s.started, Now: s.cfg.Now,
+		Intake: s.intake, Streams: s.streams, Requests: s.answered, MQTT: s.cfg.MQTT, Started: s.started, Now: s.cfg.Now,
 	}
 }
 

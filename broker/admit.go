@@ -72,7 +72,7 @@ func (b handler) login(l *link, p *packet.Connect) (who login, code packet.Code,
 		return who, 0, nil
 	case p.UserName == nil && l.secure == nil:
 		return who, packet.NotAuthorized, errNobody
-	case !b.guard.admits(who.name, l.peer):
+	case !b.guesses.Admits(who.name, l.peer):
 		return who, packet.ConnectionRateExceeded, errGuess
 	case l.secure != nil && p.Password == nil:
 		who.name = cmp.Or(who.name, l.secure.name)
@@ -84,7 +84,7 @@ func (b handler) login(l *link, p *packet.Connect) (who login, code packet.Code,
 		who.kind, err = b.cfg.Devices.Login(who.name, string(p.Password))
 	}
 	if err != nil {
-		b.guard.failed(who.name, l.peer)
+		b.guesses.Failed(who.name, l.peer)
 		return who, packet.BadUserNameOrPassword, err
 	}
 	return who, 0, nil

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"voltbus/broker/guard"
 	"voltbus/broker/setting"
 	"voltbus/broker/template"
 	"voltbus/fault"
@@ -89,12 +90,12 @@ type (
 // Broker is the broker. Make it with New; its methods are safe for concurrent use.
 type Broker struct {
 	parts
-	cfg    Config
-	config session.Config
-	kinds  map[string]*setting.Kind
-	guard  guard
-	gate   turnstile
-	fresh  arrivals
+	cfg     Config
+	config  session.Config
+	kinds   map[string]*setting.Kind
+	guesses *guard.Guesses
+	gate    *guard.Turnstile
+	fresh   *guard.Arrivals
 
 	mu       sync.Mutex
 	table    *session.Table
@@ -158,9 +159,7 @@ func New(cfg Config) *Broker {
 	}
 	b.parts = parts{server{b}, handler{b}, router{b}, keeping{b}}
 	b.table = session.NewTable(&b.config, watcher{b})
-	b.guard.now = cfg.Now
-	b.gate.rate = s.Connects
-	b.fresh = newArrivals(s.Clients)
+	b.guesses, b.gate, b.fresh = guard.NewGuesses(cfg.Now), guard.NewTurnstile(s.Connects), guard.NewArrivals(s.Clients)
 	b.work.init()
 	b.keeper.init()
 	b.keeper.off = cfg.Storage == nil
@@ -275,7 +274,8 @@ func (b *Broker) tick() {
 	b.table.Tick(now)
 	b.expire(now)
 	b.work.add(pending{at: now}) // points that may be stale
-	b.guard.forget()
+	b.guesses.Forget()
+	b.tenants.forget(now)
 	b.keeper.poke()
 }
 

@@ -53,7 +53,7 @@ func (b server) serve(ctx context.Context, d Door) error {
 			}
 			return fmt.Errorf("accept MQTT clients on %s: %w", d.Listener.Addr(), err)
 		}
-		if w := b.gate.wait(b.cfg.Now()); w > 0 {
+		if w := b.gate.Wait(b.cfg.Now()); w > 0 {
 			sleep(ctx, w)
 		}
 		working.Go(func() { b.welcome(ctx, conn, d.TLS) })
@@ -123,7 +123,7 @@ func (b *Broker) Attend(ctx context.Context, conn net.Conn, peer netip.Addr, loc
 
 // arrive counts a client until it is let in. false if too many have arrived that are not.
 func (b server) arrive(l *link) (arrived bool) {
-	if l.arrived, arrived = b.fresh.enter(l.peer); !arrived {
+	if l.arrived, arrived = b.fresh.Enter(l.peer); !arrived {
 		b.mu.Lock()
 		b.counts.Refused++
 		b.mu.Unlock()

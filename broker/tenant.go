@@ -19,6 +19,7 @@ type tenant struct {
 	messages  bucket
 	bytes     bucket
 	points    int
+	posted    time.Time // of its last message without MQTT
 }
 
 // tenants are devices by their names, "" for clients without one. The broker's lock guards them.
@@ -36,8 +37,18 @@ func (m tenants) of(device string) *tenant {
 
 // release forgets a tenant that has nothing any more.
 func (m tenants) release(t *tenant) {
-	if len(t.links) == 0 && t.sessions == 0 && t.points == 0 {
+	if len(t.links) == 0 && t.sessions == 0 && t.points == 0 && t.posted.IsZero() {
 		delete(m, t.name)
+	}
+}
+
+// forget lets go of tenants that use no MQTT and have been silent for as long as their allowances need to fill.
+func (m tenants) forget(now time.Time) {
+	for _, t := range m {
+		if !t.posted.IsZero() && now.Sub(t.posted) > 2*burst*time.Second {
+			t.posted = time.Time{}
+			m.release(t)
+		}
 	}
 }
 

@@ -31,6 +31,7 @@ type pending struct {
 	sequence uint64
 	at       time.Time
 	tenant   string
+	done     chan error // is told what became of a message of a device that uses no MQTT; nil for others
 }
 
 // work is what waits to be recorded. The broker's lock guards it.
@@ -43,6 +44,9 @@ type work struct {
 	end    chan struct{}
 	done   chan struct{} // closed when everything is recorded after end
 }
+
+// sure reports whether somebody is told when the message is on disk.
+func (p *pending) sure() bool { return p.session != nil || p.done != nil }
 
 func (w *work) init() {
 	w.kick, w.turn, w.end, w.done = make(chan struct{}, 1), make(chan struct{}), make(chan struct{}), make(chan struct{})
@@ -257,6 +261,9 @@ func (r *recording) list(ctx context.Context) error {
 
 // settle routes a message that was recorded, and answers it.
 func (b *Broker) settle(p *pending, err error) {
+	if p.done != nil {
+		Hook{b}.posted(p, err)
+	}
 	if p.session == nil {
 		return
 	}
@@ -300,8 +307,8 @@ func (r *recording) decode(p *pending) {
 		bd.listed = true
 		r.watched = append(r.watched, bd)
 	}
-	r.hand(bd, p.session != nil)
-	if p.session != nil {
+	r.hand(bd, p.sure())
+	if p.sure() {
 		r.sure = append(r.sure, r.old...)
 	} else {
 		r.loose = append(r.loose, r.old...)

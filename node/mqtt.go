@@ -7,10 +7,13 @@ import (
 	"errors"
 	"net/http"
 	"net/netip"
+	"strings"
 
+	"voltbus/api/answer"
 	"voltbus/api/listener"
 	"voltbus/broker/command"
 	"voltbus/broker/front"
+	"voltbus/broker/hook"
 	"voltbus/device"
 	"voltbus/fault"
 	"voltbus/identity/pki"
@@ -39,13 +42,19 @@ func openMQTT(ctx context.Context, n *Node) error {
 	return nil
 }
 
-// letMQTT lets MQTT clients in by WebSocket, at /mqtt, beside what a handler does.
-func letMQTT(broker *front.Front, next http.Handler) http.Handler {
+// letMQTT lets MQTT clients in by WebSocket, at /mqtt, if they may, and takes messages of devices over HTTP, beside what a handler
+// does.
+func letMQTT(broker *front.Front, socket bool, next http.Handler) http.Handler {
 	if broker == nil {
 		return next
 	}
+	posts := broker.Posts()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/mqtt" {
+		if strings.HasPrefix(r.URL.Path, hook.Prefix) {
+			posts.ServeHTTP(w, r)
+			return
+		}
+		if !socket || r.URL.Path != "/mqtt" {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -105,4 +114,13 @@ func (o *outlet) tellAs(f device.Forms) func(*point.Scan) {
 		o.hear(scan)
 		o.Live(scan, f)
 	}
+}
+
+// countMQTT counts clients and messages of the broker, nil if there is none.
+func countMQTT(n *Node) func() answer.MQTTStatus {
+	if n.mqtt == nil {
+		return nil
+	}
+	p := &mqtt.Part{Broker: n.mqtt, Devices: n.mqtt.Devices}
+	return p.Counts
 }

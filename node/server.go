@@ -51,7 +51,7 @@ func openServer(_ context.Context, n *Node) error {
 		cfg.Prometheus = promql.New(n.wide, n.catalog, now, n.opts.Version.Version)
 		cfg.Stats = n.history.Store()
 	}
-	cfg.Lab = n.opts.Lab
+	cfg.Lab, cfg.MQTT = n.opts.Lab, countMQTT(n)
 	if n.supervisor != nil {
 		cfg.Processes = n.supervisor
 	}
@@ -67,9 +67,7 @@ func openServer(_ context.Context, n *Node) error {
 	}
 	cfg.Hosts = n.server.Hosts()
 	handler := api.New(cfg) //nolint:contextcheck // requests end with the server, not with Open
-	if n.opts.Config.Listen.MQTTWebSocket {
-		handler = letMQTT(n.mqtt, handler)
-	}
+	handler = letMQTT(n.mqtt, n.opts.Config.Listen.MQTTWebSocket, handler)
 	if n.opts.LoopbackTLS {
 		n.server.Secure()
 	}

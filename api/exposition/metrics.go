@@ -41,6 +41,7 @@ type Metrics struct {
 	Intake   *intake.Intake
 	Streams  *stream.Streams
 	Requests func() [6]uint64 // by the first digit of the status
+	MQTT     func() answer.MQTTStatus
 	Started  time.Time
 	Now      func() time.Time
 }
@@ -78,7 +79,7 @@ func escapeLabel(s string) string {
 func (m *Metrics) Serve(w http.ResponseWriter, r *exchange.Request) error {
 	e := &exposition{}
 	for _, part := range []func(context.Context, *exposition) error{
-		m.healthMetrics, m.ledgerMetrics, m.storeMetrics, m.deviceMetrics, m.ingestMetrics, m.nodeMetrics, m.ownMetrics,
+		m.healthMetrics, m.ledgerMetrics, m.storeMetrics, m.deviceMetrics, m.ingestMetrics, m.mqttMetrics, m.nodeMetrics, m.ownMetrics,
 	} {
 		if err := part(r.Context(), e); err != nil {
 			return err
@@ -216,6 +217,44 @@ func (m *Metrics) ingestMetrics(_ context.Context, e *exposition) error {
 	e.single("voltbus_ingest_misdated_total", "counter", "Readings sent over HTTP whose time was out of bounds.", float64(n.Misdated))
 	e.single("voltbus_ingest_bytes_total", "counter", "Bytes of bodies of readings, inflated.", float64(n.Bytes))
 	e.single("voltbus_ingest_replayed_total", "counter", "Requests that were answered again and not recorded again.", float64(n.Replayed))
+	return nil
+}
+
+// mqttMetrics counts clients and messages of the MQTT broker.
+func (m *Metrics) mqttMetrics(_ context.Context, e *exposition) error {
+	if m.MQTT == nil {
+		return nil
+	}
+	s := m.MQTT()
+	for _, g := range []struct {
+		name, help string
+		value      int
+	}{
+		{"clients", "Clients that are connected to the MQTT broker.", s.Connected},
+		{"devices", "Devices that may connect to the MQTT broker.", s.Devices},
+		{"sessions", "Sessions of MQTT clients, connected or away.", s.Sessions},
+		{"subscriptions", "Subscriptions of MQTT clients.", s.Subscriptions},
+		{"retained_messages", "Retained MQTT messages.", s.Retained},
+		{"waiting_messages", "MQTT messages that wait to be recorded.", s.Waiting},
+	} {
+		e.single("voltbus_mqtt_"+g.name, "gauge", g.help, float64(g.value))
+	}
+	for _, c := range []struct {
+		name, help string
+		value      uint64
+	}{
+		{"connects", "MQTT clients that were let in.", s.Connects}, {"refused", "MQTT clients that were not let in.", s.Refused},
+		{"received", "MQTT messages of clients.", s.Received}, {"delivered", "MQTT messages to clients.", s.Delivered},
+		{"recorded", "MQTT messages whose samples were recorded.", s.Recorded}, {"samples", "Samples of MQTT messages.", s.Samples},
+		{"unknown", "MQTT messages that no template took.", s.Unknown}, {"undecoded", "MQTT messages that are not what their template says.", s.Undecoded},
+		{"unauthorized", "MQTT messages and subscriptions outside of the rights.", s.Unauthorized},
+		{"dropped", "MQTT messages that a slow or absent client did not get.", s.Dropped},
+		{"overflow", "MQTT messages with QoS 0 that were not recorded because too many waited.", s.Overflow},
+		{"not_recorded", "MQTT messages with QoS 1 or 2 that were refused because they could not be recorded.", s.NotRecorded},
+		{"not_retained", "MQTT messages that were not retained because there was no room.", s.NotRetained},
+	} {
+		e.single("voltbus_mqtt_"+c.name+"_total", "counter", c.help, float64(c.value))
+	}
 	return nil
 }
 

@@ -152,15 +152,15 @@ func (t *Template) validate(r Report) {
 	t.validateDevice(r, known)
 	switch {
 	case t.Format == "":
-		r("format", "is missing; write json, plain or senml")
+		r("format", "is missing; write json, plain, senml, cbor or senml-cbor")
 	case t.Format == Plain && len(t.Points) != 1:
 		r("points", "a plain payload is one value; write one point")
-	case t.Format == JSON && len(t.Points) == 0 && !t.Rest:
+	case t.objects() && len(t.Points) == 0 && !t.Rest:
 		r("points", "nothing would be taken; write points, or rest: true for all values")
-	case t.Format == SenML && len(t.Points) > 0:
+	case (t.Format == SenML || t.Format == SenMLCBOR) && len(t.Points) > 0:
 		r("points", "SenML names its values itself; remove the points")
-	case t.Format != JSON && (t.Rest || t.Time != ""):
-		r("format", "rest and time are for json; remove them")
+	case !t.objects() && (t.Rest || t.Time != ""):
+		r("format", "rest and time are for json and cbor; remove them")
 	}
 	if t.Time != "" {
 		if _, err := ParseWay(t.Time); err != nil {
@@ -184,6 +184,9 @@ func (t *Template) validate(r Report) {
 		p.validate(func(key, format string, args ...any) { r(at+key, format, args...) }, known)
 	}
 }
+
+// objects reports whether payloads are objects, whose values have places.
+func (t *Template) objects() bool { return t.Format == JSON || t.Format == CBOR }
 
 // levels checks the topic and returns which names it defines.
 func (t *Template) levels(r Report) map[string]bool {

@@ -86,9 +86,11 @@ const DefaultKind = "default"
 
 // The formats of a payload.
 const (
-	JSON  = "json"
-	Plain = "plain"
-	SenML = "senml"
+	JSON      = "json"
+	Plain     = "plain"
+	SenML     = "senml"
+	CBOR      = "cbor"
+	SenMLCBOR = "senml-cbor"
 )
 
 // Template is an entry of "mqtt.templates".
@@ -100,9 +102,9 @@ type Template struct {
 	Topic string `yaml:"topic" example:"thermostats/{device}/state"`
 	// Device is the path of the points.
 	Device string `yaml:"device" example:"home/{device}"`
-	// Format is the format of the payload: json for an object of JSON, plain for one value as text, senml for SenML in
-	// JSON (RFC 8428).
-	Format string `yaml:"format" enum:"json,plain,senml"`
+	// Format is the format of the payload: json for an object of JSON, cbor for one of CBOR (RFC 8949), plain for one value as
+	// text, senml and senml-cbor for SenML in JSON and CBOR (RFC 8428).
+	Format string `yaml:"format" enum:"json,plain,senml,cbor,senml-cbor"`
 	// Points are the values in the payload that become points.
 	Points []Point `yaml:"points"`
 	// Rest also uses all other numbers, texts and booleans of a JSON object, under their names there.

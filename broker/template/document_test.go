@@ -35,7 +35,7 @@ func TestTheTemplatesOfTheGuideDoWhatItSays(t *testing.T) {
 	}
 }
 
-func compile(t *testing.T, text string) *template.Set {
+func compile(t testing.TB, text string) *template.Set {
 	t.Helper()
 	var node yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &node); err != nil {

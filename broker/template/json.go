@@ -72,6 +72,11 @@ func (m *Match) takeJSON(payload []byte, emit func(*Reading)) error {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return errAfter
 	}
+	return m.takeWhole(whole, emit)
+}
+
+// takeWhole takes the values of an object.
+func (m *Match) takeWhole(whole any, emit func(*Reading)) error {
 	t := taker{m: m, emit: emit}
 	if m.t.when != nil {
 		m.t.when.find(whole, nil, func(v any, _ []string) {

@@ -98,7 +98,7 @@ func compileField(t *setting.Template, p *setting.Point) (f field, err error) {
 		f.Scale = 1
 	}
 	from := p.From
-	if from == "" && t.Format == setting.JSON {
+	if from == "" && (t.Format == setting.JSON || t.Format == setting.CBOR) {
 		from = p.Name
 	}
 	if from != "" {
@@ -237,6 +237,18 @@ func (m *Match) Take(now time.Time, topic string, payload []byte, emit func(*Rea
 		return nil
 	case setting.SenML:
 		return takeSenML(now, payload, emit)
+	case setting.SenMLCBOR:
+		text, err := senMLOf(payload)
+		if err != nil {
+			return err
+		}
+		return takeSenML(now, text, emit)
+	case setting.CBOR:
+		whole, err := readCBOR(payload)
+		if err != nil {
+			return err
+		}
+		return m.takeWhole(whole, emit)
 	default:
 		return m.takeJSON(payload, emit)
 	}

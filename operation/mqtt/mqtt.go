@@ -146,13 +146,18 @@ func there[In, Out any](p *Part, do operation.Handler[In, Out]) operation.Handle
 }
 
 func (p *Part) status(context.Context, *operation.Call, *operation.None) (answer.MQTTStatus, error) {
+	return p.Counts(), nil
+}
+
+// Counts counts clients and messages. There must be a broker.
+func (p *Part) Counts() answer.MQTTStatus {
 	s, n := p.Broker.State(), p.Broker.Counts()
 	return answer.MQTTStatus{
 		Devices: p.Devices.Len(), Connected: s.Connected, Sessions: s.Sessions, Subscriptions: s.Subscriptions, Retained: s.Retained,
 		Waiting: s.Waiting, Connects: n.Connects, Refused: n.Refused, Received: n.Received, Delivered: n.Delivered, Recorded: n.Recorded,
 		Samples: n.Samples, Unknown: n.Unknown, Undecoded: n.Undecoded, Unauthorized: n.Unauthorized, Dropped: n.Dropped,
 		Overflow: n.Overflow, NotRecorded: n.NotRecorded, NotRetained: n.Unretained,
-	}, nil
+	}
 }
 
 func (p *Part) devices(_ context.Context, _ *operation.Call, in *Page) (answer.MQTTDevices, error) {

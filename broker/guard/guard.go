@@ -1,4 +1,6 @@
-package broker
+// Package guard bounds what strangers may do at a broker: guesses of secrets, connections that say nothing, and how many arrive in a
+// second.
+package guard
 
 import (
 	"net/netip"
@@ -18,8 +20,8 @@ const (
 	firstWait    = 1 * time.Second // after mostGuesses, and twice as long with each further one
 )
 
-// guard slows those down who fail to log in. The broker's lock guards it.
-type guard struct {
+// Guesses slows those down who fail to log in. Make it with NewGuesses; it is safe for concurrent use.
+type Guesses struct {
 	now  func() time.Time
 	mu   sync.Mutex
 	each map[guess]*failures
@@ -37,8 +39,11 @@ type failures struct {
 	until time.Time
 }
 
-// admits reports whether somebody may try.
-func (g *guard) admits(device string, peer netip.Addr) bool {
+// NewGuesses returns guesses of nobody.
+func NewGuesses(now func() time.Time) *Guesses { return &Guesses{now: now} }
+
+// Admits reports whether somebody may try.
+func (g *Guesses) Admits(device string, peer netip.Addr) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.now()
@@ -51,8 +56,8 @@ func (g *guard) admits(device string, peer netip.Addr) bool {
 	return true
 }
 
-// failed notes a failure.
-func (g *guard) failed(device string, peer netip.Addr) {
+// Failed notes a failure.
+func (g *Guesses) Failed(device string, peer netip.Addr) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	network := admission.ParseNetwork(peer.String())
@@ -62,7 +67,7 @@ func (g *guard) failed(device string, peer netip.Addr) {
 	}
 }
 
-func (g *guard) count(k guess, most int) {
+func (g *Guesses) count(k guess, most int) {
 	if g.each == nil {
 		g.each = map[guess]*failures{}
 	}
@@ -82,8 +87,8 @@ func (g *guard) count(k guess, most int) {
 	}
 }
 
-// forget lets go of failures that are old.
-func (g *guard) forget() {
+// Forget lets go of failures that are old.
+func (g *Guesses) Forget() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.now()
@@ -94,15 +99,18 @@ func (g *guard) forget() {
 	}
 }
 
-// turnstile lets so many in each second; others wait. It is used by one goroutine for each listener.
-type turnstile struct {
+// Turnstile lets so many in each second; others wait. It is used by one goroutine for each listener.
+type Turnstile struct {
 	rate int
 	mu   sync.Mutex
 	next time.Time
 }
 
-// wait returns how long to wait before the next one is let in.
-func (t *turnstile) wait(now time.Time) time.Duration {
+// NewTurnstile lets so many in each second.
+func NewTurnstile(rate int) *Turnstile { return &Turnstile{rate: rate} }
+
+// Wait returns how long to wait before the next one is let in.
+func (t *Turnstile) Wait(now time.Time) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	gap := time.Second / time.Duration(max(t.rate, 1))

@@ -1,4 +1,4 @@
-package broker
+package guard
 
 import (
 	"net/netip"
@@ -7,9 +7,9 @@ import (
 	"voltbus/internal/admission"
 )
 
-// arrivals counts the clients that have not been let in yet, from before their handshake on. They take at most half of
+// Arrivals counts the clients that have not been let in yet, from before their handshake on. They take at most half of
 // the places, and those of one network a quarter, so that connections that say nothing keep no device out.
-type arrivals struct {
+type Arrivals struct {
 	most, each int
 	mu         sync.Mutex
 	all        int
@@ -19,13 +19,14 @@ type arrivals struct {
 // fewArrivals always have a place.
 const fewArrivals = 16
 
-func newArrivals(clients int) arrivals {
-	return arrivals{most: max(clients/2, fewArrivals), each: max(clients/4, fewArrivals), of: map[netip.Prefix]int{}}
+// NewArrivals counts for a broker of so many clients.
+func NewArrivals(clients int) *Arrivals {
+	return &Arrivals{most: max(clients/2, fewArrivals), each: max(clients/4, fewArrivals), of: map[netip.Prefix]int{}}
 }
 
-// enter counts a client; leave, which may be called again, ends that. false if there are too many. On loopback programs
+// Enter counts a client; leave, which may be called again, ends that. false if there are too many. On loopback programs
 // stand between the broker and clients of many addresses.
-func (a *arrivals) enter(peer netip.Addr) (leave func(), entered bool) {
+func (a *Arrivals) Enter(peer netip.Addr) (leave func(), entered bool) {
 	network := admission.ParseNetwork(peer.String())
 	a.mu.Lock()
 	defer a.mu.Unlock()
