@@ -243,10 +243,14 @@ func (m *Metrics) mqttMetrics(_ context.Context, e *exposition) error {
 		name, help string
 		value      uint64
 	}{
-		{"connects", "MQTT clients that were let in.", s.Connects}, {"refused", "MQTT clients that were not let in.", s.Refused},
-		{"received", "MQTT messages of clients.", s.Received}, {"delivered", "MQTT messages to clients.", s.Delivered},
-		{"recorded", "MQTT messages whose samples were recorded.", s.Recorded}, {"samples", "Samples of MQTT messages.", s.Samples},
-		{"unknown", "MQTT messages that no template took.", s.Unknown}, {"undecoded", "MQTT messages that are not what their template says.", s.Undecoded},
+		{"connects", "MQTT clients that were let in.", s.Connects},
+		{"refused", "MQTT clients that were not let in.", s.Refused},
+		{"received", "MQTT messages of clients.", s.Received},
+		{"delivered", "MQTT messages to clients.", s.Delivered},
+		{"recorded", "MQTT messages whose samples were recorded.", s.Recorded},
+		{"samples", "Samples of MQTT messages.", s.Samples},
+		{"unknown", "MQTT messages that no template took.", s.Unknown},
+		{"undecoded", "MQTT messages that are not what their template says.", s.Undecoded},
 		{"unauthorized", "MQTT messages and subscriptions outside of the rights.", s.Unauthorized},
 		{"dropped", "MQTT messages that a slow or absent client did not get.", s.Dropped},
 		{"overflow", "MQTT messages with QoS 0 that were not recorded because too many waited.", s.Overflow},

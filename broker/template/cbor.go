@@ -55,11 +55,12 @@ func (r *cborReader) item(depth int) (any, error) {
 	if r.items++; r.items > maxItems || depth > maxDepth {
 		return nil, fmt.Errorf("the payload has more than %d items, or is nested more than %d deep", maxItems, maxDepth)
 	}
-	major, short, n, err := r.head()
+	h, err := r.head()
 	if err != nil {
 		return nil, err
 	}
-	switch major {
+	short, n := h.short, h.n
+	switch h.major {
 	case cborUnsigned:
 		return json.Number(strconv.FormatUint(n, 10)), nil
 	case cborNegative:
@@ -68,7 +69,7 @@ func (r *cborReader) item(depth int) (any, error) {
 		}
 		return json.Number(strconv.FormatInt(-1-int64(n), 10)), nil
 	case cborBytes, cborText:
-		return r.text(major, short, n, depth)
+		return r.text(h, depth)
 	case cborList:
 		return r.list(short, n, depth)
 	case cborMap:
@@ -82,33 +83,41 @@ func (r *cborReader) item(depth int) (any, error) {
 // endless is the length of what ends with a break.
 const endless = 31
 
-// head reads the first byte of an item and the number that follows it.
-func (r *cborReader) head() (major int, short byte, n uint64, err error) {
+// cborHead is the first byte of an item and the number that follows it.
+type cborHead struct {
+	major int
+	short byte
+	n     uint64
+}
+
+func (r *cborReader) head() (h cborHead, err error) {
 	if len(r.rest) == 0 {
-		return 0, 0, 0, errCBORShort
+		return h, errCBORShort
 	}
-	major, short = int(r.rest[0]>>5), r.rest[0]&31
+	h.major, h.short = int(r.rest[0]>>5), r.rest[0]&31
 	r.rest = r.rest[1:]
 	switch {
-	case short < 24:
-		return major, short, uint64(short), nil
-	case short == endless && (major >= cborBytes && major != cborTag):
-		return major, short, 0, nil
-	case short > 27:
-		return 0, 0, 0, errCBOR
+	case h.short < 24:
+		h.n = uint64(h.short)
+		return h, nil
+	case h.short == endless && h.major >= cborBytes && h.major != cborTag:
+		return h, nil
+	case h.short > 27:
+		return h, errCBOR
 	}
-	size := 1 << (short - 24)
+	size := 1 << (h.short - 24)
 	if len(r.rest) < size {
-		return 0, 0, 0, errCBORShort
+		return h, errCBORShort
 	}
 	var wide [8]byte
 	copy(wide[8-size:], r.rest[:size])
 	r.rest = r.rest[size:]
-	return major, short, binary.BigEndian.Uint64(wide[:]), nil
+	h.n = binary.BigEndian.Uint64(wide[:])
+	return h, nil
 }
 
-func (r *cborReader) text(major int, short byte, n uint64, depth int) (any, error) {
-	if short == endless {
+func (r *cborReader) text(h cborHead, depth int) (any, error) {
+	if h.short == endless {
 		whole := ""
 		for {
 			part, err := r.item(depth + 1)
@@ -122,12 +131,12 @@ func (r *cborReader) text(major int, short byte, n uint64, depth int) (any, erro
 			whole += text
 		}
 	}
-	if n > uint64(len(r.rest)) {
+	if h.n > uint64(len(r.rest)) {
 		return nil, errCBORShort
 	}
-	text := r.rest[:n]
-	r.rest = r.rest[n:]
-	if major == cborBytes {
+	text := r.rest[:h.n]
+	r.rest = r.rest[h.n:]
+	if h.major == cborBytes {
 		return hex.EncodeToString(text), nil
 	}
 	return string(text), nil
