@@ -29,7 +29,7 @@ func openControl(ctx context.Context, n *Node) error {
 	n.journal = journal.Open(n.opts.Config.Node.Data, now)
 	var err error
 	n.dispatcher, err = dispatch.Open(ctx, dispatch.Config{
-		Points: n.plant.controlled(n.opts.Config), Devices: commander(n).Beside(n.fleet), Journal: n.journal, Audit: n.audit, Log: n.log,
+		Points: n.plant.controlled(n.opts.Config), Devices: n.mqtt.Beside(n.fleet), Journal: n.journal, Audit: n.audit, Log: n.log,
 		Online: requesters.Present, Absence: cfg.Absence, Record: func(ctx context.Context, fresh []point.Info, samples []point.Sample) error {
 			return recordCommands(ctx, n, fresh, samples)
 		},

@@ -5,21 +5,15 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"net/http"
-	"net/netip"
-	"strings"
 
 	"voltbus/api/answer"
 	"voltbus/api/listener"
-	"voltbus/broker/command"
 	"voltbus/broker/front"
-	"voltbus/broker/hook"
 	"voltbus/device"
 	"voltbus/fault"
 	"voltbus/identity/pki"
 	"voltbus/operation/mqtt"
 	"voltbus/point"
-	"voltbus/protocol/websocket"
 )
 
 // openMQTT opens the broker and listens for its clients, if the configuration wants one.
@@ -40,31 +34,6 @@ func openMQTT(ctx context.Context, n *Node) error {
 	}
 	n.mqtt, n.plant.found = f, f.Commands.Points
 	return nil
-}
-
-// letMQTT lets MQTT clients in by WebSocket, at /mqtt, if they may, and takes messages of devices over HTTP, beside what a handler
-// does.
-func letMQTT(broker *front.Front, socket bool, next http.Handler) http.Handler {
-	if broker == nil {
-		return next
-	}
-	posts := broker.Posts()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, hook.Prefix) {
-			posts.ServeHTTP(w, r)
-			return
-		}
-		if !socket || r.URL.Path != "/mqtt" {
-			next.ServeHTTP(w, r)
-			return
-		}
-		conn, err := websocket.Upgrade(w, r, "mqtt")
-		if err != nil {
-			return
-		}
-		peer, _ := netip.ParseAddrPort(r.RemoteAddr)
-		broker.Attend(r.Context(), conn, peer.Addr(), true)
-	})
 }
 
 // deviceTLS is what TLS with devices needs. Many of them know no TLS 1.3.
@@ -88,14 +57,6 @@ func (n *Node) MQTTAddr(secure bool) string {
 
 // runMQTT runs the broker until ctx ends.
 func runMQTT(ctx context.Context, n *Node) error { return n.mqtt.Run(ctx, n.plant.declare) }
-
-// commander returns what commands points of MQTT devices, nil without a broker.
-func commander(n *Node) *command.Commander {
-	if n.mqtt == nil {
-		return nil
-	}
-	return n.mqtt.Commands
-}
 
 // fillMQTT has a part answer about the broker, if there is one.
 func fillMQTT(n *Node, p *mqtt.Part) {

@@ -67,7 +67,7 @@ func openServer(_ context.Context, n *Node) error {
 	}
 	cfg.Hosts = n.server.Hosts()
 	handler := api.New(cfg) //nolint:contextcheck // requests end with the server, not with Open
-	handler = letMQTT(n.mqtt, n.opts.Config.Listen.MQTTWebSocket, handler)
+	handler = n.mqtt.Handler(n.opts.Config.Listen.MQTTWebSocket, handler)
 	if n.opts.LoopbackTLS {
 		n.server.Secure()
 	}

@@ -16,7 +16,6 @@ import (
 	"voltbus/broker"
 	"voltbus/broker/account"
 	"voltbus/broker/command"
-	"voltbus/broker/hook"
 	"voltbus/broker/setting"
 	"voltbus/broker/sparkplug"
 	"voltbus/broker/storage"
@@ -169,11 +168,6 @@ func (f *Front) Run(ctx context.Context, declare func(context.Context) error) er
 	end()
 	stop()
 	return errors.Join(err, commands.Wait())
-}
-
-// Posts answers devices that publish over HTTP.
-func (f *Front) Posts() *hook.Handler {
-	return &hook.Handler{Publisher: broker.NewHook(f.Broker), Most: int64(f.cfg.Setting.Packet)}
 }
 
 // Close closes what Open opened.

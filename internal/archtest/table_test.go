@@ -44,7 +44,7 @@ var table = []rule{
 	{"broker/sparkplug", []string{"broker/setting", "broker/template", "protocol/mqtt/...", "protocol/sparkplug/...", "point", "fault"}, parts, "a host application makes readings as templates do; who connects and what is recorded is not its business"},
 	{"broker/guard", nil, parts, "what strangers may do is bounded without knowing what they do"},
 	{"broker/hook", []string{"broker", "fault"}, parts, "a message over HTTP goes to the broker by one method"},
-	{"broker/front", []string{"broker", "broker/account", "broker/command", "broker/hook", "broker/setting", "broker/sparkplug", "broker/storage", "broker/template", "protocol/mqtt/session", "catalog", "point", "fault"}, parts, "the parts of the broker meet here, so that node knows one of them"},
+	{"broker/front", []string{"broker", "broker/account", "broker/command", "broker/hook", "broker/setting", "broker/sparkplug", "broker/storage", "broker/template", "protocol/mqtt/session", "protocol/websocket", "control/dispatch", "catalog", "point", "fault"}, parts, "the parts of the broker meet here, so that node knows one of them"},
 	{"broker", []string{"broker/guard", "broker/setting", "broker/template", "protocol/mqtt/...", "point", "fault"}, parts, "the broker is given functions that list, record and tell; it knows neither log nor bus"},
 	{"wire", nouns, nil, "one encoding of the nouns"},
 	{"document", []string{"fault"}, parts, "documents are texts; nobody here knows what agents and devices do with them"},
