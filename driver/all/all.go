@@ -6,10 +6,11 @@ import (
 	"voltbus/driver/bacnet"
 	"voltbus/driver/dnp3"
 	"voltbus/driver/modbus"
+	"voltbus/driver/mqtt"
 	"voltbus/driver/sim"
 )
 
 // Kinds returns the drivers in the order of their names. The slice belongs to the caller.
 func Kinds() []driver.Kind {
-	return []driver.Kind{bacnet.Kind(), dnp3.Kind(), modbus.Kind(), sim.Kind()}
+	return []driver.Kind{bacnet.Kind(), dnp3.Kind(), modbus.Kind(), mqtt.Kind(), sim.Kind()}
 }
