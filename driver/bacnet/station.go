@@ -8,11 +8,8 @@ import (
 	"time"
 
 	"voltbus/driver/bacnet/network"
+	"voltbus/driver/bacnet/survey"
 	"voltbus/protocol/bacnet/client"
-	"voltbus/protocol/bacnet/encoding"
-	"voltbus/protocol/bacnet/enum"
-	"voltbus/protocol/bacnet/service"
-	"voltbus/protocol/bacnet/transaction"
 )
 
 // station is the device of a session: where it was found, and what it takes.
@@ -28,7 +25,6 @@ type station struct {
 var (
 	errNobody    = errors.New("no device has announced this instance; check the number, that the device is on, and that broadcasts reach it (local, or bbmd for another subnet)")
 	errDuplicate = errors.New("more than one device has this instance")
-	errOther     = errors.New("another device is at this address")
 )
 
 // reach returns the device, which is looked for if it is not known.
@@ -53,7 +49,7 @@ func (s *station) reach(ctx context.Context) (client.Remote, error) {
 	remote := s.socket.Client.At(device)
 	if s.at.Known() {
 		var err error
-		if remote, err = s.meet(ctx, remote); err != nil {
+		if remote, err = survey.Meet(ctx, remote, s.config.Device); err != nil {
 			return client.Remote{}, err
 		}
 	}
@@ -93,53 +89,5 @@ func (s *station) find(ctx context.Context) (client.Device, error) {
 	return found[0], nil
 }
 
-// meet asks a device at a known address who it is and what it takes.
-func (s *station) meet(ctx context.Context, remote client.Remote) (client.Remote, error) {
-	self := encoding.ObjectID{Type: enum.Device, Instance: encoding.MaxInstance + 1} // any device (clause 15.5.2)
-	remote.MaxAPDU = 206                                                             // until the device says how much it takes
-	value, err := one(ctx, remote, self, enum.PropertyObjectIdentifier)
-	if declined(err) && s.config.Device != nil { // the wildcard came with revision 4
-		self.Instance = uint32(*s.config.Device)
-		value, err = one(ctx, remote, self, enum.PropertyObjectIdentifier)
-	}
-	if err != nil {
-		return remote, err
-	}
-	remote.Instance = value.ObjectID().Instance
-	if want := s.config.Device; want != nil && uint32(*want) != remote.Instance {
-		return remote, fmt.Errorf("%w: it is device %d; correct device or address", errOther, remote.Instance)
-	}
-	self.Instance = remote.Instance
-	if value, err = one(ctx, remote, self, enum.PropertyMaxAPDULengthAccepted); err == nil {
-		remote.MaxAPDU = int(min(max(value.Uint(), 50), 1476))
-	} else if !declined(err) {
-		return remote, err
-	}
-	remote.Segmentation = service.NoSegmentation
-	if value, err = one(ctx, remote, self, enum.PropertySegmentationSupported); err == nil {
-		remote.Segmentation = service.Segmentation(min(value.Uint(), uint64(service.NoSegmentation)))
-	} else if !declined(err) {
-		return remote, err
-	}
-	return remote, nil
-}
-
-// one reads a property that is a single value.
-func one(ctx context.Context, d client.Remote, object encoding.ObjectID, p enum.Property) (encoding.Value, error) {
-	results, err := d.Read(ctx, []client.Property{{Object: object, Property: p}})
-	if err == nil {
-		err = results[0].Err
-	}
-	if err != nil {
-		return encoding.Value{}, err
-	}
-	return results[0].Value.One()
-}
-
 // declined reports whether a device answered a request with no.
-func declined(err error) bool {
-	var no service.Error
-	var reject transaction.RejectError
-	var abort transaction.AbortError
-	return errors.As(err, &no) || errors.As(err, &reject) || errors.As(err, &abort) && !abort.Ours
-}
+func declined(err error) bool { return survey.Declined(err) }

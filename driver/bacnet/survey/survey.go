@@ -148,26 +148,57 @@ func text(r client.Result) string {
 	return strings.TrimSpace(v.Text())
 }
 
+// States asks a device for the texts of the states of a binary or multi-state object; nil if it has none.
+func States(ctx context.Context, d client.Remote, id encoding.ObjectID) []string {
+	if !isBinary(id.Type) {
+		return stateTexts(ctx, d, id)
+	}
+	results, err := d.Read(ctx, properties(id, enum.PropertyInactiveText, enum.PropertyActiveText))
+	if err != nil {
+		return nil
+	}
+	return binaryStates(text(results[0]), text(results[1]))
+}
+
+func isBinary(t enum.ObjectType) bool {
+	return t == enum.BinaryInput || t == enum.BinaryOutput || t == enum.BinaryValue
+}
+
+// binaryStates are the texts of a binary object, if it has both.
+func binaryStates(off, on string) []string {
+	if off == "" || on == "" {
+		return nil
+	}
+	return []string{oneState(off), oneState(on)}
+}
+
+// stateTexts asks for the texts of a multi-state object.
+func stateTexts(ctx context.Context, d client.Remote, id encoding.ObjectID) []string {
+	switch id.Type {
+	case enum.MultiStateInput, enum.MultiStateOutput, enum.MultiStateValue:
+	default:
+		return nil
+	}
+	values, err := d.ReadArray(ctx, client.Property{Object: id, Property: enum.PropertyStateText})
+	if err != nil {
+		return nil
+	}
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = oneState(v.Text())
+	}
+	return texts
+}
+
+// oneState makes a text of a state one of a list.
+func oneState(text string) string { return strings.ReplaceAll(strings.TrimSpace(text), "|", "/") }
+
 // states returns the texts of the states of an object.
 func (o *object) states(ctx context.Context, d client.Remote) []string {
-	switch o.id.Type {
-	case enum.BinaryInput, enum.BinaryOutput, enum.BinaryValue:
-		if off, on := o.text(enum.PropertyInactiveText), o.text(enum.PropertyActiveText); off != "" && on != "" {
-			return []string{off, on}
-		}
-	case enum.MultiStateInput, enum.MultiStateOutput, enum.MultiStateValue:
-		values, err := d.ReadArray(ctx, client.Property{Object: o.id, Property: enum.PropertyStateText})
-		if err != nil {
-			return nil
-		}
-		texts := make([]string, len(values))
-		for i, v := range values {
-			texts[i] = strings.ReplaceAll(strings.TrimSpace(v.Text()), "|", "/")
-		}
-		return texts
-	default:
+	if isBinary(o.id.Type) {
+		return binaryStates(o.text(enum.PropertyInactiveText), o.text(enum.PropertyActiveText))
 	}
-	return nil
+	return stateTexts(ctx, d, o.id)
 }
 
 // point makes a point of an object.

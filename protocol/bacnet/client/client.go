@@ -45,6 +45,9 @@ type Remote struct {
 // At returns a device to be asked.
 func (c *Client) At(d Device) Remote { return Remote{Device: d, client: c} }
 
+// Client returns the client that asks the device.
+func (d Remote) Client() *Client { return d.client }
+
 // Open opens the socket of a client. Close ends it.
 func Open(ctx context.Context, config Config) (*Client, error) {
 	if config.MaxInFlight <= 0 {

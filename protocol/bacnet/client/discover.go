@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"voltbus/protocol/bacnet/apdu"
+	"voltbus/protocol/bacnet/ip"
 	"voltbus/protocol/bacnet/npdu"
 	"voltbus/protocol/bacnet/service"
 )
@@ -20,6 +21,7 @@ type Scan struct {
 	Pause   time.Duration // between the steps; 200 ms
 	Wait    time.Duration // for answers to the last step; 3 s
 	Network uint16        // npdu.Global: also behind routers; 0: the local network; or one network
+	At      ip.Address    // ask this station alone, without a broadcast; zero: ask all
 	Found   func(Device)  // called for each device as it is found; may be nil; must not block
 }
 
@@ -68,7 +70,7 @@ func (c *Client) scan(ctx context.Context, s Scan) error {
 	defer timer.Stop()
 	<-timer.C
 	for i, step := range steps {
-		if err := c.WhoIs(s.Network, step); err != nil {
+		if err := c.ask(s, step); err != nil {
 			return err
 		}
 		timer.Reset(s.Pause)
@@ -82,6 +84,14 @@ func (c *Client) scan(ctx context.Context, s Scan) error {
 		}
 	}
 	return nil
+}
+
+// ask sends the Who-Is of a step.
+func (c *Client) ask(s Scan, step service.Range) error {
+	if s.At.Link.IsValid() {
+		return c.At(Device{Address: s.At}).Tell(service.WhoIs, step.Append(nil))
+	}
+	return c.WhoIs(s.Network, step)
 }
 
 // WhoIs broadcasts one Who-Is: in the local network (0), in all networks ([npdu.Global]) or in one
@@ -126,7 +136,10 @@ func (c *Client) announced(d Device) {
 func (s *scan) take(d Device) bool {
 	key := seenDevice{d.Instance, d.Address.String()}
 	_, again := s.seen[key]
-	other := s.Network != npdu.Global && d.Address.Remote.Net != s.Network
+	if s.At.Link.IsValid() && d.Address != s.At {
+		return false
+	}
+	other := !s.At.Link.IsValid() && s.Network != npdu.Global && d.Address.Remote.Net != s.Network
 	if again || other || !s.Devices.Has(d.Instance) || len(s.found) >= maxFound {
 		return false
 	}

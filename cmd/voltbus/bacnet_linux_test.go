@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"voltbus/testing/peers"
+)
+
+// voltbusIn runs the program in a folder.
+func voltbusIn(t *testing.T, folder string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "voltbus", args...)
+	cmd.Dir = folder
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("voltbus %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// An engineer finds devices of bacpypes3, adds them, changes a set point at priority 8, and relinquishes it.
+func TestDevicesOfANetworkAreFoundConfiguredCommandedAndRelinquished(t *testing.T) {
+	if !peers.Namespace(t, "10.66.0.2/24", "10.66.0.3/24", "10.66.0.11/24", "10.66.0.12/24") {
+		return
+	}
+	peers.BACnet(t, "plant", "10.66.0.11/24", "1001", "480", "20", "10.66.0.12/24")
+	folder := t.TempDir()
+	want := func(what, got string, texts ...string) {
+		t.Helper()
+		for _, text := range texts {
+			if !strings.Contains(got, text) {
+				t.Errorf("%s: there is no %q in\n%s", what, text, got)
+			}
+		}
+	}
+	scan := []string{"bacnet", "scan", "--local", "10.66.0.2/24", "--wait", "1s"}
+	want("scan", voltbusIn(t, folder, scan...), "10.66.0.11", "10.66.0.12", "device 1001", "BACpypes")
+	want("scan into a folder", voltbusIn(t, folder, append(scan, "--out", ".", "--path", "b1")...), "2 devices, 52 points")
+	want("scan again", voltbusIn(t, folder, append(scan, "--out", ".")...), "nothing has changed: 2 devices")
+	registry := filepath.Join(folder, "device-1001.csv")
+	text, err := os.ReadFile(registry) //nolint:gosec // of this test
+	if err != nil {
+		t.Fatal(err)
+	}
+	want("registry", string(text), "input_1,analog-input:1,,,degC", "Fan_Speed,multi-state-value:1,,off|low|high,,true,16")
+	changed := strings.Replace(string(text), "Note,characterstring-value:1", "Note,characterstring-value:9", 1)
+	if err := os.WriteFile(registry, []byte(changed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want("scan after a change", voltbusIn(t, folder, append(scan, "--out", ".")...),
+		"device-1001.csv: new characterstring-value:1 Note", "device-1001.csv: gone characterstring-value:9 Note")
+	if err := os.WriteFile(registry, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	startNode(t, folder)
+	array := func() string {
+		t.Helper()
+		return voltbusIn(t, folder, "bacnet", "read", "--local", "10.66.0.3/24:0", "--address", "10.66.0.11", "--format", "csv", "analog-value:1", "analog-value:1.priority-array")
+	}
+	setpoint := "b1/device_1001/setpoint_°C"
+	want("set", voltbusIn(t, folder, "set", setpoint, "24.5", "--level", "8"), "accepted", "held", "24.5")
+	want("the device", array(), "present-value,24.5,", "priority-array[8],24.5,", "priority-array[16],null,")
+	voltbusIn(t, folder, "set", setpoint, "23", "--level", "5")
+	want("the device", array(), "present-value,23,", "priority-array[5],23,", "priority-array[8],null,")
+	voltbusIn(t, folder, "release", setpoint)
+	want("the device", array(), "present-value,20,", "priority-array[5],null,", "priority-array[8],null,", "priority-array[16],null,")
+	want("watch", voltbusIn(t, folder, "bacnet", "watch", "--local", "10.66.0.3/24:0", "--address", "10.66.0.11", "--count", "1", "analog-value:1"), "analog-value:1", "normal")
+	want("write", voltbusIn(t, folder, "bacnet", "write", "--local", "10.66.0.3/24:0", "--address", "10.66.0.12", "multi-state-value:1", "high", "--priority", "9"), "was 1, wrote 3 at priority 9, reads 3")
+}
+
+// startNode runs a node with the configuration of a folder until the test ends, and waits until it runs.
+func startNode(t *testing.T, folder string) {
+	t.Helper()
+	file := filepath.Join(folder, "voltbus.yaml")
+	text, err := os.ReadFile(file) //nolint:gosec // of this test
+	if err != nil {
+		t.Fatal(err)
+	}
+	more := "listen: {http: \"127.0.0.1:8080\", bus: \"127.0.0.1:4222\"}\n" // of the namespace
+	if err := os.WriteFile(file, append(text, more...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	node := exec.CommandContext(t.Context(), "voltbus", "run")
+	node.Dir = folder
+	node.Cancel = func() error { return node.Process.Signal(syscall.SIGTERM) }
+	out, err := node.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := node.Start(); err != nil {
+		t.Fatal(err)
+	}
+	runs := make(chan struct{})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		told := false
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			if strings.Contains(lines.Text(), "node runs") && !told {
+				told = true
+				close(runs)
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		_ = node.Process.Signal(syscall.SIGTERM)
+		<-ended
+		_ = node.Wait()
+	})
+	select {
+	case <-runs:
+	case <-ended:
+		t.Fatal("the node has ended")
+	}
+}

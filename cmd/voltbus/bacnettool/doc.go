@@ -1,0 +1,2 @@
+// Package bacnettool is the field tool for BACnet devices.
+package bacnettool
