@@ -115,3 +115,44 @@ type Event struct {
 	Severity Severity
 	Detail   string // text of the device: escape it before it is shown
 }
+
+// ParseSeverity is the inverse of Severity.String.
+func ParseSeverity(name string) (Severity, error) {
+	for i, n := range severityNames {
+		if n == name {
+			return Severity(i), nil
+		}
+	}
+	return 0, fmt.Errorf("severity %q: write information, warning or critical", clip(name))
+}
+
+// MaxDetail is the most bytes of Event.Detail.
+const MaxDetail = 256
+
+// Text returns what an event is beside its meter and time, in one line: kind, severity and code, and the detail behind them.
+func (e *Event) Text() string {
+	text := e.Kind.String() + " " + e.Severity.String() + " " + e.Code.String()
+	if e.Detail != "" {
+		text += " " + e.Detail
+	}
+	return text
+}
+
+// SetText is the inverse of Text.
+func (e *Event) SetText(text string) (err error) {
+	parts := strings.SplitN(text, " ", 4)
+	if len(parts) < 3 {
+		return fmt.Errorf("event %q: kind, severity and code are expected", clip(text))
+	}
+	if e.Kind, err = ParseEventKind(parts[0]); err != nil {
+		return err
+	}
+	if e.Severity, err = ParseSeverity(parts[1]); err != nil {
+		return err
+	}
+	if e.Code, err = ParseEventCode(parts[2]); err != nil {
+		return err
+	}
+	e.Detail = strings.Join(parts[3:], "")
+	return nil
+}

@@ -183,3 +183,31 @@ func FuzzParsersAcceptOnlyWhatTheyPrint(f *testing.F) {
 		_, _ = meter.ParseEventCode(text)
 	})
 }
+
+func TestAnEventIsALineOfTextAndComesBack(t *testing.T) {
+	for _, e := range []meter.Event{
+		{Kind: meter.LastGasp, Severity: meter.Critical, Code: meter.EventCode{3, 26, 0, 85}, Detail: "phase 1  lost "},
+		{Kind: meter.Tamper, Severity: meter.Information},
+	} {
+		var back meter.Event
+		if err := back.SetText(e.Text()); err != nil || back != e {
+			t.Errorf("%q: %+v, %v", e.Text(), back, err)
+		}
+	}
+	for _, text := range []string{"", "last-gasp", "last-gasp critical", "no critical 0.0.0.0", "last-gasp no 0.0.0.0", "last-gasp critical 0.0"} {
+		if err := new(meter.Event).SetText(text); err == nil {
+			t.Errorf("%q is no event", text)
+		}
+	}
+}
+
+func TestACodeSaysTheKind(t *testing.T) {
+	for text, want := range map[string]meter.EventKind{
+		"3.26.0.85": meter.LastGasp, "3.26.136.47": meter.LastGasp, "3.26.0.216": meter.Restoration, "0.12.0.257": meter.Tamper, "3.38.1.93": meter.VoltageHigh,
+		"3.31.0.68": meter.Disconnected, "3.99.0.85": meter.OtherEvent, "0.0.0.0": meter.OtherEvent,
+	} {
+		if c, err := meter.ParseEventCode(text); err != nil || c.Kind() != want {
+			t.Errorf("%s is %v, want %v", text, c.Kind(), want)
+		}
+	}
+}

@@ -51,7 +51,7 @@ func openReceiver(_ context.Context, n *Node) error {
 // isOwn reports whether an origin is one of this node's own.
 func isOwn(lanes []recorder.Stats, origin string) bool {
 	for _, s := range lanes {
-		if s.Origin == origin || point.UrgentOrigin(s.Origin) == origin || point.MeterOrigin(s.Origin) == origin {
+		if s.Origin == origin || point.UrgentOrigin(s.Origin) == origin || point.MeterOrigin(s.Origin) == origin || point.MeterEventOrigin(s.Origin) == origin {
 			return true
 		}
 	}

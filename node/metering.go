@@ -7,6 +7,7 @@ import (
 
 	"voltbus/api/intake"
 	"voltbus/document"
+	"voltbus/meter/gate"
 	"voltbus/meter/system"
 	"voltbus/point"
 	"voltbus/verdict"
@@ -14,10 +15,13 @@ import (
 
 // openMetering opens the metering data system, if that is the node's role.
 func openMetering(ctx context.Context, n *Node) (err error) {
-	last := n.recorder.Others()[point.MeterOrigin(n.origin)]
+	others := n.recorder.Others()
+	last := func(origin string) gate.Position {
+		return gate.Position{Sequence: others[origin].Sequence, Samples: others[origin].Samples}
+	}
 	n.meters, err = system.Open(ctx, system.Config{
 		Dir: filepath.Join(n.opts.Config.Node.Data, "metering"), Section: n.opts.Config.Metering, Origin: n.origin,
-		Sequence: last.Sequence, Samples: last.Samples, Blocks: n.blocks, Forward: n.recorder.Forward,
+		Last: last(point.MeterOrigin(n.origin)), Events: last(point.MeterEventOrigin(n.origin)), Blocks: n.blocks, Forward: n.recorder.Forward,
 		Document: func(ctx context.Context, name string) (json.RawMessage, int, error) {
 			return sharedDocument(ctx, n.docs, name)
 		},

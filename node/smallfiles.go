@@ -43,6 +43,7 @@ func smallFiles() []quarantine.File {
 		},
 		{Name: uplinkFile, Check: sender.Check, Lost: "the log is read from its beginning, and the parent says what it has"},
 		{Name: "metering/" + system.DeliveryFile, Check: system.CheckDelivery, Lost: "the readings in the log are sent again, which does no harm"},
+		{Name: "metering/" + system.EventDeliveryFile, Check: system.CheckEventDelivery, Lost: "the events in the log are sent again, which does no harm"},
 		{Name: history.MarkFile, Check: recorder.CheckMark, Lost: "the log was read from its beginning"},
 		{Name: originsFile, Check: receiver.CheckOwners, Lost: "by which child an origin comes is learned anew from the next block of each"},
 		{Name: replica.FileName, Check: replica.Check, Lost: "descendants are known again when they connect; earlier outages of children are lost"},

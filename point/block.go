@@ -37,23 +37,39 @@ func (b *Block) Len() int { return len(b.Point) }
 
 // UrgentOrigin returns the origin of the urgent lane of an origin: what it records first of all, with
 // numbers of its own.
-func UrgentOrigin(origin string) string { return origin + "!" }
+func UrgentOrigin(origin string) string { return origin + urgentMark }
 
 // MeterOrigin returns the origin of the readings of meters that an origin takes in: blocks that are none of the history.
 func MeterOrigin(origin string) string { return origin + meterMark }
 
-// IsMeterOrigin reports whether the blocks of an origin hold readings of meters.
-func IsMeterOrigin(origin string) bool { return strings.HasSuffix(origin, meterMark) }
+// MeterEventOrigin returns the origin of the events of meters that an origin takes in. It is the urgent lane of that of readings, so that
+// events overtake readings on every hop.
+func MeterEventOrigin(origin string) string { return UrgentOrigin(MeterOrigin(origin)) }
 
-// CutMeterOrigin divides a text that begins with the origin of readings of meters behind it; all of it is the rest if it does not.
-func CutMeterOrigin(text string) (origin, rest string) {
-	if end := strings.Index(text, meterMark) + len(meterMark); end >= len(meterMark) {
-		return text[:end], text[end:]
-	}
-	return "", text
+// IsMeterOrigin reports whether the blocks of an origin hold readings or events of meters.
+func IsMeterOrigin(origin string) bool {
+	return strings.HasSuffix(origin, meterMark) || IsMeterEventOrigin(origin)
 }
 
-const meterMark = "#"
+// IsMeterEventOrigin reports whether the blocks of an origin hold events of meters.
+func IsMeterEventOrigin(origin string) bool { return strings.HasSuffix(origin, meterMark+urgentMark) }
+
+// CutMeterOrigin divides a text that begins with the origin of readings or events of meters behind it; all of it is the rest if it does not.
+func CutMeterOrigin(text string) (origin, rest string) {
+	end := strings.Index(text, meterMark) + len(meterMark)
+	if end < len(meterMark) {
+		return "", text
+	}
+	if strings.HasPrefix(text[end:], urgentMark) {
+		end += len(urgentMark)
+	}
+	return text[:end], text[end:]
+}
+
+const (
+	meterMark  = "#"
+	urgentMark = "!"
+)
 
 // Leave takes the samples out of the block, and counts them as left out.
 func (b *Block) Leave() {

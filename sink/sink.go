@@ -46,7 +46,10 @@ type Config struct {
 	// Leaves says of which origins the store keeps no samples: their blocks move its position, and count as left out.
 	// nil for none.
 	Leaves func(origin string) bool
-	Log    *slog.Logger
+	// Skips says of which origins even the headers do not matter: their blocks are not decoded, and the store sees none but their place
+	// in the log. nil for none.
+	Skips func(origin string) bool
+	Log   *slog.Logger
 }
 
 // Sink is one log's way into one store. Stats may be called at any time.
@@ -300,7 +303,7 @@ func (r *reader) deliver(ctx context.Context) func(uint64, []byte) error {
 		if !ok {
 			b = new(point.Block)
 		}
-		if err := r.decoder.DecodeBlock(data, b); err != nil {
+		if err := r.decode(data, b); err != nil {
 			r.sink.cfg.Log.ErrorContext(ctx, "block of the log is corrupt and skipped",
 				slog.Uint64("sequence", sequence), slog.Any("err", err))
 			r.lose("corrupt", 1)
@@ -321,6 +324,22 @@ func (r *reader) deliver(ctx context.Context) func(uint64, []byte) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// decode decodes a block, or only its origin.
+func (r *reader) decode(data []byte, b *point.Block) error {
+	if skips := r.sink.cfg.Skips; skips != nil {
+		origin, err := r.decoder.Origin(data)
+		if err != nil {
+			return err
+		}
+		if skips(origin) {
+			b.Reset()
+			b.Origin = origin
+			return nil
+		}
+	}
+	return r.decoder.DecodeBlock(data, b)
 }
 
 // whyMissing says what became of the blocks from r.next on: the log drops only its oldest.

@@ -21,9 +21,18 @@ type MeterConcentrator struct {
 	Oldest   *time.Time      `json:"oldest,omitempty" doc:"When the oldest of those was recorded that are being sent"`
 	Rate     float64         `json:"rate" doc:"Readings sent a second, over the last ten seconds"`
 	Requests uint64          `json:"requests" doc:"That were answered, since the start"`
+	Events   MeterEventWay   `json:"events" doc:"What became of events of meters, which overtake readings"`
 	Systems  []MeterSystem   `json:"systems"`
 	Refusals []MeterNotTaken `json:"refusals" doc:"The newest readings that were refused, at most 200"`
 	Reason   string          `json:"reason,omitempty" doc:"What is wrong here"`
+}
+
+// MeterEventWay says what became of events that a concentrator took.
+type MeterEventWay struct {
+	Sent    uint64 `json:"sent" doc:"Events that were taken further on; to a parent: samples of the log"`
+	Refused uint64 `json:"refused" doc:"Those that a system refused"`
+	Lost    uint64 `json:"lost" doc:"Samples that the log dropped before they were sent"`
+	Waiting uint64 `json:"waiting" doc:"Samples of the log with events that are still to be sent"`
 }
 
 // MeterSystem is a metering data system to which a concentrator sends.
@@ -41,6 +50,7 @@ type MeterSystem struct {
 // MeterNotTaken is a reading that a system refused.
 type MeterNotTaken struct {
 	Meter       string    `json:"meter"`
+	Event       string    `json:"event,omitempty" doc:"The kind of an event, whose time is end"`
 	Channel     int       `json:"channel,omitempty"`
 	ReadingType string    `json:"readingType,omitempty"`
 	End         time.Time `json:"end"`

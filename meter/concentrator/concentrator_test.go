@@ -80,6 +80,9 @@ func TestSystemsTakeTurnsAndThoseThatFailPause(t *testing.T) {
 	s.Failed(1, later, "busy", time.Minute)
 	s.Failed(2, later, "away", 0)
 	pick(later, -1, false, 250*time.Millisecond)
+	s.Retry(2)
+	pick(later, 2, false, 0)
+	s.Failed(2, later, "away", 0)
 	if !s.Answered(0) || s.Answered(0) {
 		t.Error("only the first answer is new")
 	}

@@ -78,5 +78,8 @@ func (t *Targets) Failed(i int, now time.Time, why string, pause time.Duration) 
 	return one.Failures == 1
 }
 
+// Retry says that a system may answer again, so that it is tried without waiting for the end of its pause.
+func (t *Targets) Retry(i int) { t.list[i].Until = time.Time{} }
+
 // States returns the state of each system.
 func (t *Targets) States() []Target { return append([]Target(nil), t.list...) }

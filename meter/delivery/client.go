@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"voltbus/internal/xmlpull"
-	"voltbus/meter"
 	"voltbus/meter/message"
 	"voltbus/meter/message/soap"
 	"voltbus/meter/setting"
@@ -45,6 +44,7 @@ func (t *trouble) Error() string { return t.why }
 // client is the way to one system. It is safe for concurrent use.
 type client struct {
 	url  string
+	told string // for events
 	file string // of the token
 	form string
 	http *http.Client
@@ -61,6 +61,8 @@ func pathOf(form string) string {
 		return api + "readings"
 	case "csv", "cim":
 		return api + "messages"
+	case "events":
+		return api + "events"
 	}
 	return api + "soap"
 }
@@ -70,8 +72,9 @@ func newClient(s *setting.System, c *setting.Concentrator) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
+	told := *u
 	if u.Path == "" || u.Path == "/" {
-		u.Path = pathOf(c.Form)
+		u.Path, told.Path = pathOf(c.Form), eventPathOf(c.Form)
 	}
 	transport := &http.Transport{
 		DisableKeepAlives: !c.Kept, MaxIdleConnsPerHost: c.Parallel, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: c.Timeout,
@@ -87,7 +90,7 @@ func newClient(s *setting.System, c *setting.Concentrator) (*client, error) {
 			return nil, fmt.Errorf("%s holds no certificate in PEM", s.CAFile)
 		}
 	}
-	return &client{url: u.String(), file: s.TokenFile, form: c.Form, http: &http.Client{
+	return &client{url: u.String(), told: told.String(), file: s.TokenFile, form: c.Form, http: &http.Client{
 		Transport: transport, Timeout: c.Timeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // the token is for this address alone
 	}}, nil
@@ -111,9 +114,9 @@ func (c *client) secret(fresh bool) (string, error) {
 	return c.token, nil
 }
 
-// post sends readings and returns what the system says of them. An error is a *trouble, or that of ctx.
-func (c *client) post(ctx context.Context, list []meter.Reading) (*message.Answer, error) {
-	body, media, err := c.request(list)
+// post sends a cargo and returns what the system says of it. An error is a *trouble, or that of ctx.
+func (c *client) post(ctx context.Context, list cargo) (*message.Answer, error) {
+	q, err := list.request(c)
 	if err != nil {
 		return nil, &trouble{why: err.Error(), whole: true}
 	}
@@ -121,17 +124,17 @@ func (c *client) post(ctx context.Context, list []meter.Reading) (*message.Answe
 	if err != nil {
 		return nil, err
 	}
-	a, err := c.ask(ctx, token, media, body)
+	a, err := c.ask(ctx, token, q)
 	t, is := errors.AsType[*trouble](err)
 	if !is || !t.login {
-		return c.checked(a, err, len(list))
+		return c.checked(a, err, list.size())
 	}
 	fresh, unreadable := c.secret(true)
 	if unreadable != nil || fresh == token {
 		return nil, err
 	}
-	a, err = c.ask(ctx, fresh, media, body)
-	return c.checked(a, err, len(list))
+	a, err = c.ask(ctx, fresh, q)
+	return c.checked(a, err, list.size())
 }
 
 // checked refuses an answer that cannot be one to so many readings.
@@ -145,29 +148,14 @@ func (c *client) checked(a *message.Answer, err error, readings int) (*message.A
 	return a, nil
 }
 
-func (c *client) request(list []meter.Reading) (body []byte, media string, err error) {
-	switch c.form {
-	case "soap12":
-		return soap.RecordReadings(soap.V12, list), soap.V12.Media() + `; action="` + soap.Action + `"`, nil
-	case "json":
-		return message.JSON(list), "application/json", nil
-	case "csv":
-		return message.CSV(list), "text/csv; charset=utf-8", nil
-	case "cim":
-		body, err = message.CIM(list)
-		return body, "application/xml; charset=utf-8", err
-	}
-	return soap.RecordReadings(soap.V11, list), soap.V11.Media(), nil
-}
-
-func (c *client) ask(ctx context.Context, token, media string, body []byte) (*message.Answer, error) {
-	q, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
+func (c *client) ask(ctx context.Context, token string, r request) (*message.Answer, error) {
+	q, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url, bytes.NewReader(r.body))
 	if err != nil {
 		return nil, &trouble{why: err.Error()}
 	}
-	q.Header.Set("Content-Type", media)
+	q.Header.Set("Content-Type", r.media)
 	if c.form == "soap" {
-		q.Header.Set("SOAPAction", `"`+soap.Action+`"`)
+		q.Header.Set("SOAPAction", `"`+r.action+`"`)
 	}
 	if token != "" {
 		q.Header.Set("Authorization", "Bearer "+token)

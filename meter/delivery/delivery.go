@@ -25,13 +25,15 @@ type Config struct {
 	File    string // remembers the place in the log
 	Blocks  sink.Log
 	Now     func() time.Time
+	// Answers is told that a system answers again which did not; nil tells nobody. It must not call the delivery.
+	Answers func(system int)
 	Log     *slog.Logger
 }
 
 // Delivery hands readings on. Status may be called at any time.
 type Delivery struct {
 	cfg     Config
-	clients []*client
+	clients fleet
 	meter   rate
 
 	mu       sync.Mutex
@@ -69,12 +71,11 @@ type System struct {
 // New returns a delivery from the place on that its file remembers. It dials nobody.
 func New(c Config) (*Delivery, error) {
 	d := &Delivery{cfg: c, targets: concentrator.NewTargets(len(c.Section.Systems)), changed: make(chan struct{}, 1)}
-	for i := range c.Section.Systems {
-		one, err := newClient(&c.Section.Systems[i], c.Section)
-		if err != nil {
-			return nil, fault.E("delivery.New", fault.Invalid, fmt.Sprintf("metering.concentrator.systems[%d]", i), err)
-		}
-		d.clients = append(d.clients, one)
+	var err error
+	if d.clients, err = dial(&c); err != nil {
+		return nil, err
+	}
+	for _, one := range d.clients {
 		d.systems = append(d.systems, System{URL: one.url})
 	}
 	s, err := recall(c.File)
@@ -83,6 +84,17 @@ func New(c Config) (*Delivery, error) {
 	}
 	d.log, d.refused, d.progress = s.Log, s.Refused, concentrator.NewProgress(s.Place, s.Counts, s.Ends)
 	return d, nil
+}
+
+func badSystem(i int, err error) error {
+	return fault.E("delivery.New", fault.Invalid, fmt.Sprintf("metering.concentrator.systems[%d]", i), err)
+}
+
+// Retry says that a system may answer again, so that it is tried at once.
+func (d *Delivery) Retry(system int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.targets.Retry(system)
 }
 
 // Status returns what became of readings.
@@ -112,11 +124,7 @@ func (d *Delivery) Run(ctx context.Context) error {
 	keeping.Go(func() { d.keep(kept) })
 	defer keeping.Wait()
 	defer end()
-	defer func() {
-		for _, c := range d.clients {
-			c.close()
-		}
-	}()
+	defer d.clients.close()
 	for ctx.Err() == nil {
 		err := d.follow(ctx)
 		if ctx.Err() != nil {

@@ -33,7 +33,7 @@ func (r *reader) deliver(ctx context.Context) func(uint64, []byte) error {
 	return func(sequence uint64, data []byte) error {
 		e, b := entry{sequence: sequence}, new(point.Block)
 		// One that cannot be decoded is missed at the next block of its origin, and the sink of the history reports it.
-		if err := r.decoder.DecodeBlock(data, b); err == nil && point.IsMeterOrigin(b.Origin) {
+		if err := r.decoder.DecodeBlock(data, b); err == nil && hasReadings(b.Origin) {
 			if end := r.ends[b.Origin]; b.Before > end {
 				e.lost = b.Before - end
 			}
@@ -48,12 +48,17 @@ func (r *reader) deliver(ctx context.Context) func(uint64, []byte) error {
 	}
 }
 
+// hasReadings reports whether the blocks of an origin hold readings.
+func hasReadings(origin string) bool {
+	return point.IsMeterOrigin(origin) && !point.IsMeterEventOrigin(origin)
+}
+
 // count counts the readings in the log that are not sent yet.
 func (d *Delivery) count() func(uint64, []byte) error {
 	var decoder wire.Decoder
 	b := new(point.Block)
 	return func(_ uint64, data []byte) error {
-		if err := decoder.DecodeBlock(data, b); err != nil || !point.IsMeterOrigin(b.Origin) {
+		if err := decoder.DecodeBlock(data, b); err != nil || !hasReadings(b.Origin) {
 			return nil //nolint:nilerr // such a block has no readings to wait for
 		}
 		n := int64(0)
@@ -69,8 +74,8 @@ func (d *Delivery) count() func(uint64, []byte) error {
 	}
 }
 
-// readings calls do with each reading of a block, in order, with the number of those up to it.
-func readings(b *point.Block, do func(r *meter.Reading, n int) error) error {
+// each calls do with each reading of a block, in order, with the number of those up to it.
+func each(b *point.Block, do func(r *meter.Reading, n int) error) error {
 	keys := make([]meter.Reading, len(b.Points))
 	for i, p := range b.Points {
 		p = point.Path(strings.Clone(string(p)))

@@ -58,7 +58,7 @@ func (d *Delivery) gather(ctx context.Context, in <-chan entry, out chan<- job) 
 // take puts the readings of a block into bulks, without those that were sent before.
 func (d *Delivery) take(ctx context.Context, g *concentrator.Gatherer, e *entry, sent int, out chan<- job) error {
 	if e.block != nil {
-		err := readings(e.block, func(r *meter.Reading, n int) error {
+		err := each(e.block, func(r *meter.Reading, n int) error {
 			if n <= sent || r.Meter == "" { // or no channel of a meter: nobody takes it
 				return nil
 			}
@@ -110,7 +110,7 @@ func (d *Delivery) carry(ctx context.Context, j job) {
 			pause(ctx, min(wait, longestWait))
 			continue
 		}
-		a, err := d.attempt(ctx, at, trial, j.bulk.Readings)
+		a, err := d.clients.attempt(ctx, at, trial, readings(j.bulk.Readings))
 		if err == nil {
 			d.settle(j, at, a)
 			return
@@ -123,56 +123,6 @@ func (d *Delivery) carry(ctx context.Context, j job) {
 
 // trialTime bounds how long a system may take that failed before, while another one answers.
 const trialTime = 5 * time.Second
-
-func (d *Delivery) attempt(ctx context.Context, at int, trial bool, list []meter.Reading) (*message.Answer, error) {
-	if trial {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, trialTime)
-		defer cancel()
-	}
-	a, err := d.clients[at].post(ctx, list)
-	if t, is := errors.AsType[*trouble](err); is && t.whole {
-		return d.divide(ctx, at, list, t)
-	}
-	return a, err
-}
-
-// divide finds out which readings of a message a system refuses that it refuses as a whole. If it takes none, that is trouble
-// with the system, and not with readings; only of a message with one reading it is the word on that reading.
-func (d *Delivery) divide(ctx context.Context, at int, list []meter.Reading, why *trouble) (*message.Answer, error) {
-	a := &message.Answer{}
-	if len(list) == 1 {
-		a.Refused = []message.Refusal{{Index: 0, Reason: why.why}}
-		return a, nil
-	}
-	half := len(list) / 2
-	for _, part := range [][]meter.Reading{list[:half], list[half:]} {
-		some, err := d.attempt(ctx, at, false, part)
-		if t, is := errors.AsType[*trouble](err); is && t.whole {
-			some, err = refuseAll(part, t.why), nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		before := a.Accepted + len(a.Refused)
-		a.Accepted += some.Accepted
-		for _, r := range some.Refused {
-			a.Refused = append(a.Refused, message.Refusal{Index: before + r.Index, Reason: r.Reason})
-		}
-	}
-	if a.Accepted == 0 {
-		return nil, why
-	}
-	return a, nil
-}
-
-func refuseAll(list []meter.Reading, why string) *message.Answer {
-	a := &message.Answer{}
-	for i := range list {
-		a.Refused = append(a.Refused, message.Refusal{Index: i, Reason: why})
-	}
-	return a
-}
 
 // failed notes that a system gave no usable answer.
 func (d *Delivery) failed(ctx context.Context, at int, err error) {
@@ -193,9 +143,15 @@ func (d *Delivery) failed(ctx context.Context, at int, err error) {
 // settle notes what a system answered to a bulk.
 func (d *Delivery) settle(j job, at int, a *message.Answer) {
 	now := d.cfg.Now()
+	again := false
+	defer func() {
+		if again && d.cfg.Answers != nil {
+			d.cfg.Answers(at)
+		}
+	}()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.targets.Answered(at) {
+	if again = d.targets.Answered(at); again {
 		d.cfg.Log.Info("a metering data system takes readings again", slog.String("system", d.systems[at].URL))
 	}
 	s := &d.systems[at]

@@ -23,6 +23,7 @@ type saved struct {
 // Refused is a reading that a system refused.
 type Refused struct {
 	Meter   string    `json:"meter"`
+	Event   string    `json:"event,omitempty"` // the kind of an event, whose time is End
 	Channel int       `json:"channel,omitempty"`
 	Type    string    `json:"readingType,omitempty"`
 	End     time.Time `json:"end"`

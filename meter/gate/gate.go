@@ -14,7 +14,6 @@ import (
 	"voltbus/meter"
 	"voltbus/meter/store"
 	"voltbus/point"
-	"voltbus/wire"
 )
 
 // Registry knows the meters.
@@ -48,10 +47,9 @@ type Gate struct {
 	mu      sync.Mutex
 	waiting []*bulk // that nobody sent yet
 
-	flight  chan struct{} // one for each group of blocks that is not on disk yet
-	send    sync.Mutex    // held by who sends; taken before mu
-	last    Position
-	encoder wire.Encoder
+	flight chan struct{} // one for each group of blocks that is not on disk yet
+	send   sync.Mutex    // held by who sends; taken before mu
+	out    numbered
 }
 
 // mostInFlight is how many groups of blocks wait for the disk at a time: while one is written the next is gathered. With more of
@@ -60,14 +58,14 @@ const mostInFlight = 2
 
 // New returns a gate.
 func New(c Config) *Gate {
-	return &Gate{cfg: c, last: c.Start, flight: make(chan struct{}, mostInFlight)}
+	return &Gate{cfg: c, out: numbered{origin: c.Origin, forward: c.Forward, now: c.Now, last: c.Start}, flight: make(chan struct{}, mostInFlight)}
 }
 
 // Position returns the last block that was handed to the log.
 func (g *Gate) Position() Position {
 	g.send.Lock()
 	defer g.send.Unlock()
-	return g.last
+	return g.out.last
 }
 
 // MaxBulk is the most readings of one call.
@@ -303,23 +301,14 @@ func (b *bulk) write(block *point.Block, from, to int) {
 	}
 }
 
-// flush numbers a block and hands it to the log.
+// flush hands a block to the log.
 func (g *Gate) flush(ctx context.Context, block *point.Block, of []*bulk) {
-	block.Origin, block.Sequence, block.Before = g.cfg.Origin, g.last.Sequence+1, g.last.Samples
-	block.Created = g.cfg.Now()
-	data, err := g.encoder.AppendBlock(nil, block)
-	var wait func(context.Context) error
-	if err == nil {
-		wait, err = g.cfg.Forward(ctx, block, data)
-	}
+	wait, err := g.out.hand(ctx, block)
 	for _, b := range of {
 		if err != nil {
 			b.err = err
 		} else {
 			b.waits = append(b.waits, wait)
 		}
-	}
-	if err == nil {
-		g.last = Position{block.Sequence, block.End()}
 	}
 }

@@ -8,23 +8,34 @@ import (
 	"voltbus/internal/xmlpull"
 )
 
-// ReadCIM reads a MeterReadings document of IEC 61968-9, of any edition's namespace. Of each MeterReading it takes the
-// meter (mRID or the first name of Meter) and the readings below IntervalBlocks and Readings: timeStamp, value and the
-// ref of ReadingType, which may stand behind the readings of its block. Everything else is left aside.
+// ReadCIM reads a MeterReadings or EndDeviceEvents document of IEC 61968-9, of any edition's namespace. Of each MeterReading it takes the
+// meter (mRID or the first name of Meter), the readings below IntervalBlocks and Readings: timeStamp, value and the
+// ref of ReadingType, which may stand behind the readings of its block; and EndDeviceEvents. Of an EndDeviceEvent it takes createdDateTime, the ref of
+// EndDeviceEventType, severity, reason and, outside of a MeterReading, the meter as its asset. Everything else is left aside.
 func ReadCIM(in io.Reader, limits xmlpull.Limits) (*List, error) {
 	c := &cim{xml: xmlpull.New(in, limits)}
 	k, err := c.xml.Next()
 	if err != nil {
 		return nil, err
 	}
-	if name := c.xml.Name(); k != xmlpull.Start || name.Local != "MeterReadings" || !strings.HasSuffix(name.Space, "MeterReadings#") {
-		return nil, c.xml.Problem("element %s of namespace %q where MeterReadings of http://iec.ch/TC57/2011/MeterReadings# is expected", name.Local, name.Space)
+	root := c.xml.Name()
+	if k != xmlpull.Start || root.Local != "MeterReadings" && root.Local != "EndDeviceEvents" || !strings.HasSuffix(root.Space, root.Local+"#") {
+		return nil, c.xml.Problem("element %s of namespace %q where MeterReadings of http://iec.ch/TC57/2011/MeterReadings# or EndDeviceEvents of "+
+			"http://iec.ch/TC57/2011/EndDeviceEvents# is expected", root.Local, root.Space)
 	}
+	events := root.Local == "EndDeviceEvents"
 	err = c.children(func(name string) error {
-		if name != "MeterReading" {
-			return c.xml.Skip()
+		switch {
+		case name == "MeterReading" && !events:
+			return c.meterReading()
+		case name == "EndDeviceEvent" && events:
+			e, err := c.event()
+			if err == nil {
+				c.told(&e, e.meter)
+			}
+			return err
 		}
-		return c.meterReading()
+		return c.xml.Skip()
 	})
 	if err != nil {
 		return nil, err
@@ -43,8 +54,9 @@ type cim struct {
 	xml  *xmlpull.Reader
 	list List
 	// open are the readings of a MeterReading, whose meter may stand behind them.
-	open []stamp
-	text []byte
+	open     []stamp
+	reported []happening // likewise
+	text     []byte
 }
 
 // stamp is a reading whose meter is not known yet.
@@ -74,7 +86,7 @@ func (c *cim) content() (string, error) {
 }
 
 func (c *cim) meterReading() error {
-	c.open = c.open[:0]
+	c.open, c.reported = c.open[:0], c.reported[:0]
 	meter := ""
 	err := c.children(func(name string) (err error) {
 		switch name {
@@ -89,11 +101,20 @@ func (c *cim) meterReading() error {
 				c.open = append(c.open, s)
 			}
 			return err
+		case "EndDeviceEvents":
+			e, err := c.event()
+			if err == nil {
+				c.reported = append(c.reported, e)
+			}
+			return err
 		}
 		return c.xml.Skip()
 	})
 	if err != nil {
 		return err
+	}
+	for i := range c.reported {
+		c.told(&c.reported[i], meter)
 	}
 	for _, s := range c.open {
 		t := Text{Meter: []byte(meter), Type: []byte(s.kind), End: []byte(s.end), Value: []byte(s.value)}
@@ -179,8 +200,16 @@ func (c *cim) reading() (s stamp, err error) {
 		}
 		return err
 	})
-	if len(c.open)+c.list.Len() >= MaxReadings && err == nil {
-		err = c.xml.Problem("more than %d readings: send them in several messages", MaxReadings)
+	if err == nil {
+		err = c.many()
 	}
 	return s, err
+}
+
+// many returns an error if the document has more than a message may have.
+func (c *cim) many() error {
+	if len(c.open)+len(c.reported)+c.list.Len() >= MaxReadings {
+		return c.xml.Problem("more than %d readings: send them in several messages", MaxReadings)
+	}
+	return nil
 }

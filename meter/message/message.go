@@ -14,11 +14,13 @@ import (
 	"voltbus/meter"
 )
 
-// List is the readings of one message, in their order, and what is wrong with those that are none.
+// List is the readings and events of one message, in their order, and what is wrong with those that are none.
 type List struct {
 	Readings []meter.Reading
+	Events   []meter.Event
 	Refused  []Refusal
 	places   []int // where each of Readings stands in the message
+	events   []int // where each of Events stands
 	count    int
 }
 
@@ -41,7 +43,20 @@ func (l *List) AddAt(index int, r *meter.Reading, problem error) {
 	l.count = max(l.count, index+1)
 }
 
-// Len returns how many readings stand in the message, also those that are refused: the highest index and one.
+// AddEvent adds an event that stands next in the message, or why it is none.
+func (l *List) AddEvent(e *meter.Event, problem error) {
+	if problem != nil {
+		l.Refused = append(l.Refused, Refusal{l.count, problem.Error()})
+	} else {
+		l.Events, l.events = append(l.Events, *e), append(l.events, l.count)
+	}
+	l.count++
+}
+
+// EventPlace returns where one of Events stands in the message.
+func (l *List) EventPlace(event int) int { return l.events[event] }
+
+// Len returns how many readings and events stand in the message, also those that are refused: the highest index and one.
 func (l *List) Len() int { return l.count }
 
 // Place returns where one of Readings stands in the message.

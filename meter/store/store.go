@@ -19,6 +19,7 @@ type Store interface {
 	Registry
 	Keeper
 	Judged
+	EventKeeper
 	// Stats describes the store's state and size.
 	Stats(ctx context.Context) (Stats, error)
 	Close() error
@@ -42,6 +43,8 @@ type Registry interface {
 	Installations(ctx context.Context, servicePoint string) ([]meter.Installation, error)
 	// Knows reports for each key whether its meter has such a channel. It does not touch the disk.
 	Knows(dst []bool, keys []ChannelKey) []bool
+	// KnowsMeter reports whether a meter is registered. It does not touch the disk.
+	KnowsMeter(id string) bool
 	// ChannelOf returns the number of the channel of a meter with a reading type; false if it has none. It does not
 	// touch the disk.
 	ChannelOf(id string, t meter.ReadingType) (int, bool)

@@ -14,10 +14,12 @@ import (
 type room struct {
 	store store.Keeper
 	knows func(dst []bool, keys []store.ChannelKey) []bool
+	meter func(id string) bool // whether it is registered
 	most  uint64
 
 	mu       sync.Mutex
 	underway map[string][]strays // by origin, in order: those that the store does not have yet
+	reported map[string]uint64   // events of meters that are not registered, by origin, since the start
 }
 
 // strays is how many readings of a block are of meters that are not registered.
@@ -34,6 +36,9 @@ const errUnregistered = "sends readings of meters that are not registered here: 
 func (r *room) fits(b *point.Block, from func(origin string) bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if point.IsMeterEventOrigin(b.Origin) {
+		return r.fitsEvents(b, from)
+	}
 	list := slices.DeleteFunc(r.underway[b.Origin], func(s strays) bool { return s.sequence >= b.Sequence }) // it was tried before
 	r.underway[b.Origin] = list
 	n := r.count(b)
@@ -55,6 +60,31 @@ func (r *room) fits(b *point.Block, from func(origin string) bool) error {
 		return fault.E("metering.fits", fault.Refused, b.Origin, fmt.Errorf(errUnregistered, all, r.most, r.most))
 	}
 	r.underway[b.Origin] = append(list, strays{b.Sequence, n})
+	return nil
+}
+
+const errUnregisteredEvents = "has sent %d events of meters that are not registered here since the start, and there is room for %d: register the meters, or raise metering.unregistered"
+
+// fitsEvents is fits for events. They stay in the store, so that those since the start are counted.
+func (r *room) fitsEvents(b *point.Block, from func(origin string) bool) error {
+	n, of := uint64(0), uint64(0)
+	for _, p := range b.Point {
+		if id, is := store.MeterOf(b.Points[p]); is && !r.meter(id) {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	for origin, k := range r.reported {
+		if from(origin) {
+			of += k
+		}
+	}
+	if of+n > r.most/share {
+		return fault.E("metering.fits", fault.Refused, b.Origin, fmt.Errorf(errUnregisteredEvents, of, r.most/share))
+	}
+	r.reported[b.Origin] += n
 	return nil
 }
 

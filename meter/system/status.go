@@ -2,11 +2,14 @@ package system
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"voltbus/api/answer"
 	"voltbus/internal/plural"
+	"voltbus/meter/delivery"
 	"voltbus/meter/setting"
+	"voltbus/point"
 )
 
 // Concentrates tells what the concentrator took and handed on.
@@ -14,12 +17,19 @@ func (s *System) Concentrates(now time.Time) answer.MeterConcentrator {
 	out := answer.MeterConcentrator{
 		To: s.section.Target(), Bulk: s.section.Bulk, Age: s.section.Age.Seconds(), Systems: []answer.MeterSystem{}, Refusals: []answer.MeterNotTaken{},
 	}
+	told := s.events.Position().Samples
 	if out.To == setting.ToParent {
 		out.Taken = s.taken().Samples
-		out.Sent = min(s.held()[s.origin], out.Taken)
+		held := s.held()
+		out.Sent = min(held[s.origin], out.Taken)
 		out.Waiting = out.Taken - out.Sent
+		out.Events.Sent = min(held[point.UrgentOrigin(s.origin)], told)
+		out.Events.Waiting = told - out.Events.Sent
 		return out
 	}
+	e := s.urgent.Status()
+	out.Events = answer.MeterEventWay{Sent: e.Sent, Refused: e.Refused, Lost: e.Lost, Waiting: told - min(e.Ends[point.UrgentOrigin(s.origin)], told)}
+	out.Refusals = notTaken(out.Refusals, e.Refusals)
 	d := s.delivery.Status()
 	out.Sent, out.Refused, out.Lost, out.Waiting = d.Sent, d.Refused, d.Lost, d.Waiting
 	out.Taken = d.Sent + d.Refused + d.Waiting
@@ -35,12 +45,18 @@ func (s *System) Concentrates(now time.Time) answer.MeterConcentrator {
 		}
 		out.Systems = append(out.Systems, m)
 	}
-	for _, r := range d.Refusals {
-		out.Refusals = append(out.Refusals, answer.MeterNotTaken{
-			Meter: r.Meter, Channel: r.Channel, ReadingType: r.Type, End: r.End, Value: r.Value, Reason: r.Reason, System: r.System, Time: r.At,
+	out.Refusals = notTaken(out.Refusals, d.Refusals)
+	slices.SortStableFunc(out.Refusals, func(a, b answer.MeterNotTaken) int { return b.Time.Compare(a.Time) })
+	return out
+}
+
+func notTaken(dst []answer.MeterNotTaken, list []delivery.Refused) []answer.MeterNotTaken {
+	for _, r := range list {
+		dst = append(dst, answer.MeterNotTaken{
+			Meter: r.Meter, Event: r.Event, Channel: r.Channel, ReadingType: r.Type, End: r.End, Value: r.Value, Reason: r.Reason, System: r.System, Time: r.At,
 		})
 	}
-	return out
+	return dst
 }
 
 func moment(t time.Time) *time.Time {
@@ -71,10 +87,15 @@ func (s *System) Troubles() map[string]string {
 			out[m.URL] = fmt.Sprintf("does not take readings of meters, %s: %s", waiting(c.Waiting), m.Reason)
 		}
 	}
+	for _, m := range s.urgent.Status().Systems {
+		if m.State.Failures > 0 && now.Sub(m.State.Since) > failingAfter {
+			out[m.URL+" events"] = "does not take events of meters: " + m.State.Why
+		}
+	}
 	if len(c.Refusals) > 0 && now.Sub(c.Refusals[0].Time) < refusedFor {
 		r := &c.Refusals[0]
 		out["refused readings"] = fmt.Sprintf("%s of meters refused by metering data systems so far, the newest of %s: %s; voltbus meter concentrators --refused lists them",
-			plural.Of(c.Refused, "reading"), r.Meter, r.Reason)
+			refusedOf(&c), r.Meter, r.Reason)
 	}
 	if c.Lost > 0 {
 		out["lost readings"] = plural.Of(c.Lost, "sample") + " of meters were dropped from the log before they were sent: raise log.max_bytes"
@@ -83,6 +104,14 @@ func (s *System) Troubles() map[string]string {
 		out[DeliveryFile] = "the place in the log cannot be remembered: " + c.Reason
 	}
 	return out
+}
+
+// refusedOf says what systems refused.
+func refusedOf(c *answer.MeterConcentrator) string {
+	if c.Events.Refused == 0 {
+		return plural.Of(c.Refused, "reading")
+	}
+	return plural.Of(c.Refused, "reading") + " and " + plural.Of(c.Events.Refused, "event")
 }
 
 func waiting(n uint64) string {

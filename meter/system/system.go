@@ -30,11 +30,11 @@ type Config struct {
 	Dir     string // of the store
 	Section setting.Section
 	Origin  string // the node's; that of readings is made of it
-	// Sequence and Samples are those of the last block of readings of this node.
-	Sequence, Samples uint64
-	Blocks            sink.Log
-	Forward           gate.Forward
-	Bounds            point.Bounds
+	// Last are the last blocks of readings of this node, and Events those of events.
+	Last, Events gate.Position
+	Blocks       sink.Log
+	Forward      gate.Forward
+	Bounds       point.Bounds
 	// Document returns a shared document as JSON, and its version; fault.NotFound for none. See ruleset and metering.Tariffs.
 	Document documents
 	Now      func() time.Time
@@ -59,13 +59,16 @@ func rules(d documents) func(context.Context) (json.RawMessage, int, error) {
 type System struct {
 	store     *duckdb.Store
 	sink      *sink.Sink
+	reported  *sink.Sink // of events
 	gate      valve.Gate
+	events    *gate.Events
 	validator *validation.Validator
 	zone      *time.Location // of local days
 	document  documents
 	now       func() time.Time
 	room      *room
 	delivery  *delivery.Delivery // of a concentrator that hands readings to systems; nil of others
+	urgent    *delivery.Events   // with delivery
 	section   *setting.Concentrator
 	origin    string // of readings
 	held      func() map[string]uint64
@@ -89,12 +92,14 @@ func Open(ctx context.Context, c Config) (*System, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &System{store: st, zone: zone, document: c.Document, now: c.Now, room: &room{store: st, knows: st.Knows, most: uint64(c.Section.Unregistered), underway: map[string][]strays{}}}
+	s := &System{store: st, zone: zone, document: c.Document, now: c.Now, room: &room{store: st, knows: st.Knows, meter: st.KnowsMeter, most: uint64(c.Section.Unregistered), underway: map[string][]strays{}, reported: map[string]uint64{}}}
 	if s.validator, err = validation.New(v, st, zone); err != nil {
 		return nil, err
 	}
-	s.sink = sink.New(sink.Config{Leaves: func(origin string) bool { return !point.IsMeterOrigin(origin) }, Log: c.Log}, c.Blocks, blocks{st, point.MeterOrigin(c.Origin), s.room, c.Now})
-	s.gate = gate.New(gate.Config{Origin: point.MeterOrigin(c.Origin), Start: gate.Position{Sequence: c.Sequence, Samples: c.Samples}, Registry: st, Forward: c.Forward, Bounds: c.Bounds, Now: c.Now})
+	s.sink = sink.New(sink.Config{Leaves: func(origin string) bool { return !point.IsMeterOrigin(origin) || point.IsMeterEventOrigin(origin) }, Log: c.Log}, c.Blocks, blocks{st, point.MeterOrigin(c.Origin), s.room, c.Now})
+	s.reported = newEventSink(&c, st)
+	s.gate = gate.New(gate.Config{Origin: point.MeterOrigin(c.Origin), Start: c.Last, Registry: st, Forward: c.Forward, Bounds: c.Bounds, Now: c.Now})
+	s.events = gate.NewEvents(gate.EventConfig{Origin: point.MeterEventOrigin(c.Origin), Start: c.Events, Known: st.KnowsMeter, Forward: c.Forward, Bounds: c.Bounds, Now: c.Now})
 	if c.Valves {
 		s.gate = valve.At(s.gate)
 	}
@@ -106,12 +111,15 @@ func (s *System) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	if s.store == nil {
 		if s.delivery != nil {
-			return s.delivery.Run(ctx)
+			group.Go(func() error { return s.delivery.Run(ctx) })
+			group.Go(func() error { return s.urgent.Run(ctx) })
+			return group.Wait()
 		}
 		<-ctx.Done()
 		return nil
 	}
 	group.Go(func() error { return s.sink.Run(ctx) })
+	group.Go(func() error { return s.reported.Run(ctx) })
 	group.Go(func() error { return s.validator.Run(ctx) })
 	return group.Wait()
 }
@@ -147,18 +155,18 @@ func (s *System) Part() metering.Part {
 		return metering.Part{}
 	}
 	if s.store == nil {
-		return metering.Part{Gate: s.gate, Now: s.now, Concentrator: s}
+		return metering.Part{Gate: s.gate, Events: s.events, Now: s.now, Concentrator: s}
 	}
 	counted := duckdb.Counting{Store: s.store}
-	return metering.Part{Store: s.store, Counted: counted, Files: counted, Gate: s.gate, Validator: s.validator, Now: s.now, Zone: s.zone, Document: s.document}
+	return metering.Part{Store: s.store, Counted: counted, Files: counted, Gate: s.gate, Events: s.events, Validator: s.validator, Now: s.now, Zone: s.zone, Document: s.document}
 }
 
 // WebService answers the messages of other metering systems.
 func (s *System) WebService() *webservice.Service {
 	if s.store == nil {
-		return webservice.New(s.gate, nil)
+		return webservice.New(s.gate, s.events, nil)
 	}
-	return webservice.New(s.gate, s.store)
+	return webservice.New(s.gate, s.events, s.store)
 }
 
 // blocks is the store as a sink fills it.

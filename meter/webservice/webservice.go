@@ -34,22 +34,28 @@ type Registry interface {
 	Meter(ctx context.Context, id string) (meter.Meter, error)
 }
 
+// Events takes in events.
+type Events interface {
+	TakeEvents(ctx context.Context, sender, under string, list []meter.Event) (gate.Taken, error)
+}
+
 // Service is the web service of a metering data system.
 type Service struct {
 	gate   Gate
+	events Events
 	meters Registry
 }
 
-// New returns a service that hands readings to a gate. meters is nil where none are registered.
-func New(g Gate, meters Registry) *Service { return &Service{g, meters} }
+// New returns a service that hands readings to a gate, and events to another. meters is nil where none are registered.
+func New(g Gate, e Events, meters Registry) *Service { return &Service{g, e, meters} }
 
-var errMedia = errors.New("the body must be application/xml (IEC 61968-9 MeterReadings), " + greenbutton.Media + " (Green Button), text/csv, application/senml+json, " +
+var errMedia = errors.New("the body must be application/xml (IEC 61968-9 MeterReadings or EndDeviceEvents), " + greenbutton.Media + " (Green Button), text/csv, application/senml+json, " +
 	"application/senml+cbor or " + compact.Media + "; set Content-Type")
 
 // limits bound a document: its bytes are bounded by who reads the body.
 func limits() xmlpull.Limits { return xmlpull.Limits{Depth: 16} }
 
-// Record records the readings of a message of a media type: application/xml and text/xml are MeterReadings of IEC
+// Record records the readings of a message of a media type: application/xml and text/xml are MeterReadings or EndDeviceEvents of IEC
 // 61968-9, greenbutton.Media is a Green Button file, text/csv is a table, application/senml+json and application/senml+cbor are SenML, compact.Media is a block. It fails with fault.Invalid for what is no such message, and as the gate does.
 func (s *Service) Record(ctx context.Context, m *answer.Message) (answer.Reply, error) {
 	const op = "meter.Record"
@@ -114,11 +120,21 @@ func (s *Service) readGreenButton(ctx context.Context, body []byte) (*message.Li
 
 func (s *Service) take(ctx context.Context, m *answer.Message, l *message.List) (*message.Answer, error) {
 	a := &message.Answer{Refused: l.Refused}
+	if len(l.Events) > 0 { // first: they are urgent
+		told, err := s.events.TakeEvents(ctx, m.Sender, m.Under, l.Events)
+		if err != nil {
+			return nil, err
+		}
+		a.Accepted = told.Accepted
+		for _, r := range told.Refused {
+			a.Refused = append(a.Refused, message.Refusal{Index: l.EventPlace(r.Index), Reason: r.Reason})
+		}
+	}
 	done, err := s.gate.Take(ctx, m.Sender, m.Under, l.Readings)
 	if err != nil {
 		return nil, err
 	}
-	a.Accepted = done.Accepted
+	a.Accepted += done.Accepted
 	for _, r := range done.Refused {
 		a.Refused = append(a.Refused, message.Refusal{Index: l.Place(r.Index), Reason: r.Reason})
 	}

@@ -10,8 +10,10 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/fault"
+	"voltbus/internal/xmlpull"
 	"voltbus/meter"
 	"voltbus/meter/gate"
+	"voltbus/meter/message/soap"
 	"voltbus/meter/store"
 	"voltbus/meter/store/memory"
 	"voltbus/meter/webservice"
@@ -37,16 +39,16 @@ func start(t *testing.T) *site {
 	if r, err := meters.Register(t.Context(), []store.Registration{{Meter: m}}); err != nil || r.Added != 1 {
 		t.Fatal(r, err)
 	}
-	s.Service = webservice.New(gate.New(gate.Config{
-		Origin: "test#", Registry: meters, Bounds: point.Bounds{Ahead: time.Hour}, Now: now,
-		Forward: func(context.Context, *point.Block, []byte) (func(context.Context) error, error) {
-			if s.full {
-				return nil, errors.New("the log is full")
-			}
-			s.blocks++
-			return func(context.Context) error { return nil }, nil
-		},
-	}), meters)
+	forward := func(context.Context, *point.Block, []byte) (func(context.Context) error, error) {
+		if s.full {
+			return nil, errors.New("the log is full")
+		}
+		s.blocks++
+		return func(context.Context) error { return nil }, nil
+	}
+	bounds := point.Bounds{Ahead: time.Hour}
+	s.Service = webservice.New(gate.New(gate.Config{Origin: "test#", Registry: meters, Bounds: bounds, Now: now, Forward: forward}),
+		gate.NewEvents(gate.EventConfig{Origin: "test#!", Known: meters.KnowsMeter, Bounds: bounds, Now: now, Forward: forward}), meters)
 	return s
 }
 
@@ -130,5 +132,46 @@ func TestTheDescriptionNamesTheAddress(t *testing.T) {
 	r := start(t).Description("https://mds.example/api/v1/metering/soap")
 	if r.Status != http.StatusOK || !strings.Contains(string(r.Body), `location="https://mds.example/api/v1/metering/soap"`) {
 		t.Errorf("%d %s", r.Status, r.Body)
+	}
+}
+
+func TestADocumentWithReadingsAndEventsIsAnsweredInItsOrder(t *testing.T) {
+	const readings = `<MeterReadings xmlns="http://iec.ch/TC57/2011/MeterReadings#"><MeterReading>` +
+		`<EndDeviceEvents><createdDateTime>2026-03-01T00:01:00Z</createdDateTime><EndDeviceEventType ref="3.26.0.85"/></EndDeviceEvents>` +
+		`<EndDeviceEvents><createdDateTime>2027-03-01T00:01:00Z</createdDateTime><EndDeviceEventType ref="3.26.0.216"/></EndDeviceEvents>` +
+		`<Meter><Names><name>m1</name></Names></Meter>` +
+		`<Readings><timeStamp>2026-03-01T00:15:00Z</timeStamp><value>1</value><ReadingType ref="1.0"/></Readings></MeterReading></MeterReadings>`
+	const events = `<EndDeviceEvents xmlns="http://iec.ch/TC57/2011/EndDeviceEvents#">` +
+		`<EndDeviceEvent><createdDateTime>2026-03-01T00:01:00Z</createdDateTime><Assets><mRID>m1</mRID></Assets><EndDeviceEventType ref="3.26.0.85"/><severity>major</severity></EndDeviceEvent>` +
+		`<EndDeviceEvent><createdDateTime>2026-03-01T00:01:00Z</createdDateTime><Assets><mRID>m9</mRID></Assets><EndDeviceEventType ref="3.26.0.85"/></EndDeviceEvent>` +
+		`<EndDeviceEvent><createdDateTime>noon</createdDateTime><Assets><mRID>m1</mRID></Assets><EndDeviceEventType ref="3.26.0.85"/></EndDeviceEvent>` +
+		`<EndDeviceEvent><createdDateTime>2026-03-01T00:01:00Z</createdDateTime><Assets><mRID>m1</mRID></Assets></EndDeviceEvent></EndDeviceEvents>`
+	for _, tt := range []struct{ document, want string }{
+		{readings, `{"accepted":1,"refused":[{"index":1,"reason":"at: 2027-03-01T00:01:00Z lies in the future: check the clock of the meter"},{"index":2,"reason":"readingType: `},
+		{events, `{"accepted":1,"refused":[{"index":1,"reason":"no meter is registered with this id: register it first"},` +
+			`{"index":2,"reason":"at: \"noon\": write such as 2026-03-01T00:15:00Z, with the zone"},{"index":3,"reason":"EndDeviceEventType: missing"}]}`},
+	} {
+		r, err := start(t).Record(t.Context(), &answer.Message{Sender: "c", Media: "application/xml", Body: []byte(tt.document)})
+		if err != nil || !strings.HasPrefix(string(r.Body), tt.want) {
+			t.Errorf("%v\n got %s\nwant %s", err, r.Body, tt.want)
+		}
+	}
+}
+
+func TestEventsComeBySOAP(t *testing.T) {
+	e := meter.Event{Meter: "m1", At: time.Date(2026, 3, 1, 23, 59, 0, 0, time.UTC), Kind: meter.LastGasp, Severity: meter.Critical, Detail: `"<phase>" & more`}
+	other := e
+	other.Meter = "m9"
+	for _, v := range []soap.Version{soap.V11, soap.V12} {
+		s := start(t)
+		got := s.SOAP(t.Context(), &answer.Message{Sender: "c", Media: v.Media(), Body: soap.RecordEvents(v, []meter.Event{e, other})})
+		a, err := soap.ReadAnswer(got.Body, xmlpull.Limits{Depth: 16})
+		if err != nil || a.Accepted != 1 || len(a.Refused) != 1 || a.Refused[0].Index != 1 || s.blocks != 1 {
+			t.Errorf("%s: %+v, %v", got.Body, a, err)
+		}
+		bad := s.SOAP(t.Context(), &answer.Message{Sender: "c", Media: v.Media(), Body: []byte(strings.Replace(string(soap.RecordEvents(v, []meter.Event{e})), "severity=", "colour=", 1))})
+		if _, err := soap.ReadAnswer(bad.Body, xmlpull.Limits{Depth: 16}); err == nil || !strings.Contains(err.Error(), "attribute colour does not belong to an event") {
+			t.Errorf("an attribute that is none: %v", err)
+		}
 	}
 }

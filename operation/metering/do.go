@@ -26,6 +26,9 @@ func instant(op, field, text string) (time.Time, error) {
 	return t, nil
 }
 
+// invalid says that a field of an argument is wrong.
+func invalid(op, field string, err error) error { return fault.E(op, fault.Invalid, field, err) }
+
 func (p *Part) register(ctx context.Context, c *operation.Call, in *Registration) (answer.MeterRegistered, error) {
 	c.Did(strconv.Itoa(len(in.Meters))+" meters", nil)
 	out := answer.MeterRegistered{Refused: []answer.MeterRefusal{}}

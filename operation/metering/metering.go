@@ -29,6 +29,7 @@ type Store interface {
 	Revise(ctx context.Context, key store.ChannelKey, versions []meter.Version) error
 	Exceptions(ctx context.Context, q store.ExceptionQuery) ([]store.Exception, error)
 	Settle(ctx context.Context, number uint64, who, why string) error
+	Events(ctx context.Context, q store.EventQuery) ([]store.Event, error)
 }
 
 // Validator validates a local day.
@@ -160,8 +161,9 @@ type Part struct {
 	Store Store // nil for a node that is no metering data system
 	// Counted tells how far days are; nil where the engine of the store does not.
 	Counted   store.Progressive
-	Files     Files // nil where the engine of the store makes none
-	Gate      Gate  // nil for a node that takes no readings of meters
+	Files     Files  // nil where the engine of the store makes none
+	Gate      Gate   // nil for a node that takes no readings of meters
+	Events    Events // nil with Gate
 	Validator Validator
 	Now       func() time.Time
 	// Zone is that of the local days.
@@ -178,13 +180,13 @@ func (p *Part) Operations() []operation.Bound {
 		operation.Bind(Register, nil, p.register), operation.Bind(List, nil, p.list), operation.Bind(Get, nil, p.get),
 		operation.Bind(Readings, mayReadChannel, p.readings), operation.Bind(Missing, nil, p.missing), operation.Bind(Exceptions, nil, p.exceptions),
 		operation.Bind(Settle, nil, p.settle), operation.Bind(EditReading, nil, p.edit), operation.Bind(Exchange, nil, p.exchange),
-		operation.Bind(Validate, nil, p.validate), operation.Bind(Bill, nil, p.bill), operation.Bind(Progress, nil, p.progress),
+		operation.Bind(Validate, nil, p.validate), operation.Bind(Bill, nil, p.bill), operation.Bind(ListEvents, nil, p.events), operation.Bind(Progress, nil, p.progress),
 		operation.BindStream(GreenButton, nil, p.greenButton), operation.BindStream(Export, nil, p.export),
 	}
 	if p.Store == nil {
 		system = operation.Absent(system)
 	}
-	both := []operation.Bound{operation.Bind(Record, nil, p.record)}
+	both := []operation.Bound{operation.Bind(Record, nil, p.record), operation.Bind(RecordEvents, nil, p.recordEvents)}
 	if p.Gate == nil {
 		both = operation.Absent(both)
 	}

@@ -37,21 +37,24 @@ func RecordReadings(v Version, list []meter.Reading) []byte {
 	return []byte(b.String())
 }
 
-var errNoAnswer = errors.New("the answer is no RecordReadingsResponse of " + Namespace)
+var errNoAnswer = errors.New("the answer is no RecordReadingsResponse or RecordEventsResponse of " + Namespace)
 
 // reply is an answer as it is read. Elements of other services count by their local names: their schemas have other namespaces.
 type reply struct {
 	Body struct {
 		Fault    *fault `xml:"Fault"`
-		Response *struct {
-			XMLName  xml.Name
-			Accepted *int `xml:"accepted"`
-			Refused  []struct {
-				Index  *int   `xml:"index,attr"`
-				Reason string `xml:"reason,attr"`
-			} `xml:"refused"`
-		} `xml:"RecordReadingsResponse"`
+		Response *taken `xml:"RecordReadingsResponse"`
+		Events   *taken `xml:"RecordEventsResponse"`
 	} `xml:"Body"`
+}
+
+// taken says what became of the readings or events of a bulk.
+type taken struct {
+	Accepted *int `xml:"accepted"`
+	Refused  []struct {
+		Index  *int   `xml:"index,attr"`
+		Reason string `xml:"reason,attr"`
+	} `xml:"refused"`
 }
 
 type fault struct {
@@ -79,6 +82,9 @@ func ReadAnswer(body []byte, limits xmlpull.Limits) (*message.Answer, error) {
 		return nil, &Fault{code, strings.TrimSpace(f.Reason11 + f.Reason12)}
 	}
 	r := in.Body.Response
+	if r == nil {
+		r = in.Body.Events
+	}
 	if r == nil || r.Accepted == nil {
 		return nil, errNoAnswer
 	}

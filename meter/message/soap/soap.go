@@ -46,7 +46,7 @@ func (v Version) Media() string {
 // Request is a message of a client.
 type Request struct {
 	Version   Version
-	Operation string // RecordReading or RecordReadings
+	Operation string // RecordReading, RecordReadings or RecordEvents
 	message.List
 }
 
@@ -168,7 +168,7 @@ func (d *decoder) body() error {
 		return err
 	}
 	if end {
-		return d.xml.Problem("the Body is empty: it holds RecordReading or RecordReadings")
+		return d.xml.Problem("the Body is empty: it holds RecordReading, RecordReadings or RecordEvents")
 	}
 	name := d.xml.Name()
 	switch name {
@@ -176,8 +176,10 @@ func (d *decoder) body() error {
 		err = d.single()
 	case xmlpull.Name{Space: Namespace, Local: "RecordReadings"}:
 		err = d.bulk()
+	case xmlpull.Name{Space: Namespace, Local: "RecordEvents"}:
+		err = d.events()
 	default:
-		return d.xml.Problem("operation %s of namespace %q is not known: there are RecordReading and RecordReadings of %s", name.Local, name.Space, Namespace)
+		return d.xml.Problem("operation %s of namespace %q is not known: there are RecordReading, RecordReadings and RecordEvents of %s", name.Local, name.Space, Namespace)
 	}
 	if err != nil {
 		return err

@@ -119,12 +119,6 @@ func (s *Store) Meters(_ context.Context, after string, limit int) ([]meter.Mete
 	return s.dir.Meters(after, limit)
 }
 
-// Knows implements store.Registry.
-func (s *Store) Knows(dst []bool, keys []store.ChannelKey) []bool { return s.dir.Knows(dst, keys) }
-
-// ChannelOf implements store.Registry.
-func (s *Store) ChannelOf(id string, t meter.ReadingType) (int, bool) { return s.dir.ChannelOf(id, t) }
-
 // Installations implements store.Registry.
 func (s *Store) Installations(ctx context.Context, servicePoint string) ([]meter.Installation, error) {
 	const op = "metering.Installations"

@@ -20,6 +20,7 @@ import (
 	"voltbus/fault"
 	"voltbus/meter/store"
 	"voltbus/meter/store/directory"
+	"voltbus/meter/store/duckdb/eventtable"
 	"voltbus/meter/store/duckdb/heal"
 	"voltbus/meter/store/duckdb/table"
 	"voltbus/store/duckdb/engine"
@@ -39,6 +40,8 @@ type Options struct {
 
 // Store implements store.Store. It is safe for concurrent use.
 type Store struct {
+	directory.Known
+	*eventtable.Keeper
 	options  Options
 	calendar *store.Calendar
 	dir      *directory.Directory
@@ -140,12 +143,16 @@ func start(ctx context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	c := store.NewCalendar(o.Zone)
+	dir := directory.New(c)
 	s := &Store{
-		options: o, calendar: c, dir: directory.New(c), db: db, strays: strays{of: map[string]uint64{}}, aside: heal.Kept(o.Dir),
+		Known: dir.Known(), options: o, calendar: c, dir: dir, db: db, strays: strays{of: map[string]uint64{}}, aside: heal.Kept(o.Dir),
 		index: index{days: map[store.Day]*day{}, sourceOf: map[source]uint32{}, verdictOf: map[verdict]uint32{}, redo: map[store.Day]uint64{}},
 	}
 	if s.writer, err = db.Connect(); err == nil {
 		err = load(ctx, s)
+	}
+	if err == nil {
+		err = openEvents(ctx, s)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())

@@ -23,6 +23,7 @@ type Options struct {
 
 // Store implements store.Store.
 type Store struct {
+	directory.Known
 	now      func() time.Time
 	calendar *store.Calendar
 	dir      *directory.Directory
@@ -44,6 +45,7 @@ type Store struct {
 	exceptions []exception
 	settled    []exception
 	number     uint64
+	events     events
 }
 
 type days map[store.Day]*day
@@ -79,9 +81,11 @@ func New(o Options) *Store {
 		o.Now = time.Now
 	}
 	c := store.NewCalendar(o.Zone)
+	dir := directory.New(c)
 	return &Store{
-		now: o.Now, calendar: c, dir: directory.New(c), histories: map[uint32]*meter.History{}, days: days{},
+		Known: dir.Known(), now: o.Now, calendar: c, dir: dir, histories: map[uint32]*meter.History{}, days: days{},
 		strays: map[store.ChannelKey][]meter.Version{}, places: map[string]string{}, points: map[string]bool{},
+		events: events{keys: map[store.EventKey]bool{}},
 	}
 }
 

@@ -58,12 +58,6 @@ func (s *Store) Meters(_ context.Context, after string, limit int) ([]meter.Mete
 	return s.dir.Meters(after, limit)
 }
 
-// Knows implements store.Registry.
-func (s *Store) Knows(dst []bool, keys []store.ChannelKey) []bool { return s.dir.Knows(dst, keys) }
-
-// ChannelOf implements store.Registry.
-func (s *Store) ChannelOf(id string, t meter.ReadingType) (int, bool) { return s.dir.ChannelOf(id, t) }
-
 // Exchange implements store.Registry.
 func (s *Store) Exchange(ctx context.Context, servicePoint, id string, at time.Time) error {
 	const op = "memory.Exchange"

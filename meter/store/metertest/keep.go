@@ -40,6 +40,7 @@ func testRegister(t *testing.T, f *fixture) {
 		t.Errorf("behind m1: %v", page)
 	}
 	equal(t, "known channels", f.Knows(nil, []store.ChannelKey{{Meter: "m1", Channel: 2}, {Meter: "m1", Channel: 3}, {Meter: "m9", Channel: 1}}), []bool{true, false, false})
+	equal(t, "known meters", []bool{f.KnowsMeter("m2"), f.KnowsMeter("m9"), f.KnowsMeter("")}, []bool{true, false, false})
 	if n, ok := f.ChannelOf("m2", reading(t, register)); !ok || n != 2 {
 		t.Errorf("the channel of the register is %d, %v", n, ok)
 	}

@@ -54,6 +54,9 @@ func Run(t *testing.T, e Engine) {
 		{"a day that is delivered twice changes nothing", testAgain},
 		{"exceptions wait until somebody settles them", testExceptions},
 		{"an edit stands above rules, with who and why", testRevise},
+		{"events are listed by meter, time and kind, the newest first", testEvents},
+		{"an event that comes twice, in any order, is there once", testEventTwice},
+		{"events have a place of their own in the log", testEventCursor},
 		{"what is stored is there after it is opened again", testReopen},
 		{"a closed store refuses to work", testClosed},
 	} {

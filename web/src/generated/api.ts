@@ -1352,6 +1352,8 @@ export interface MeterConcentrator {
   rate: number;
   /** That were answered, since the start */
   requests: Count;
+  /** What became of events of meters, which overtake readings */
+  events: MeterEventWay;
   systems: MeterSystem[];
   /** The newest readings that were refused, at most 200 */
   refusals: MeterNotTaken[];
@@ -1385,6 +1387,40 @@ export interface MeterEntry {
   premises?: string;
   /** Since when it is there */
   from?: Time;
+}
+
+export interface MeterEvent {
+  /** In the order of recording */
+  number: Count;
+  meter: string;
+  /** By the clock of the meter */
+  at: Time;
+  /** What it means, such as last-gasp, restoration or tamper; other for a code of which nothing is known */
+  kind: string;
+  /** Of IEC 61968-9, annex E, as the meter gave it */
+  code?: string;
+  severity: "information" | "warning" | "critical";
+  /** Text of the meter */
+  detail?: string;
+  /** Since when it is known */
+  recorded: Time;
+  /** Who sent it */
+  who?: string;
+}
+
+export interface MeterEventWay {
+  /** Events that were taken further on; to a parent: samples of the log */
+  sent: Count;
+  /** Those that a system refused */
+  refused: Count;
+  /** Samples that the log dropped before they were sent */
+  lost: Count;
+  /** Samples of the log with events that are still to be sent */
+  waiting: Count;
+}
+
+export interface MeterEvents {
+  events: MeterEvent[];
 }
 
 export interface MeterException {
@@ -1455,6 +1491,8 @@ export interface MeterNet {
 
 export interface MeterNotTaken {
   meter: string;
+  /** The kind of an event, whose time is end */
+  event?: string;
   channel?: number;
   readingType?: string;
   end: Time;
