@@ -12,6 +12,7 @@ import (
 	"voltbus/meter"
 	"voltbus/meter/store"
 	"voltbus/meter/store/directory"
+	"voltbus/meter/store/duckdb/stray"
 	"voltbus/meter/store/duckdb/table"
 	"voltbus/store/duckdb/engine"
 )
@@ -85,7 +86,7 @@ type change struct {
 	ctx      context.Context //nolint:containedctx // a change lives as long as one call
 	recorded uint32
 	cursor   cursor
-	strays   *strayChange
+	strays   *stray.Change
 	number   uint64
 	days     map[store.Day]*openDay
 	sources  []source
@@ -107,7 +108,7 @@ type openDay struct {
 // edit carries out f in one transaction. The caller holds write.
 func (s *Store) edit(ctx context.Context, op string, f func(x *change) error) error {
 	x := &change{
-		s: s, c: s.writer, ctx: ctx, recorded: moment(s), cursor: s.cursor, strays: s.strays.change(), number: s.number,
+		s: s, c: s.writer, ctx: ctx, recorded: moment(s), cursor: s.cursor, strays: s.strays.Change(), number: s.number,
 		days: map[store.Day]*openDay{}, sourceOf: map[source]uint32{}, cutter: s.calendar.NewCutter(),
 	}
 	defer x.close()
@@ -130,7 +131,7 @@ func (x *change) close() {
 			d.w.appender.Close()
 		}
 	}
-	x.strays.close()
+	x.strays.Close()
 }
 
 // save writes what stands beside the rows.
@@ -138,7 +139,7 @@ func (x *change) save() error {
 	if err := x.rest(); err != nil {
 		return err
 	}
-	if err := x.strays.flush(); err != nil {
+	if err := x.strays.Flush(); err != nil {
 		return err
 	}
 	for _, d := range x.days {
@@ -177,7 +178,7 @@ func (x *change) publish() {
 	s.cursor, s.newest, s.number = x.cursor, x.recorded, x.number
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.strays.publish(x.strays)
+	s.strays.Publish(x.strays)
 	for k, d := range x.days {
 		is := d.day
 		s.days[k] = &is
@@ -290,7 +291,7 @@ func (s *Store) Append(ctx context.Context, b *store.Batch) (store.Result, error
 				continue
 			case refs[k].Channel == nil:
 				out.Strays++
-				if err := x.strays.put(x.c, b.Keys[k], b.End[i], r, store.OriginOf(b.Senders[b.Sender[i]])); err != nil {
+				if err := x.strays.Put(x.c, &stray.Reading{Key: b.Keys[k], End: b.End[i], Value: r.value, Recorded: r.recorded, Source: r.source}, store.OriginOf(b.Senders[b.Sender[i]])); err != nil {
 					return err
 				}
 				continue

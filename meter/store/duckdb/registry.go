@@ -30,7 +30,7 @@ func (s *Store) Register(ctx context.Context, list []store.Registration) (store.
 		return store.Registered{}, failed(op, s.options.Dir, err)
 	}
 	s.dir.Apply(p)
-	if s.strays.all > 0 && len(p.Entries) > 0 {
+	if s.strays.All > 0 && len(p.Entries) > 0 {
 		if p.Result.Adopted, err = adopt(ctx, s, op); err != nil {
 			return store.Registered{}, err
 		}
@@ -40,16 +40,16 @@ func (s *Store) Register(ctx context.Context, list []store.Registration) (store.
 
 // adopt moves readings to their channels, which were registered meanwhile. The caller holds write.
 func adopt(ctx context.Context, s *Store, op string) (adopted int, err error) {
-	type stray struct {
+	type waiting struct {
 		key store.ChannelKey
 		end int64
 		row
 	}
-	var found []stray
+	var found []waiting
 	err = s.writer.Query(ctx, `SELECT meter, channel, "end", value, recorded, source FROM strays`, func(k *engine.Chunk) error {
 		meters, channels := k.Texts(0), engine.Numbers[uint32](k, 1)
 		for i := range k.Rows {
-			one := stray{key: store.ChannelKey{Meter: meters.At(i), Channel: int(channels[i])}, end: engine.Numbers[int64](k, 2)[i]}
+			one := waiting{key: store.ChannelKey{Meter: meters.At(i), Channel: int(channels[i])}, end: engine.Numbers[int64](k, 2)[i]}
 			one.value, one.recorded, one.source = engine.Numbers[float64](k, 3)[i], engine.Numbers[uint32](k, 4)[i], engine.Numbers[uint32](k, 5)[i]
 			found = append(found, one)
 		}
@@ -70,7 +70,7 @@ func adopt(ctx context.Context, s *Store, op string) (adopted int, err error) {
 				return err
 			}
 			gone[f.key] = true
-			x.strays.count(store.OriginOf(s.sources[f.source].Origin.Who), -1)
+			x.strays.Count(store.OriginOf(s.sources[f.source].Origin.Who), -1)
 			adopted++
 		}
 		for k := range gone {

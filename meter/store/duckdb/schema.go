@@ -127,5 +127,5 @@ func loadRedo(ctx context.Context, s *Store, c *engine.Conn) error {
 
 // saveState writes cursor, moment, and counters.
 func (x *change) saveState() error {
-	return x.c.Exec(x.ctx, "UPDATE state SET log = $1, sequence = $2, newest = $3, exception = $4, strays = $5", x.cursor.log, x.cursor.sequence, x.recorded, x.number, x.strays.all())
+	return x.c.Exec(x.ctx, "UPDATE state SET log = $1, sequence = $2, newest = $3, exception = $4, strays = $5", x.cursor.log, x.cursor.sequence, x.recorded, x.number, x.strays.All())
 }

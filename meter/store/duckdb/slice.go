@@ -193,7 +193,7 @@ func (j *judging) write(ctx context.Context, p *slice) error {
 	defer s.write.Unlock()
 	w := &sliceWriter{slice: p, c: s.writer, ctx: ctx, redo: map[store.Day]uint64{}}
 	w.x = &change{
-		s: s, c: s.writer, ctx: ctx, recorded: moment(s), cursor: s.cursor, strays: s.strays.change(), number: s.number,
+		s: s, c: s.writer, ctx: ctx, recorded: moment(s), cursor: s.cursor, strays: s.strays.Change(), number: s.number,
 		days: map[store.Day]*openDay{}, sourceOf: map[source]uint32{},
 	}
 	defer w.x.close()

@@ -22,6 +22,7 @@ import (
 	"voltbus/meter/store/directory"
 	"voltbus/meter/store/duckdb/eventtable"
 	"voltbus/meter/store/duckdb/heal"
+	"voltbus/meter/store/duckdb/stray"
 	"voltbus/meter/store/duckdb/table"
 	"voltbus/store/duckdb/engine"
 )
@@ -64,7 +65,7 @@ type Store struct {
 	index
 	closed bool // guarded by mu of the index, as is what follows
 	spare  []*engine.Conn
-	strays strays
+	strays stray.Strays
 }
 
 // index is what is known of the tables, in memory.
@@ -145,7 +146,7 @@ func start(ctx context.Context, o Options) (*Store, error) {
 	c := store.NewCalendar(o.Zone)
 	dir := directory.New(c)
 	s := &Store{
-		Known: dir.Known(), options: o, calendar: c, dir: dir, db: db, strays: strays{of: map[string]uint64{}}, aside: heal.Kept(o.Dir),
+		Known: dir.Known(), options: o, calendar: c, dir: dir, db: db, strays: stray.Strays{Of: map[string]uint64{}}, aside: heal.Kept(o.Dir),
 		index: index{days: map[store.Day]*day{}, sourceOf: map[source]uint32{}, verdictOf: map[verdict]uint32{}, redo: map[store.Day]uint64{}},
 	}
 	if s.writer, err = db.Connect(); err == nil {
@@ -330,7 +331,7 @@ func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 	var out store.Stats
 	out.Meters, out.Channels = s.dir.Len()
 	s.mu.Lock()
-	out.Days, out.Strays = len(s.days), s.strays.all
+	out.Days, out.Strays = len(s.days), s.strays.All
 	for _, d := range s.days {
 		out.Rows += d.Rows()
 	}
