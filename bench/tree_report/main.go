@@ -14,6 +14,7 @@ import (
 	"voltbus/api/client"
 	"voltbus/lab/machine"
 	"voltbus/lab/rig"
+	"voltbus/lab/rig/cable"
 	"voltbus/operation/children"
 	"voltbus/operation/ledger"
 	"voltbus/operation/parent"
@@ -47,7 +48,7 @@ type bench struct {
 	dir             string
 
 	region, campus *rig.Running // campus is the parent of the children, region is its parent
-	cable          *rig.Cable   // between both
+	cable          *cable.Cable // between both
 	crowd          *crowd
 }
 
@@ -116,7 +117,7 @@ func (b *bench) nodes(ctx context.Context, dir string) (err error) {
 	if b.campus, err = start("campus"); err != nil {
 		return err
 	}
-	if b.cable, err = rig.NewCable(b.region.Bus); err != nil {
+	if b.cable, err = cable.New(b.region.Bus); err != nil {
 		return err
 	}
 	b.cable.Plug()

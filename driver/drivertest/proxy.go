@@ -7,21 +7,18 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"voltbus/internal/relay"
 )
 
 // Proxy is a TCP line between a driver and its peer that can be made to fail. Its methods are
 // safe for concurrent use; the faults stay until Heal.
 type Proxy struct {
-	target   string
-	listener net.Listener
-	running  sync.WaitGroup
+	relay *relay.Relay
 
-	mu       sync.Mutex
-	changed  chan struct{} // closed when a fault changes
-	faults   faults
-	accepted int
-	open     []net.Conn
-	closed   bool
+	mu      sync.Mutex
+	changed chan struct{} // closed when a fault changes
+	faults  faults
 }
 
 // faults is what the line does to answers.
@@ -37,25 +34,20 @@ type faults struct {
 // ends, and waits for its connections then.
 func NewProxy(t testing.TB, target string) *Proxy {
 	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatalf("listen for the proxy: %v", err)
+	p := &Proxy{changed: make(chan struct{}), faults: faults{cut: -1}}
+	var err error
+	if p.relay, err = relay.Open(target, p.carry); err != nil {
+		t.Fatal(err)
 	}
-	p := &Proxy{target: target, listener: listener, changed: make(chan struct{}), faults: faults{cut: -1}}
-	p.running.Go(p.accept)
 	t.Cleanup(p.Close)
 	return p
 }
 
 // Addr is where the driver finds the peer.
-func (p *Proxy) Addr() string { return p.listener.Addr().String() }
+func (p *Proxy) Addr() string { return p.relay.Addr() }
 
 // Accepted returns how many connections were made so far.
-func (p *Proxy) Accepted() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.accepted
-}
+func (p *Proxy) Accepted() int { return p.relay.Made() }
 
 // Hang holds back all answers. The connections stay open.
 func (p *Proxy) Hang() { p.set(func(f *faults) { f.hang = true }) }
@@ -79,68 +71,24 @@ func (p *Proxy) Corrupt(change func(answer []byte) []byte) {
 func (p *Proxy) Heal() { p.set(func(f *faults) { *f = faults{cut: -1} }) }
 
 // Cut closes the present connections.
-func (p *Proxy) Cut() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, c := range p.open {
-		_ = c.Close()
-	}
-	p.open = nil
-}
+func (p *Proxy) Cut() { p.relay.Cut() }
 
 // Close ends the proxy and waits for its goroutines. It may be called twice.
-func (p *Proxy) Close() {
-	p.mu.Lock()
-	if !p.closed {
-		p.closed = true
-		_ = p.listener.Close()
-		close(p.changed)
-	}
-	p.mu.Unlock()
-	p.Cut()
-	p.running.Wait()
-}
+func (p *Proxy) Close() { _ = p.relay.Close() } // what listens on loopback is gone in any case
 
 func (p *Proxy) set(change func(*faults)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	change(&p.faults)
-	if !p.closed {
-		close(p.changed)
-		p.changed = make(chan struct{})
-	}
+	close(p.changed)
+	p.changed = make(chan struct{})
 }
 
-func (p *Proxy) accept() {
-	for {
-		near, err := p.listener.Accept()
-		if err != nil {
-			return
-		}
-		p.running.Go(func() { p.serve(near) })
-	}
-}
-
-// serve joins one connection to the peer.
-func (p *Proxy) serve(near net.Conn) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	far, err := (&net.Dialer{}).DialContext(ctx, "tcp", p.target)
-	if err != nil {
-		_ = near.Close()
-		return
-	}
-	p.mu.Lock()
-	p.accepted++
-	p.open = append(p.open, near, far)
-	if p.closed {
-		_ = near.Close()
-		_ = far.Close()
-	}
-	p.mu.Unlock()
+// carry joins one connection to the peer.
+func (p *Proxy) carry(ctx context.Context, near, far net.Conn) {
 	var pumps sync.WaitGroup
 	pumps.Go(func() { pump(near, far, func(b []byte) bool { _, err := far.Write(b); return err == nil }) })
-	pumps.Go(func() { pump(far, near, func(b []byte) bool { return p.answer(near, b) }) })
+	pumps.Go(func() { pump(far, near, func(b []byte) bool { return p.answer(ctx, near, b) }) })
 	pumps.Wait()
 }
 
@@ -163,7 +111,7 @@ func pump(from, to net.Conn, pass func([]byte) bool) {
 }
 
 // answer passes bytes of the peer to the driver, with the present faults.
-func (p *Proxy) answer(near net.Conn, b []byte) bool {
+func (p *Proxy) answer(ctx context.Context, near net.Conn, b []byte) bool {
 	p.mu.Lock()
 	f, changed := p.faults, p.changed
 	if f.corrupt != nil && !f.hang {
@@ -178,7 +126,8 @@ func (p *Proxy) answer(near net.Conn, b []byte) bool {
 		defer timer.Stop()
 		select {
 		case <-timer.C:
-		case <-changed: // healed, or the proxy ends: late is late enough
+		case <-changed: // healed: late is late enough
+		case <-ctx.Done():
 		}
 	case f.cut >= 0:
 		_, _ = near.Write(b[:min(f.cut, len(b))])

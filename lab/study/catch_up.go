@@ -10,6 +10,7 @@ import (
 	"voltbus/api/answer"
 	"voltbus/lab/experiment"
 	"voltbus/lab/rig"
+	"voltbus/lab/rig/cable"
 )
 
 // catchUp measures what a node sends after an outage, and what it does to the others.
@@ -53,7 +54,7 @@ func catchUp() experiment.Experiment {
 type returning struct {
 	tree
 	centre  *rig.Running
-	cable   *rig.Cable
+	cable   *cable.Cable
 	backlog uint64
 }
 
@@ -62,7 +63,7 @@ func (s *returning) run(ctx context.Context) (err error) {
 	if s.centre, err = s.plant(rig.Site{Name: "centre"}); err != nil {
 		return err
 	}
-	if s.cable, err = rig.NewCable(s.centre.Bus); err != nil {
+	if s.cable, err = cable.New(s.centre.Bus); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.cable.Close()) }()

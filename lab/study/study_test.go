@@ -78,7 +78,8 @@ func TestEveryExperimentRunsInATinySize(t *testing.T) {
 				t.Fatal("it measured nothing")
 			}
 			for _, m := range r.Cases {
-				if m.Median <= 0 || len(m.Values) != 1 {
+				// A node that shares a busy machine may keep up with nothing: the point up to which it does is 0 then.
+				if m.Median < 0 || (m.Median == 0 && e.Name != "ami-3b" && e.Name != "ami-2") || len(m.Values) != 1 {
 					t.Errorf("%s: %+v", m.Case.Name, m)
 				}
 				if e.Name == "chain" && !slices.ContainsFunc(m.Also, func(x experiment.Extra) bool { return x.Name == "live p99" && x.Values[0] > 0 }) {

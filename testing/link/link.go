@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"voltbus/internal/relay"
 )
 
 // The directions of a link.
@@ -20,11 +22,9 @@ type direction int
 
 // Link is a network with one address. It is safe for concurrent use, and ends with its test.
 type Link struct {
-	listener net.Listener
-	all      sync.WaitGroup
+	relay *relay.Relay
 
 	mu      sync.Mutex
-	to      string
 	conns   map[*wire]bool
 	changed chan struct{} // closed when something below changes
 	held    [2]bool
@@ -38,34 +38,23 @@ type Link struct {
 // New returns a link that leads nowhere yet: connections to it end at once.
 func New(t testing.TB) *Link {
 	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
+	l := &Link{conns: map[*wire]bool{}, changed: make(chan struct{})}
+	var err error
+	if l.relay, err = relay.Open("", l.carry); err != nil {
 		t.Fatal(err)
 	}
-	l := &Link{listener: listener, conns: map[*wire]bool{}, changed: make(chan struct{})}
-	l.all.Go(l.accept)
-	t.Cleanup(func() {
-		_ = listener.Close()
-		l.Cut()
-		l.all.Wait()
-	})
+	t.Cleanup(func() { _ = l.relay.Close() }) // what listens on loopback is gone in any case
 	return l
 }
 
 // Addr returns where the link is dialed.
-func (l *Link) Addr() string { return l.listener.Addr().String() }
+func (l *Link) Addr() string { return l.relay.Addr() }
 
 // Lead says where new connections go; nowhere with "". Those that are open stay.
-func (l *Link) Lead(to string) { l.set(func() { l.to = to }) }
+func (l *Link) Lead(to string) { l.relay.Lead(to) }
 
 // Cut ends all connections. New ones can be made at once.
-func (l *Link) Cut() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for w := range l.conns {
-		w.end()
-	}
-}
+func (l *Link) Cut() { l.relay.Cut() }
 
 // Strand ends all connections for those who dialed, as when their machine loses power or its address: the
 // other end learns nothing of it, nor receives anything else, and what it sends is lost. New ones can be made at once.
@@ -106,30 +95,10 @@ func (l *Link) set(change func()) {
 	l.changed = make(chan struct{})
 }
 
-func (l *Link) accept() {
-	for {
-		near, err := l.listener.Accept()
-		if err != nil {
-			return
-		}
-		l.all.Go(func() { l.carry(near) })
-	}
-}
-
 // carry serves one connection.
-func (l *Link) carry(near net.Conn) {
-	defer near.Close()
-	l.mu.Lock()
-	to := l.to
-	l.mu.Unlock()
-	if to == "" {
-		return
-	}
-	far, err := new(net.Dialer).DialContext(context.Background(), "tcp", to)
-	if err != nil {
-		return
-	}
+func (l *Link) carry(ctx context.Context, near, far net.Conn) {
 	w := &wire{link: l, near: near, far: far, done: make(chan struct{}), stranded: make(chan struct{})}
+	defer context.AfterFunc(ctx, w.end)()
 	defer w.end()
 	l.mu.Lock()
 	l.conns[w] = true
