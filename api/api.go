@@ -3,6 +3,7 @@
 package api
 
 import (
+	"crypto/x509"
 	_ "embed"
 	"log/slog"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 	"voltbus/api/stream"
 	"voltbus/api/upload"
 	"voltbus/control/access"
+	"voltbus/identity"
 	"voltbus/operation"
 	"voltbus/point"
 )
@@ -83,7 +85,9 @@ type Config struct {
 	StatementPatience time.Duration // that a statement in SQL waits for its turn; 0 for 30 s
 	BodyGrace         time.Duration // how long a body may take to arrive, however slowly; 0 for 30 s
 	Look              time.Duration // between two looks whether who is being answered may still ask; 0 for 2 s
-	BrowserKey        []byte        // by which browsers that have logged in are known again; nil: until the next start
+	// Certified recognises who shows a client certificate and no other secret; nil: nobody is known by one.
+	Certified  func(chain []*x509.Certificate) (identity.User, error)
+	BrowserKey []byte // by which browsers that have logged in are known again; nil: until the next start
 }
 
 // LoopbackHosts are the names of a node that listens on loopback.
@@ -133,7 +137,7 @@ func New(cfg Config) http.Handler {
 		statementTexts: bound.NewQuotas(statementRequests, statementRate),
 	}
 	s.auditor = &auditor{cfg.Audit, cfg.Node, cfg.Now, s.logProblem}
-	s.door = login.New(login.Config{Auth: cfg.Auth, People: cfg.People, Audit: cfg.Audit, Now: cfg.Now, BrowserKey: cfg.BrowserKey})
+	s.door = login.New(login.Config{Auth: cfg.Auth, People: cfg.People, Audit: cfg.Audit, Now: cfg.Now, Certified: cfg.Certified, BrowserKey: cfg.BrowserKey})
 	s.intake = intake.New(intake.Config{
 		Admission: cfg.Admission, Repeats: cfg.Repeats, Meters: cfg.Meters, Rates: cfg.Rates, Bounds: cfg.Bounds, Now: cfg.Now, Works: s.works,
 	})

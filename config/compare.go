@@ -46,7 +46,7 @@ func Compare(before, after *Config) Changes {
 		differs bool
 	}{
 		{"node", before.Node != after.Node},
-		{"listen", before.Listen != after.Listen},
+		{"listen", !reflect.DeepEqual(before.Listen, after.Listen)},
 		{"log", before.Log != after.Log},
 		{"audit", before.Audit != after.Audit},
 		{"store", before.Store != after.Store},

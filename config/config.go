@@ -70,6 +70,14 @@ type Listen struct {
 	MQTTS Address `yaml:"mqtts" example:"0.0.0.0:8883"`
 	// MQTTWebSocket accepts MQTT clients by WebSocket, at /mqtt of the address http.
 	MQTTWebSocket bool `yaml:"mqtt_websocket"`
+	// ClientCA is a file with certificates of authorities, in PEM. Who shows a client certificate of one of them at the
+	// address http may record readings below meters/<common name>, without a token. Connections of this machine are
+	// encrypted then, too.
+	ClientCA string `yaml:"client_ca" example:"meters-ca.pem"`
+	// ClientRevoked is a file with the list of revoked certificates (CRL), in PEM or DER. It is read again when it changes.
+	ClientRevoked string `yaml:"client_revoked" example:"meters-crl.pem"`
+	// ClientConcentrators are the common names of concentrators, which may record readings of all meters.
+	ClientConcentrators []string `yaml:"client_concentrators" example:"[concentrator-1]"`
 }
 
 // Broker reports whether MQTT clients are admitted at all.

@@ -18,7 +18,7 @@ type namedFile struct {
 
 // namedFiles returns the files that sections name.
 func namedFiles(cfg *Config) []namedFile {
-	list := cfg.Store.files()
+	list := append(cfg.Store.files(), namedFile{"listen.client_ca", &cfg.Listen.ClientCA, false}, namedFile{"listen.client_revoked", &cfg.Listen.ClientRevoked, false})
 	systems := cfg.Metering.Concentrator.Systems
 	for i := range systems {
 		key := fmt.Sprintf("metering.concentrator.systems[%d].", i)

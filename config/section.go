@@ -101,6 +101,14 @@ func (n *Listen) validate(r report) {
 	if n.MQTTWebSocket && n.HTTP.Off() {
 		r("listen.mqtt_websocket", "is at /mqtt of listen.http, which is off; set listen.http too")
 	}
+	switch {
+	case n.ClientCA != "" && n.HTTP.Off():
+		r("listen.client_ca", "is for listen.http, which is off; set listen.http too")
+	case n.ClientCA == "" && n.ClientRevoked != "":
+		r("listen.client_revoked", "is for certificates of listen.client_ca; set listen.client_ca too")
+	case n.ClientCA == "" && len(n.ClientConcentrators) > 0:
+		r("listen.client_concentrators", "is for certificates of listen.client_ca; set listen.client_ca too")
+	}
 }
 
 func (n *Log) validate(r report) {

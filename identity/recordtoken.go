@@ -12,6 +12,19 @@ import (
 // recordPrefix begins the user names of those who may only record, so that they are no people.
 const recordPrefix = "record:"
 
+// certificatePrefix begins the names of those who showed a certificate instead of a token.
+const certificatePrefix = "certificate:"
+
+// Certified is a program that showed a client certificate: it may record below a path, and nothing else.
+func Certified(name, under string) User {
+	return User{Name: recordPrefix + certificatePrefix + name, Role: Nobody, Under: under}
+}
+
+// CertificateName returns the name in the certificate that the user showed, and whether it was one.
+func (u User) CertificateName() (string, bool) {
+	return strings.CutPrefix(u.Name, recordPrefix+certificatePrefix)
+}
+
 // reservedRecord is where people's own tokens are in the API.
 const reservedRecord = "own"
 
@@ -37,7 +50,7 @@ type RecordToken struct {
 // returns it in clear. It cannot be shown again. A name in use gives fault.Conflict.
 func (l *Logins) IssueRecord(ctx context.Context, name, under string) (string, error) {
 	user := User{Name: recordPrefix + name, Role: Nobody, Under: strings.Trim(under, "/")}
-	if name == reservedRecord {
+	if name == reservedRecord || strings.HasPrefix(name, certificatePrefix) {
 		return "", fault.E("identity.IssueRecord", fault.Invalid, name, errReserved)
 	}
 	if name == "" || len(user.Name) > maxUserName {

@@ -3,17 +3,21 @@ package node
 import (
 	"context"
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"voltbus/api"
 	"voltbus/api/intake"
 	"voltbus/api/listener"
 	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/identity/pki"
 	"voltbus/internal/admission"
 	"voltbus/internal/atomicfile"
 	"voltbus/meter/system"
@@ -65,6 +69,9 @@ func openServer(_ context.Context, n *Node) error {
 	if err != nil {
 		return err
 	}
+	if err := letSenders(n, &cfg); err != nil {
+		return err
+	}
 	cfg.Hosts = n.server.Hosts()
 	handler := api.New(cfg) //nolint:contextcheck // requests end with the server, not with Open
 	handler = n.mqtt.Handler(n.opts.Config.Listen.MQTTWebSocket, handler)
@@ -73,6 +80,27 @@ func openServer(_ context.Context, n *Node) error {
 	}
 	n.server.Answer(system.Watch(handler, n.opts.Valves), n.identity.Certificates.ServerConfig, n.log) //nolint:contextcheck // as above
 	return announce(n)
+}
+
+// letSenders has the API know meters and concentrators by client certificates, if the configuration names their authorities.
+func letSenders(n *Node, cfg *api.Config) error {
+	listen := &n.opts.Config.Listen
+	if listen.ClientCA == "" {
+		return nil
+	}
+	senders, err := pki.OpenSenders(listen.ClientCA, listen.ClientRevoked)
+	if err != nil {
+		return err
+	}
+	cfg.Certified = func(chain []*x509.Certificate) (identity.User, error) {
+		name, err := senders.Name(chain, now())
+		if err != nil {
+			return identity.User{}, err
+		}
+		return identity.Certified(name, system.Folder(name, slices.Contains(listen.ClientConcentrators, name))), nil
+	}
+	n.server.Ask(senders.Authorities())
+	return nil
 }
 
 // announce writes the addresses for the programs on this machine.

@@ -19,6 +19,9 @@ func Ending(err error) string {
 
 // ActorOf is how the audit log and other nodes know a user.
 func ActorOf(u identity.User) string {
+	if name, ok := u.CertificateName(); ok {
+		return "certificate:" + name
+	}
 	if name, ok := u.RecordName(); ok {
 		return "token:" + name
 	}

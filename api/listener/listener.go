@@ -4,6 +4,7 @@ package listener
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -20,6 +21,7 @@ import (
 type Listener struct {
 	socket  net.Listener // nil if it does not listen
 	secure  bool
+	clients *x509.CertPool // whose client certificates are asked for; nil for none
 	handler http.Handler
 	http    *http.Server
 	end     context.CancelFunc // ends live streams
@@ -49,6 +51,10 @@ func loopback(a net.Addr) bool {
 // Secure has connections of this machine encrypted too. It is called before Answer.
 func (l *Listener) Secure() { l.secure = true }
 
+// Ask has clients asked for a certificate of one of these authorities; what they show is judged with each request. Connections of this machine are
+// encrypted, too. It is called before Answer.
+func (l *Listener) Ask(authorities *x509.CertPool) { l.secure, l.clients = true, authorities }
+
 // Hosts returns the names by which browsers may reach the API; nil for any.
 func (l *Listener) Hosts() []string {
 	if l.socket == nil || l.secure {
@@ -67,7 +73,11 @@ func (l *Listener) Answer(handler http.Handler, certificates func() *tls.Config,
 		BaseContext: func(net.Listener) context.Context { return base }, ConnContext: admission.Context, MaxHeaderBytes: api.MaxHeader,
 	}
 	if l.secure {
-		l.socket = tls.NewListener(l.socket, certificates())
+		c := certificates()
+		if l.clients != nil {
+			c.ClientAuth, c.ClientCAs = tls.RequestClientCert, l.clients // so that a wrong one is answered in words
+		}
+		l.socket = tls.NewListener(l.socket, c)
 	}
 }
 

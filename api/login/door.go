@@ -4,6 +4,7 @@ package login
 
 import (
 	"context"
+	"crypto/x509"
 	"time"
 
 	"voltbus/api/exchange"
@@ -20,10 +21,12 @@ type Auth interface {
 
 // Config is what a Door needs.
 type Config struct {
-	Auth       Auth
-	People     People         // nil: nobody logs in by name
-	Audit      exchange.Audit // nil: nobody is told of wrong secrets
-	Now        func() time.Time
+	Auth   Auth
+	People People         // nil: nobody logs in by name
+	Audit  exchange.Audit // nil: nobody is told of wrong secrets
+	Now    func() time.Time
+	// Certified recognises who shows a client certificate and no other secret; nil: nobody is known by one.
+	Certified  func(chain []*x509.Certificate) (identity.User, error)
 	BrowserKey []byte // by which browsers that have logged in are known again; nil: until the next start
 }
 

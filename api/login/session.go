@@ -173,6 +173,10 @@ func (d *Door) logout(w http.ResponseWriter, r *exchange.Request) error {
 // can only record.
 func (d *Door) recordingUser(r *http.Request, rt exchange.Route) (identity.User, error) {
 	secret, given := recordSecret(r)
+	if !given && d.shows(r) {
+		user, err := d.Certified(r.TLS.PeerCertificates)
+		return user, unauthorised(err)
+	}
 	if !given {
 		user, err := d.User(r)
 		return user, d.mayCall(user, rt, err)
@@ -183,6 +187,15 @@ func (d *Door) recordingUser(r *http.Request, rt exchange.Route) (identity.User,
 	}
 	user, err = d.Auth.Recognise(r.Context(), identity.Token, secret)
 	return user, d.mayCall(user, rt, d.failed(r, err))
+}
+
+// shows reports whether a request without a secret comes over a connection with a client certificate.
+func (d *Door) shows(r *http.Request) bool {
+	if d.Certified == nil || r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
+		return false
+	}
+	_, err := r.Cookie(exchange.Cookie)
+	return err != nil
 }
 
 // recordSecret returns the token of a request as clients of InfluxDB show it: Token <token>, also

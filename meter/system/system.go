@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -159,6 +160,14 @@ func (s *System) Part() metering.Part {
 	}
 	counted := duckdb.Counting{Store: s.store}
 	return metering.Part{Store: s.store, Counted: counted, Files: counted, Gate: s.gate, Events: s.events, Validator: s.validator, Now: s.now, Zone: s.zone, Document: s.document}
+}
+
+// Folder is below which path who has a name may record readings: those of the meter, or of all meters for a concentrator.
+func Folder(name string, concentrator bool) string {
+	if concentrator {
+		return strings.TrimSuffix(meterstore.Branch, "/")
+	}
+	return meterstore.Branch + name
 }
 
 // WebService answers the messages of other metering systems.
