@@ -160,6 +160,11 @@ test-timescale: build/.go build/.postgresql ## test the store in PostgreSQL and 
 	VOLTBUS_TIMESCALEDB=1 go test -count=1 -timeout $(TIMEOUT) ./store/postgres
 	VOLTBUS_TIMESCALEDB=1 go test -count=1 -timeout $(TIMEOUT) -run 'Database' ./node
 
+.PHONY: test-citus
+test-citus: build/.go build/.postgresql ## test the metering store in PostgreSQL and nodes with it on this machine's Citus
+	VOLTBUS_CITUS=1 go test -count=1 -v -timeout $(TIMEOUT) ./meter/store/postgres
+	VOLTBUS_CITUS=1 go test -count=1 -v -timeout $(TIMEOUT) -run 'DatabaseOfReadings' ./node
+
 .PHONY: try-bundles
 try-bundles: build ## set machines up from bundles with the real cloud-init, Ansible and systemd; as root
 	testing/bundles/prepare.sh build/try-bundles

@@ -8,6 +8,7 @@ import (
 	"voltbus/broker/setting"
 	metersetting "voltbus/meter/setting"
 	"voltbus/point"
+	database "voltbus/store/postgres/setting"
 )
 
 // Config is a whole configuration. The comments of its fields are the reference documentation.
@@ -117,25 +118,11 @@ type Store struct {
 	// Schema is the schema of the tables in the database. It is created if it is missing.
 	Schema string `yaml:"schema" example:"voltbus"`
 	// TLS secures the connection to the database.
-	TLS StoreTLS `yaml:"tls"`
+	TLS database.TLS `yaml:"tls"`
 	// Retention says when old days are dropped.
 	Retention Retention `yaml:"retention"`
 	// Memory is the most that the engine duckdb may use for its work.
 	Memory Size `yaml:"memory" example:"512MiB"`
-}
-
-// StoreTLS is the section "store.tls".
-type StoreTLS struct {
-	// Mode is verify for a connection that is encrypted to a server whose certificate is checked,
-	// except to one on this machine, or off.
-	Mode string `yaml:"mode" enum:"verify,off"`
-	// CA is a file with the authorities that the server's certificate may come from, relative to
-	// this file. The system's if left out.
-	CA string `yaml:"ca" example:"secrets/database-ca.pem"`
-	// Certificate is a file with the certificate that this node shows, if the server wants one.
-	Certificate string `yaml:"certificate" example:"secrets/node.pem"`
-	// Key is the file with the key of that certificate.
-	Key string `yaml:"key" example:"secrets/node.key"`
 }
 
 // Retention is the section "store.retention".
@@ -314,7 +301,7 @@ func Default() *Config {
 		Listen: Listen{HTTP: "127.0.0.1:8080", Bus: "127.0.0.1:4222"},
 		Log:    Log{MaxBytes: GiB, MinFree: 256 * MiB},
 		Audit:  Audit{MaxBytes: 256 * MiB},
-		Store:  Store{Engine: "duckdb", Schema: "voltbus", TLS: StoreTLS{Mode: "verify"}, Memory: 512 * MiB},
+		Store:  Store{Engine: "duckdb", Schema: "voltbus", TLS: database.TLS{Mode: "verify"}, Memory: 512 * MiB},
 		Recorder: Recorder{
 			MaxAge:   5 * time.Millisecond,
 			MaxBlock: 10_000,

@@ -17,6 +17,7 @@ import (
 	"voltbus/driver"
 	"voltbus/fault"
 	"voltbus/point"
+	database "voltbus/store/postgres/setting"
 )
 
 // meter is a driver's section as plain as one can be. A strict one checks itself, and reads a
@@ -130,7 +131,7 @@ func TestAGoodFileIsUnderstood(t *testing.T) {
 		Listen:   Listen{HTTP: "[::1]:8080"},
 		Log:      Log{MaxBytes: 2 * GiB},
 		Audit:    Audit{MaxBytes: 64 * MiB, Keep: 3650 * 24 * time.Hour},
-		Store:    Store{Engine: "duckdb", Schema: "voltbus", TLS: StoreTLS{Mode: "verify"}, Retention: Retention{Age: 400 * 24 * time.Hour, Bytes: 100e9}, Memory: GiB},
+		Store:    Store{Engine: "duckdb", Schema: "voltbus", TLS: database.TLS{Mode: "verify"}, Retention: Retention{Age: 400 * 24 * time.Hour, Bytes: 100e9}, Memory: GiB},
 		Recorder: Recorder{MaxAge: 20 * time.Millisecond, MaxBlock: 5000, Queue: 8},
 		Ingest:   Ingest{Requests: 100, Samples: 50_000, Points: 2000, ChildPoints: 2_000_000, Retry: 48 * time.Hour, ClockAhead: 240 * time.Hour, ClockBehind: 8760 * time.Hour},
 		Agents:   Default().Agents,

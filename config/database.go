@@ -1,69 +1,77 @@
 package config
 
 import (
-	"net/url"
-	"regexp"
+	metersetting "voltbus/meter/setting"
+	database "voltbus/store/postgres/setting"
 )
 
-// schemaName is what PostgreSQL takes as a name without quotes.
-var schemaName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
+// enginePostgres is the engine that keeps what it has in a database server.
+const enginePostgres = "postgres"
 
 // validateDatabase checks what belongs to the engine postgres.
 func (n *Store) validateDatabase(r report) {
-	if n.Engine != "postgres" {
+	if n.Engine != enginePostgres {
 		if n.URL != "" {
 			r("store.url", `only the engine postgres has a database; remove the address, or write "engine: postgres"`)
 		}
 		return
 	}
-	if text := badDatabase(n.URL); text != "" {
-		r("store.url", "%s", text)
-	}
-	if !schemaName.MatchString(n.Schema) {
-		r("store.schema", "%q is not the name of a schema; write up to 63 small letters, digits and _, such as voltbus", n.Schema)
-	}
-	if n.TLS.Mode == "off" && (n.TLS.CA != "" || n.TLS.Certificate != "") {
-		r("store.tls.mode", `"off" uses no certificates; write verify, or remove the files`)
-	}
-	if (n.TLS.Certificate == "") != (n.TLS.Key == "") {
-		r("store.tls.certificate", "a certificate needs its key, and a key its certificate; write both, or none")
-	}
-}
-
-// badDatabase says why text cannot be the address of a database, or "". It repeats nothing of it,
-// since that may be a secret.
-func badDatabase(text string) string {
-	const example = "such as postgres://voltbus@db.example.org/voltbus"
-	u, err := url.Parse(text)
-	switch {
-	case text == "":
-		return "is missing; write the database's address, " + example
-	case err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql"):
-		return "is not the address of a database; write one " + example
-	}
-	if _, set := u.User.Password(); set || u.Query().Has("password") {
-		return "holds a password, which everybody who sees the settings could read; write it into a file, and the file's name to store.password_file"
-	}
-	for key := range u.Query() {
-		if key != "host" {
-			return "has something behind ? that is not known; only host=/directory-of-the-socket may stand there"
-		}
-	}
-	if len(u.Path) < 2 {
-		return "names no database; write one behind the server, " + example
-	}
-	return ""
+	d := database.Database{URL: n.URL, Schema: n.Schema, TLS: n.TLS}
+	d.Validate("store", func(key, format string, args ...any) { r("store."+key, format, args...) })
 }
 
 // files returns the files that the section names.
 func (n *Store) files() []namedFile {
-	if n.Engine != "postgres" {
+	if n.Engine != enginePostgres {
 		return nil
 	}
+	return databaseFiles("store.", &n.PasswordFile, &n.TLS)
+}
+
+func databaseFiles(section string, password *string, t *database.TLS) []namedFile {
 	return []namedFile{
-		{"store.password_file", &n.PasswordFile, true},
-		{"store.tls.ca", &n.TLS.CA, false},
-		{"store.tls.certificate", &n.TLS.Certificate, false},
-		{"store.tls.key", &n.TLS.Key, true},
+		{section + "password_file", password, true},
+		{section + "tls.ca", &t.CA, false},
+		{section + "tls.certificate", &t.Certificate, false},
+		{section + "tls.key", &t.Key, true},
 	}
+}
+
+// checkMeterStore checks where a metering data system keeps its readings.
+func checkMeterStore(r report, cfg *Config) {
+	m := &cfg.Metering.Store
+	switch {
+	case m.Engine != enginePostgres:
+		if m.URL != "" {
+			r("metering.store.url", `only the engine postgres has a database; remove the address, or write "engine: postgres"`)
+		}
+		return
+	case !cfg.Metering.Enabled():
+		r("metering.store.engine", `is for a metering data system, and the role is %s; write "role: mds", or remove the store`, cfg.Metering.Role)
+		return
+	case m.URL == "" && cfg.Store.Engine != enginePostgres:
+		r("metering.store.url", `is missing; write the database's address, such as postgres://voltbus@db.example.org/voltbus; it may be left out only where store.engine is postgres`)
+		return
+	}
+	d := cfg.MeterStore()
+	where := database.Database{URL: d.URL, Schema: d.Schema, TLS: d.TLS}
+	if m.URL == "" { // that of the history is checked there
+		where.URL, where.TLS = "postgres://localhost/voltbus", database.TLS{}
+	}
+	where.Validate("metering.store", func(key, format string, args ...any) { r("metering.store."+key, format, args...) })
+}
+
+// MeterStore returns where a metering data system keeps its readings. What it leaves out of a database is that of the history.
+func (c *Config) MeterStore() metersetting.Store {
+	m := c.Metering.Store
+	if m.URL == "" && c.Store.Engine == enginePostgres {
+		m.URL, m.PasswordFile, m.TLS = c.Store.URL, c.Store.PasswordFile, c.Store.TLS
+		if m.Schema == "" {
+			m.Schema = c.Store.Schema
+		}
+	}
+	if m.Schema == "" {
+		m.Schema = "voltbus"
+	}
+	return m
 }

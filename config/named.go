@@ -19,6 +19,9 @@ type namedFile struct {
 // namedFiles returns the files that sections name.
 func namedFiles(cfg *Config) []namedFile {
 	list := append(cfg.Store.files(), namedFile{"listen.client_ca", &cfg.Listen.ClientCA, false}, namedFile{"listen.client_revoked", &cfg.Listen.ClientRevoked, false})
+	if m := &cfg.Metering.Store; m.Engine == enginePostgres {
+		list = append(list, databaseFiles("metering.store.", &m.PasswordFile, &m.TLS)...)
+	}
 	systems := cfg.Metering.Concentrator.Systems
 	for i := range systems {
 		key := fmt.Sprintf("metering.concentrator.systems[%d].", i)

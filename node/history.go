@@ -18,7 +18,7 @@ func beginStore(ctx context.Context, n *Node) error {
 		Engine: cfg.Engine, Dir: n.opts.Config.Node.Data, Memory: int64(cfg.Memory), Retention: retention, Statement: n.opts.Statement,
 		Database: postgres.Options{
 			URL: cfg.URL, PasswordFile: cfg.PasswordFile, Schema: cfg.Schema, Writer: n.opts.Config.Node.Name,
-			TLS:     postgres.TLS{Off: cfg.TLS.Mode == "off", CA: cfg.TLS.CA, Cert: cfg.TLS.Certificate, Key: cfg.TLS.Key},
+			TLS:     cfg.TLS,
 			Patient: true, Retention: retention, Log: n.log,
 		},
 		Log: n.log,

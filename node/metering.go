@@ -20,7 +20,7 @@ func openMetering(ctx context.Context, n *Node) (err error) {
 		return gate.Position{Sequence: others[origin].Sequence, Samples: others[origin].Samples}
 	}
 	n.meters, err = system.Open(ctx, system.Config{
-		Dir: filepath.Join(n.opts.Config.Node.Data, "metering"), Section: n.opts.Config.Metering, Origin: n.origin,
+		Dir: filepath.Join(n.opts.Config.Node.Data, "metering"), Store: n.opts.Config.MeterStore(), Node: n.opts.Config.Node.Name, Section: n.opts.Config.Metering, Origin: n.origin,
 		Last: last(point.MeterOrigin(n.origin)), Events: last(point.MeterEventOrigin(n.origin)), Blocks: n.blocks, Forward: n.recorder.Forward,
 		Document: func(ctx context.Context, name string) (json.RawMessage, int, error) {
 			return sharedDocument(ctx, n.docs, name)

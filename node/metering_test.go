@@ -12,7 +12,7 @@ import (
 	"voltbus/operation/tokens"
 )
 
-const meteringConfig = "metering:\n  role: mds\n  zone: Europe/Berlin\ndevices: []\n"
+const meteringConfig = "devices: []\nmetering:\n  role: mds\n  zone: Europe/Berlin\n"
 
 // smartMeter is a meter with a load profile of 15 minutes.
 func smartMeter(id string) answer.MeterEntry {

@@ -19,7 +19,11 @@ import (
 	"voltbus/operation/metering"
 )
 
-const meterKillEnv = "VOLTBUS_TEST_METERKILL"
+const (
+	meterKillEnv = "VOLTBUS_TEST_METERKILL"
+	// meterStoreEnv holds what more the section metering of the child says.
+	meterStoreEnv = "VOLTBUS_TEST_METERSTORE"
+)
 
 // A batch is a part of a day of one meter; so many of them make a day.
 const (
@@ -47,7 +51,7 @@ func killBatch(w, batch int) (id string, day time.Time, list []answer.MeterReadi
 func meterKillChild(arguments string) {
 	dir, first, _ := strings.Cut(arguments, "|")
 	start, _ := strconv.Atoi(first)
-	cfg := load(&testing.T{}, dir, listenAnywhere+meteringConfig)
+	cfg := load(&testing.T{}, dir, listenAnywhere+meteringConfig+os.Getenv(meterStoreEnv))
 	n, err := open(cfg)
 	if err != nil {
 		fmt.Println("error", err)
@@ -102,16 +106,22 @@ func meterKillChild(arguments string) {
 // A metering data system is killed again and again while it records and validates. In the end every reading that was
 // acknowledged is there once, and is judged once.
 func TestKilledWhileItValidatesEveryAcknowledgedReadingIsThereOnce(t *testing.T) {
+	killWhileItValidates(t, "")
+}
+
+// killWhileItValidates kills a metering data system whose configuration ends with a text.
+func killWhileItValidates(t *testing.T, more string) {
+	t.Helper()
 	dir := t.TempDir()
 	acknowledged := []map[int]bool{{}, {}}
 	next := 0
 	for range 4 {
 		child := exec.CommandContext(t.Context(), os.Args[0])
-		child.Env = append(os.Environ(), fmt.Sprintf("%s=%s|%d", meterKillEnv, dir, next))
+		child.Env = append(os.Environ(), fmt.Sprintf("%s=%s|%d", meterKillEnv, dir, next), meterStoreEnv+"="+more)
 		next = max(killAfter(t, child, 40+rand.IntN(120), acknowledged)-2, 0) // some are sent again
 	}
 	started := time.Now()
-	r := run(t, load(t, dir, listenAnywhere+meteringConfig))
+	r := run(t, load(t, dir, listenAnywhere+meteringConfig+more))
 	eventually(t, "the store has all of the log", func() bool {
 		for _, o := range r.ledger().Origins {
 			if strings.HasSuffix(o.Origin, "#") {

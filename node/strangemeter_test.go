@@ -18,7 +18,7 @@ import (
 func TestAttackAChildFillsItsParentWithReadingsOfUnknownMeters(t *testing.T) {
 	const most = 400
 	p := &pair{t: t, way: link.New(t)}
-	p.parent = run(t, nodeOf(t, t.TempDir(), "campus", listenAnywhere+meteringConfig[:len(meteringConfig)-len("devices: []\n")]+fmt.Sprintf("  unregistered: %d\ndevices: []\n", most)))
+	p.parent = run(t, nodeOf(t, t.TempDir(), "campus", listenAnywhere+meteringConfig+fmt.Sprintf("  unregistered: %d\n", most)))
 	p.way.Lead(p.parent.BusAddr())
 	p.child = run(t, nodeOf(t, t.TempDir(), "plant", listenAnywhere+meteringConfig))
 	below(t, p.parent, p.child, p.way.Addr(), "")

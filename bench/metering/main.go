@@ -20,7 +20,10 @@ import (
 	"voltbus/meter"
 	"voltbus/meter/store"
 	"voltbus/meter/store/duckdb"
+	"voltbus/meter/store/postgres"
 	"voltbus/meter/vee"
+	"voltbus/store/postgres/connection"
+	"voltbus/testing/peers"
 )
 
 func main() {
@@ -38,6 +41,7 @@ func main() {
 	meters := flag.Int("meters", 200_000, "meters with one channel of 15 minutes")
 	days := flag.Int("days", 3, "days of readings")
 	commit := flag.Int("commit", 400_000, "readings in a commit")
+	engine := flag.String("engine", "duckdb", "duckdb or postgres: the server of this machine, started for the run")
 	register := flag.Int("register", 0, "register so many meters of two channels, and open again; nothing else")
 	profile := flag.String("cpuprofile", "", "write a processor profile to this file")
 	flag.Parse()
@@ -55,9 +59,14 @@ func main() {
 		check(w.run())
 		return
 	}
-	b := &bench{dir: dir, meters: *meters, commit: *commit, clock: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
+	b := &bench{engine: *engine, dir: dir, meters: *meters, commit: *commit, clock: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
 	b.zone, err = time.LoadLocation("Europe/Berlin")
 	check(err)
+	if *engine == "postgres" {
+		b.server, err = peers.StartPostgreSQL("max_wal_size=4GB", "shared_buffers=1GB")
+		check(err)
+		defer func() { check(b.server.Remove()) }()
+	}
 	if *register > 0 {
 		b.registration(*register)
 		return
@@ -72,18 +81,26 @@ func check(err error) {
 }
 
 type bench struct {
-	dir            string
+	engine, dir    string
+	server         *peers.PostgreSQL
 	zone           *time.Location
 	meters, commit int
 	clock          time.Time
-	s              *duckdb.Store
+	s              store.Store
 	random         *rand.Rand
 }
 
 func (b *bench) open() {
-	s, err := duckdb.Open(context.Background(), duckdb.Options{Dir: filepath.Join(b.dir, "store"), Zone: b.zone, Now: func() time.Time { return b.clock }})
+	var err error
+	now := func() time.Time { return b.clock }
+	if b.engine == "postgres" {
+		b.s, err = postgres.Open(context.Background(), postgres.Options{
+			Settings: connection.Settings{URL: b.server.URL("voltbus", "voltbus")}, Writer: "bench", Zone: b.zone, Now: now,
+		})
+	} else {
+		b.s, err = duckdb.Open(context.Background(), duckdb.Options{Dir: filepath.Join(b.dir, "store"), Zone: b.zone, Now: now})
+	}
 	check(err)
-	b.s = s
 }
 
 func id(n int) string { return fmt.Sprintf("1EMH%010d", n) }

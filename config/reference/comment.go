@@ -11,6 +11,7 @@ import (
 	"voltbus/config"
 	"voltbus/driver"
 	metersetting "voltbus/meter/setting"
+	database "voltbus/store/postgres/setting"
 )
 
 const module = "voltbus"
@@ -22,7 +23,7 @@ type comments map[string]string
 // readComments reads the sources of the configuration and of the drivers, below the working
 // directory.
 func readComments(kinds []driver.Kind) (comments, error) {
-	packages := []string{reflect.TypeFor[config.Config]().PkgPath(), reflect.TypeFor[setting.Section]().PkgPath(), reflect.TypeFor[metersetting.Section]().PkgPath()}
+	packages := []string{reflect.TypeFor[config.Config]().PkgPath(), reflect.TypeFor[setting.Section]().PkgPath(), reflect.TypeFor[metersetting.Section]().PkgPath(), reflect.TypeFor[database.TLS]().PkgPath()}
 	for _, k := range kinds {
 		packages = append(packages, reflect.TypeOf(k.NewConfig()).Elem().PkgPath())
 	}

@@ -6,6 +6,7 @@ import (
 	_ "time/tzdata" // zones must not depend on the machine
 
 	"voltbus/meter/vee"
+	database "voltbus/store/postgres/setting"
 )
 
 // Section is the section "metering".
@@ -15,6 +16,8 @@ type Section struct {
 	Role string `yaml:"role" enum:"off,mds,concentrator"`
 	// Zone is the IANA time zone of billing days. A store keeps the zone that it was created with.
 	Zone string `yaml:"zone" example:"Europe/Berlin"`
+	// Store says where meters and readings are kept.
+	Store Store `yaml:"store"`
 	// Memory is the most that the metering store may use for its work, in MiB.
 	Memory int `yaml:"memory" example:"512"`
 	// Unregistered is how many readings of unregistered meters are kept here until the meters are registered, at most a
@@ -48,9 +51,26 @@ type Section struct {
 	Concentrator Concentrator `yaml:"concentrator"`
 }
 
+// Store is the section "metering.store".
+type Store struct {
+	// Engine keeps meters and readings: duckdb in files of this node, postgres in a database server.
+	Engine string `yaml:"engine" enum:"duckdb,postgres"`
+	// URL is the address of the database, for the engine postgres, without a password in it. If it is left out and
+	// store.engine is postgres, readings are kept in the database of the history, and password_file and tls are those of store.
+	URL string `yaml:"url" example:"postgres://voltbus@db.example.org/voltbus"`
+	// PasswordFile holds the password for the database, relative to this file. It is read anew for each connection.
+	// Without it the environment variable PGPASSWORD and ~/.pgpass are used.
+	PasswordFile string `yaml:"password_file" example:"secrets/postgres"`
+	// Schema is the schema of the tables in the database. It is created if it is missing. Each metering data system needs one of
+	// its own. If left out, that of the history in the same database, else voltbus.
+	Schema string `yaml:"schema" example:"metering"`
+	// TLS secures the connection to the database.
+	TLS database.TLS `yaml:"tls"`
+}
+
 // Default returns the section of a node that says nothing.
 func Default() Section {
-	return Section{Role: "off", Zone: "UTC", Memory: 512, Unregistered: 1_000_000, Grace: time.Hour, Negative: true, Concentrator: defaultConcentrator()}
+	return Section{Role: "off", Zone: "UTC", Store: Store{Engine: "duckdb", TLS: database.TLS{Mode: "verify"}}, Memory: 512, Unregistered: 1_000_000, Grace: time.Hour, Negative: true, Concentrator: defaultConcentrator()}
 }
 
 // Enabled reports whether the node is a metering data system.

@@ -17,6 +17,7 @@ import (
 	"voltbus/meter/setting"
 	meterstore "voltbus/meter/store"
 	"voltbus/meter/store/duckdb"
+	"voltbus/meter/store/postgres"
 	"voltbus/meter/validation"
 	"voltbus/meter/valve"
 	"voltbus/meter/webservice"
@@ -24,11 +25,14 @@ import (
 	"voltbus/point"
 	"voltbus/sink"
 	"voltbus/store"
+	"voltbus/store/postgres/connection"
 )
 
 // Config is what a System needs of its node.
 type Config struct {
-	Dir     string // of the store
+	Dir     string        // of an embedded store
+	Store   setting.Store // where readings are kept
+	Node    string        // the node's name
 	Section setting.Section
 	Origin  string // the node's; that of readings is made of it
 	// Last are the last blocks of readings of this node, and Events those of events.
@@ -58,7 +62,7 @@ func rules(d documents) func(context.Context) (json.RawMessage, int, error) {
 
 // System is an open metering data system, or a concentrator, which has no store. Close it.
 type System struct {
-	store     *duckdb.Store
+	store     keeper // nil of a concentrator
 	sink      *sink.Sink
 	reported  *sink.Sink // of events
 	gate      valve.Gate
@@ -76,6 +80,23 @@ type System struct {
 	taken     func() gate.Position // how far readings were taken
 }
 
+// keeper is a store that says what was damaged.
+type keeper interface {
+	meterstore.Store
+	Damage() []string
+}
+
+// open opens the store.
+func (c *Config) open(ctx context.Context, zone *time.Location) (keeper, error) {
+	if d := &c.Store; d.Engine == "postgres" {
+		return postgres.Open(ctx, postgres.Options{
+			Settings: connection.Settings{URL: d.URL, PasswordFile: d.PasswordFile, Schema: d.Schema, Section: "metering.store", TLS: d.TLS},
+			Writer:   c.Node, Zone: zone, Now: c.Now, Log: c.Log,
+		})
+	}
+	return duckdb.Open(ctx, duckdb.Options{Dir: c.Dir, Zone: zone, Now: c.Now, MemoryLimit: int64(c.Section.Memory) << 20})
+}
+
 // Open opens the store; nothing runs before Run. It returns nil if the role of the node is another.
 func Open(ctx context.Context, c Config) (*System, error) {
 	switch {
@@ -89,7 +110,7 @@ func Open(ctx context.Context, c Config) (*System, error) {
 		return nil, err
 	}
 	v := validation.Config{Grace: max(c.Section.Grace, time.Nanosecond), Now: c.Now, Log: c.Log, Rules: c.Section.Rules(), Document: rules(c.Document)}
-	st, err := duckdb.Open(ctx, duckdb.Options{Dir: c.Dir, Zone: zone, Now: c.Now, MemoryLimit: int64(c.Section.Memory) << 20})
+	st, err := c.open(ctx, zone)
 	if err != nil {
 		return nil, err
 	}
@@ -158,8 +179,11 @@ func (s *System) Part() metering.Part {
 	if s.store == nil {
 		return metering.Part{Gate: s.gate, Events: s.events, Now: s.now, Concentrator: s}
 	}
-	counted := duckdb.Counting{Store: s.store}
-	return metering.Part{Store: s.store, Counted: counted, Files: counted, Gate: s.gate, Events: s.events, Validator: s.validator, Now: s.now, Zone: s.zone, Document: s.document}
+	p := metering.Part{Store: s.store, Gate: s.gate, Events: s.events, Validator: s.validator, Now: s.now, Zone: s.zone, Document: s.document}
+	if st, ok := s.store.(*duckdb.Store); ok {
+		p.Counted, p.Files = duckdb.Counting{Store: st}, duckdb.Counting{Store: st}
+	}
+	return p
 }
 
 // Folder is below which path who has a name may record readings: those of the meter, or of all meters for a concentrator.
@@ -180,7 +204,7 @@ func (s *System) WebService() *webservice.Service {
 
 // blocks is the store as a sink fills it.
 type blocks struct {
-	store *duckdb.Store
+	store meterstore.Store
 	own   string // the origin of the readings that this node takes in
 	room  *room
 	now   func() time.Time

@@ -5,24 +5,20 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
 	"voltbus/fault"
 	"voltbus/point"
 	"voltbus/store"
+	"voltbus/store/postgres/connection"
 	"voltbus/store/postgres/row"
 )
 
 var errOrigin = errors.New("origin, log and reason must be UTF-8 without the character 0")
 
 var errRace = errors.New("another node stored samples of the same points and times just now; it is tried again")
-
-// storable reports whether PostgreSQL can keep the text.
-func storable(text string) bool { return utf8.ValidString(text) && !strings.Contains(text, "\x00") }
 
 // appends stores blocks.
 type appends struct {
@@ -65,7 +61,7 @@ func check(op string, blocks []*point.Block) error {
 		return err
 	}
 	for _, b := range blocks {
-		if !storable(b.Origin) || !storable(b.Log) || !storable(b.Lost) {
+		if !connection.Storable(b.Origin) || !connection.Storable(b.Log) || !connection.Storable(b.Lost) {
 			return fault.E(op, fault.Invalid, b.Origin, errOrigin)
 		}
 	}
@@ -128,15 +124,15 @@ func (s *appends) number(ctx context.Context, blocks []*point.Block) (map[point.
 	}
 	// In order, so that two writers do not wait for each other.
 	paths := slices.Sorted(maps.Keys(unknown))
-	added, err := s.conn.Exec(ctx, `INSERT INTO point (path) SELECT u.path FROM unnest($1::text[]) WITH ORDINALITY u(path, n)
+	added, err := s.Conn.Exec(ctx, `INSERT INTO point (path) SELECT u.path FROM unnest($1::text[]) WITH ORDINALITY u(path, n)
 		WHERE NOT EXISTS (SELECT FROM point p WHERE p.path = u.path) ORDER BY n ON CONFLICT DO NOTHING`, paths)
 	if err == nil && added.RowsAffected() > 0 {
-		_, err = s.conn.Exec(ctx, "SELECT pg_notify($1, '')", s.channel())
+		_, err = s.Conn.Exec(ctx, "SELECT pg_notify($1, '')", s.channel())
 	}
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.conn.Query(ctx, "SELECT id, path FROM point WHERE path = ANY($1::text[])", paths)
+	rows, err := s.Conn.Query(ctx, "SELECT id, path FROM point WHERE path = ANY($1::text[])", paths)
 	if err != nil {
 		return nil, err
 	}
@@ -156,13 +152,13 @@ const copyInto = " (time, value, id, tag, exact, text, octets) FROM STDIN BINARY
 func (s *appends) put(ctx context.Context, l *row.Load) error {
 	late := l.Late
 	if len(l.Fresh) > 0 {
-		if _, err := s.conn.Exec(ctx, "SAVEPOINT fresh"); err != nil {
+		if _, err := s.Conn.Exec(ctx, "SAVEPOINT fresh"); err != nil {
 			return err
 		}
-		_, err := s.conn.PgConn().CopyFrom(ctx, l.Reader(l.Fresh), "COPY sample"+copyInto)
+		_, err := s.Conn.PgConn().CopyFrom(ctx, l.Reader(l.Fresh), "COPY sample"+copyInto)
 		switch {
-		case stateOf(err) == stateUnique:
-			if _, err := s.conn.Exec(ctx, "ROLLBACK TO SAVEPOINT fresh"); err != nil {
+		case connection.StateOf(err) == connection.StateUnique:
+			if _, err := s.Conn.Exec(ctx, "ROLLBACK TO SAVEPOINT fresh"); err != nil {
 				return err
 			}
 			late = l.All
@@ -180,24 +176,24 @@ func (s *appends) put(ctx context.Context, l *row.Load) error {
 
 // merge puts rows in place of those with the same point and time, and counts by day.
 func (s *appends) merge(ctx context.Context, l *row.Load, late []row.Ref) error {
-	_, err := s.conn.Exec(ctx, `CREATE TEMP TABLE IF NOT EXISTS incoming (time timestamptz, value float8, id int, tag smallint,
+	_, err := s.Conn.Exec(ctx, `CREATE TEMP TABLE IF NOT EXISTS incoming (time timestamptz, value float8, id int, tag smallint,
 		exact bigint, text text, octets bytea) ON COMMIT DELETE ROWS`)
 	if err != nil {
 		return err
 	}
-	if _, err = s.conn.PgConn().CopyFrom(ctx, l.Reader(late), "COPY incoming"+copyInto); err != nil {
+	if _, err = s.Conn.PgConn().CopyFrom(ctx, l.Reader(late), "COPY incoming"+copyInto); err != nil {
 		return err
 	}
 	first, last := row.Span(late)
 	var other int64
-	err = s.conn.QueryRow(ctx, `SELECT count(*) FROM sample s JOIN incoming i ON s.id = i.id AND s.time = i.time
+	err = s.Conn.QueryRow(ctx, `SELECT count(*) FROM sample s JOIN incoming i ON s.id = i.id AND s.time = i.time
 		WHERE s.time >= $1::timestamptz AND s.time <= $2::timestamptz
 		AND (s.value, s.tag, s.exact, s.text, s.octets) IS DISTINCT FROM (i.value, i.tag, i.exact, i.text, i.octets)`, first, last).Scan(&other)
 	if err != nil {
 		return err
 	}
 	l.Overwritten += other
-	updated, err := s.conn.Exec(ctx, `UPDATE sample s SET value = i.value, tag = i.tag, exact = i.exact, text = i.text, octets = i.octets
+	updated, err := s.Conn.Exec(ctx, `UPDATE sample s SET value = i.value, tag = i.tag, exact = i.exact, text = i.text, octets = i.octets
 		FROM incoming i WHERE s.id = i.id AND s.time = i.time AND s.time >= $1::timestamptz AND s.time <= $2::timestamptz`, first, last)
 	if err != nil {
 		return err
@@ -211,7 +207,7 @@ func (s *appends) merge(ctx context.Context, l *row.Load, late []row.Ref) error 
 
 // insert puts the rows into the table that have no predecessor there.
 func (s *appends) insert(ctx context.Context, l *row.Load, expected int64) error {
-	rows, err := s.conn.Query(ctx, `WITH stored AS (
+	rows, err := s.Conn.Query(ctx, `WITH stored AS (
 			INSERT INTO sample (time, value, id, tag, exact, text, octets)
 			SELECT time, value, id, tag, exact, text, octets FROM incoming ORDER BY id, time ON CONFLICT DO NOTHING RETURNING time)
 		SELECT floor(extract(epoch FROM time) / 86400)::int, count(*) FROM stored GROUP BY 1`)
@@ -241,5 +237,5 @@ func (s *appends) count(ctx context.Context, l *row.Load) error {
 			DO UPDATE SET samples = tally.samples + $3, newest = greatest(tally.newest, $4)`,
 			day.Start(), s.options.Writer, l.Added[day], time.UnixMicro(l.Newest[day]).UTC())
 	}
-	return s.conn.SendBatch(ctx, batch).Close()
+	return s.Conn.SendBatch(ctx, batch).Close()
 }

@@ -34,7 +34,7 @@ type layout struct {
 
 // layout asks for the layout. Another node may change it unless the transaction holds lockDays or shareDays. The caller holds write.
 func (s *days) layout(ctx context.Context) (l layout, err error) {
-	err = s.conn.QueryRow(ctx, `SELECT relkind = 'p', coalesce((SELECT quote_ident(n.nspname) FROM pg_extension e
+	err = s.Conn.QueryRow(ctx, `SELECT relkind = 'p', coalesce((SELECT quote_ident(n.nspname) FROM pg_extension e
 		JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'timescaledb'), '')
 		FROM pg_class WHERE oid = 'sample'::regclass`).Scan(&l.partitioned, &l.extension)
 	if err == nil && !l.partitioned && l.extension == "" {
@@ -45,13 +45,13 @@ func (s *days) layout(ctx context.Context) (l layout, err error) {
 
 // lockDays keeps other nodes from making or dropping days until the transaction ends.
 func (s *days) lockDays(ctx context.Context) error {
-	_, err := s.conn.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 2))", s.options.Schema)
+	_, err := s.Conn.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 2))", s.options.Schema)
 	return err
 }
 
 // shareDays keeps days from being dropped, and the layout from changing, until the transaction ends.
 func (s *days) shareDays(ctx context.Context) error {
-	_, err := s.conn.Exec(ctx, "SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 3))", s.options.Schema)
+	_, err := s.Conn.Exec(ctx, "SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 3))", s.options.Schema)
 	return err
 }
 
@@ -60,7 +60,7 @@ func (s *days) aloneWithDays(ctx context.Context) error {
 	if err := s.lockDays(ctx); err != nil {
 		return err
 	}
-	_, err := s.conn.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 3))", s.options.Schema)
+	_, err := s.Conn.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 3))", s.options.Schema)
 	return err
 }
 
@@ -73,7 +73,7 @@ func (s *days) settle(ctx context.Context, op string) error {
 	}
 	var samples int64
 	if l.partitioned {
-		if err := s.conn.QueryRow(ctx, "SELECT coalesce(sum(samples), 0)::bigint FROM tally").Scan(&samples); err != nil {
+		if err := s.Conn.QueryRow(ctx, "SELECT coalesce(sum(samples), 0)::bigint FROM tally").Scan(&samples); err != nil {
 			return err
 		}
 	}
@@ -84,7 +84,7 @@ func (s *days) settle(ctx context.Context, op string) error {
 		s.say(ctx, "they stay in partitions, being many; name another store.schema to begin a history in a hypertable")
 	default:
 		if err := s.transaction(ctx, op, func() error { return s.convert(ctx) }); err != nil {
-			if s.conn == nil {
+			if s.Conn == nil {
 				return err
 			}
 			s.options.Log.WarnContext(ctx, "table of samples cannot be made a hypertable; partitions serve too", "err", err)
@@ -122,7 +122,7 @@ func (s *days) convert(ctx context.Context) error {
 		samplesView,
 		"DROP TABLE partitioned",
 	} {
-		if _, err := s.conn.Exec(ctx, statement); err != nil {
+		if _, err := s.Conn.Exec(ctx, statement); err != nil {
 			return fmt.Errorf("make the table of samples a hypertable: %w", err)
 		}
 	}
@@ -132,13 +132,13 @@ func (s *days) convert(ctx context.Context) error {
 // makeChunk has TimescaleDB make the chunk of a day, within a transaction. It does so for a row only; that row goes at once.
 func (s *days) makeChunk(ctx context.Context, d store.Day) error {
 	var there bool
-	if err := s.conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM day WHERE day = $1)", d.Start()).Scan(&there); err != nil || there {
+	if err := s.Conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM day WHERE day = $1)", d.Start()).Scan(&there); err != nil || there {
 		return err
 	}
 	// Points have numbers from 1.
-	_, err := s.conn.Exec(ctx, "INSERT INTO sample (time, id, tag) VALUES ($1::timestamptz, 0, 0)", d.Start())
+	_, err := s.Conn.Exec(ctx, "INSERT INTO sample (time, id, tag) VALUES ($1::timestamptz, 0, 0)", d.Start())
 	if err == nil {
-		_, err = s.conn.Exec(ctx, "DELETE FROM sample WHERE id = 0 AND time = $1::timestamptz", d.Start())
+		_, err = s.Conn.Exec(ctx, "DELETE FROM sample WHERE id = 0 AND time = $1::timestamptz", d.Start())
 	}
 	return err
 }
@@ -148,7 +148,7 @@ func (s *days) makeChunk(ctx context.Context, d store.Day) error {
 func (s *days) makePartition(ctx context.Context, d store.Day) error {
 	name := partition(d)
 	var there bool
-	if err := s.conn.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL", s.options.Schema+"."+name).Scan(&there); err != nil || there {
+	if err := s.Conn.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL", s.options.Schema+"."+name).Scan(&there); err != nil || there {
 		return err
 	}
 	from, to := d.Start().Format(time.RFC3339), d.End().Format(time.RFC3339)
@@ -156,7 +156,7 @@ func (s *days) makePartition(ctx context.Context, d store.Day) error {
 		"CREATE TABLE " + name + " (LIKE sample INCLUDING DEFAULTS, CHECK (time >= '" + from + "' AND time < '" + to + "'))",
 		"ALTER TABLE sample ATTACH PARTITION " + name + " FOR VALUES FROM ('" + from + "') TO ('" + to + "')",
 	} {
-		if _, err := s.conn.Exec(ctx, statement); err != nil {
+		if _, err := s.Conn.Exec(ctx, statement); err != nil {
 			return err
 		}
 	}
@@ -167,9 +167,9 @@ func (s *days) makePartition(ctx context.Context, d store.Day) error {
 func (s *days) dropSamples(ctx context.Context, l layout, d store.Day) error {
 	var err error
 	if l.partitioned {
-		_, err = s.conn.Exec(ctx, "DROP TABLE IF EXISTS "+partition(d))
+		_, err = s.Conn.Exec(ctx, "DROP TABLE IF EXISTS "+partition(d))
 	} else {
-		_, err = s.conn.Exec(ctx, "SELECT "+l.extension+".drop_chunks('sample', older_than => $1::timestamptz, newer_than => $2::timestamptz)", d.End(), d.Start())
+		_, err = s.Conn.Exec(ctx, "SELECT "+l.extension+".drop_chunks('sample', older_than => $1::timestamptz, newer_than => $2::timestamptz)", d.End(), d.Start())
 	}
 	return err
 }

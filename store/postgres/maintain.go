@@ -44,7 +44,7 @@ func (s *days) makeDay(ctx context.Context, d store.Day) error {
 		err = s.makeChunk(ctx, d)
 	}
 	if err == nil {
-		_, err = s.conn.Exec(ctx, "INSERT INTO day (day) VALUES ($1) ON CONFLICT DO NOTHING", d.Start())
+		_, err = s.Conn.Exec(ctx, "INSERT INTO day (day) VALUES ($1) ON CONFLICT DO NOTHING", d.Start())
 	}
 	return err
 }
@@ -96,7 +96,7 @@ func (s *upkeep) closeDays(ctx context.Context, days []kept, now time.Time) erro
 			continue
 		}
 		d.closed = true
-		if _, err := s.conn.Exec(ctx, "UPDATE day SET closed = true WHERE day = $1", d.day.Start()); err != nil {
+		if _, err := s.Conn.Exec(ctx, "UPDATE day SET closed = true WHERE day = $1", d.day.Start()); err != nil {
 			return err
 		}
 	}
@@ -133,7 +133,7 @@ func (s *upkeep) look(ctx context.Context) ([]kept, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.conn.Query(ctx, `SELECT d.day - date '1970-01-01', d.closed, coalesce((SELECT sum(samples) FROM tally t WHERE t.day = d.day), 0)::bigint,
+	rows, err := s.Conn.Query(ctx, `SELECT d.day - date '1970-01-01', d.closed, coalesce((SELECT sum(samples) FROM tally t WHERE t.day = d.day), 0)::bigint,
 		coalesce(`+l.sizeOfDay()+`, 0) FROM day d ORDER BY 1`, s.options.Schema)
 	if err != nil {
 		return nil, err
@@ -163,10 +163,10 @@ func (s *upkeep) drop(ctx context.Context, op string, d store.Day) error {
 		if err := s.dropSamples(ctx, l, d); err != nil {
 			return fmt.Errorf("drop the day %v: %w", d, err)
 		}
-		if _, err := s.conn.Exec(ctx, "DELETE FROM day WHERE day = $1", d.Start()); err != nil {
+		if _, err := s.Conn.Exec(ctx, "DELETE FROM day WHERE day = $1", d.Start()); err != nil {
 			return err
 		}
-		_, err = s.conn.Exec(ctx, `WITH gone AS (DELETE FROM tally WHERE day = $1 RETURNING samples)
+		_, err = s.Conn.Exec(ctx, `WITH gone AS (DELETE FROM tally WHERE day = $1 RETURNING samples)
 			UPDATE writer SET expired = expired + coalesce((SELECT sum(samples) FROM gone), 0) WHERE name = $2`, d.Start(), s.options.Writer)
 		return err
 	})

@@ -86,7 +86,7 @@ func (s *appends) lockPositions(ctx context.Context, origins []string) (map[stri
 	if err != nil || len(out) == len(origins) {
 		return out, err
 	}
-	_, err = s.conn.Exec(ctx, `INSERT INTO position (origin, sequence, samples, stored, repeated, missing, refused, time, left_out)
+	_, err = s.Conn.Exec(ctx, `INSERT INTO position (origin, sequence, samples, stored, repeated, missing, refused, time, left_out)
 		SELECT origin, 0, 0, 0, 0, 0, 0, $2::timestamptz, 0 FROM unnest($1::text[]) WITH ORDINALITY u(origin, n) ORDER BY n ON CONFLICT DO NOTHING`,
 		origins, time.Unix(0, 0).UTC())
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *appends) lockPositions(ctx context.Context, origins []string) (map[stri
 }
 
 func (s *appends) selectLocked(ctx context.Context, origins []string) (map[string]store.Position, error) {
-	rows, err := s.conn.Query(ctx, selectPositions+" WHERE origin = ANY($1::text[]) ORDER BY origin FOR UPDATE", origins)
+	rows, err := s.Conn.Query(ctx, selectPositions+" WHERE origin = ANY($1::text[]) ORDER BY origin FOR UPDATE", origins)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (s *appends) save(ctx context.Context, e *store.Entry, blocks []*point.Bloc
 	}
 	batch.Queue("UPDATE writer SET log = $2, sequence = $3, replaced = replaced + $4, overwritten = overwritten + $5 WHERE name = $1",
 		s.options.Writer, e.Cursor.Log, int64(e.Cursor.Sequence), l.Replaced, l.Overwritten)
-	return s.conn.SendBatch(ctx, batch).Close()
+	return s.Conn.SendBatch(ctx, batch).Close()
 }
 
 // positionColumns are positions in the form of arrays.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"voltbus/store/postgres/connection"
 )
 
 // tempFiles is what one connection for statements may take of the server's disk, where the server lets the node say so.
@@ -16,19 +18,10 @@ const askRole = `SELECT coalesce((SELECT pg_has_role(session_user, oid, 'MEMBER'
 	AND has_table_privilege(oid, $2 || '.samples', 'SELECT') AND has_table_privilege(oid, $2 || '.points', 'SELECT')
 	FROM pg_roles WHERE rolname = $1), false)`
 
-// stateThere is the state of the error for a role that exists.
-const stateThere = "42710"
-
 var errRole = errors.New("the role is not granted to the node's user")
 
 // SQLRole is the role whose rights statements of people have: to read the views of the history, and nothing else.
-func (o *Options) SQLRole() string {
-	schema := o.Schema
-	if schema == "" {
-		schema = defaultSchema
-	}
-	return schema[:min(len(schema), 53)] + "_statement"
-}
+func (o *Options) SQLRole() string { return connection.StatementRole(o.Schema) }
 
 // restrict makes the role of statements, where the user may, and lets it read the views. Where it cannot be, or where nothing
 // bounds temporary files, the log says which commands help, once. The caller holds write.
@@ -38,21 +31,22 @@ func (s *schema) restrict(ctx context.Context) {
 		s.options.Log.WarnContext(ctx, "statements in SQL have the rights of the node's user, and are judged by a list alone; as a superuser of the server run what run says",
 			"run", fmt.Sprintf("CREATE ROLE %[1]s; GRANT USAGE ON SCHEMA %[2]s TO %[1]s; GRANT SELECT ON %[2]s.samples, %[2]s.points TO %[1]s; GRANT %[1]s TO %[3]s", role, schema, s.user(ctx)), "err", err)
 	}
+	s.letReadings(ctx, role, schema)
 	var limit string
-	if err := s.conn.QueryRow(ctx, "SELECT current_setting('temp_file_limit')").Scan(&limit); err != nil || limit != "-1" {
+	if err := s.Conn.QueryRow(ctx, "SELECT current_setting('temp_file_limit')").Scan(&limit); err != nil || limit != "-1" {
 		return
 	}
-	if _, err := s.conn.Exec(ctx, "SET temp_file_limit = '"+tempFiles+"'"); err != nil {
+	if _, err := s.Conn.Exec(ctx, "SET temp_file_limit = '"+tempFiles+"'"); err != nil {
 		s.options.Log.WarnContext(ctx, "a statement in SQL may fill the server's disk until its minute is over; as a superuser of the server run what run says",
 			"run", fmt.Sprintf("ALTER ROLE %s SET temp_file_limit = '%s'", pgx.Identifier{s.config.User}.Sanitize(), tempFiles))
 		return
 	}
-	_, _ = s.conn.Exec(ctx, "RESET temp_file_limit") // it was only a trial
+	_, _ = s.Conn.Exec(ctx, "RESET temp_file_limit") // it was only a trial
 }
 
 func (s *schema) user(ctx context.Context) string {
 	var name string
-	if err := s.conn.QueryRow(ctx, "SELECT quote_ident(current_user)").Scan(&name); err != nil {
+	if err := s.Conn.QueryRow(ctx, "SELECT quote_ident(current_user)").Scan(&name); err != nil {
 		return pgx.Identifier{s.config.User}.Sanitize()
 	}
 	return name
@@ -61,10 +55,10 @@ func (s *schema) user(ctx context.Context) string {
 // makeRole makes the role and lets it read the views, unless it can be used already.
 func (s *schema) makeRole(ctx context.Context, role, schema string) error {
 	var may, there bool
-	if err := s.conn.QueryRow(ctx, askRole, role, schema).Scan(&may); err != nil || may {
+	if err := s.Conn.QueryRow(ctx, askRole, role, schema).Scan(&may); err != nil || may {
 		return err
 	}
-	if err := s.conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)", role).Scan(&there); err != nil {
+	if err := s.Conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)", role).Scan(&there); err != nil {
 		return err
 	}
 	list := []string{"GRANT USAGE ON SCHEMA " + schema + " TO " + role, "GRANT SELECT ON " + schema + ".samples, " + schema + ".points TO " + role}
@@ -72,13 +66,21 @@ func (s *schema) makeRole(ctx context.Context, role, schema string) error {
 		list = append([]string{"CREATE ROLE " + role + " NOLOGIN", "GRANT " + role + " TO current_user"}, list...)
 	}
 	for _, statement := range list {
-		if _, err := s.conn.Exec(ctx, statement); err != nil && stateOf(err) != stateThere { // another node may be as far
+		if _, err := s.Conn.Exec(ctx, statement); err != nil && connection.StateOf(err) != connection.StateThere { // another node may be as far
 			return err
 		}
 	}
-	err := s.conn.QueryRow(ctx, askRole, role, schema).Scan(&may)
+	err := s.Conn.QueryRow(ctx, askRole, role, schema).Scan(&may)
 	if err == nil && !may {
 		err = errRole
 	}
 	return err
+}
+
+// letReadings lets the role read the readings of meters, where they are kept in the same schema. The metering store does so too:
+// the later one of both finds role and views.
+func (s *schema) letReadings(ctx context.Context, role, schema string) {
+	if err := connection.LetReadings(ctx, s.Conn, role, schema); err != nil {
+		s.options.Log.WarnContext(ctx, "statements in SQL may not read the readings of meters", "err", err)
+	}
 }

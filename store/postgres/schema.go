@@ -43,7 +43,7 @@ type schema struct {
 // prepare makes the tables or brings them to this program's version. The caller holds write.
 func (s *schema) prepare(ctx context.Context, op string) error {
 	var encoding string
-	if err := s.conn.QueryRow(ctx, "SELECT current_setting('server_encoding')").Scan(&encoding); err != nil {
+	if err := s.Conn.QueryRow(ctx, "SELECT current_setting('server_encoding')").Scan(&encoding); err != nil {
 		return s.fail(op, err)
 	}
 	if encoding != "UTF8" {
@@ -54,7 +54,7 @@ func (s *schema) prepare(ctx context.Context, op string) error {
 	}
 	err := s.transaction(ctx, op, func() error {
 		// Of two that begin at once the second finds the tables.
-		if _, err := s.conn.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", s.options.Schema); err != nil {
+		if _, err := s.Conn.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", s.options.Schema); err != nil {
 			return err
 		}
 		return s.migrate(ctx, op)
@@ -68,11 +68,11 @@ func (s *schema) prepare(ctx context.Context, op string) error {
 // version returns the version of the tables, 0 if there are none.
 func (s *schema) version(ctx context.Context) (version int, err error) {
 	var there bool
-	err = s.conn.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL", s.options.Schema+".schema_version").Scan(&there)
+	err = s.Conn.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL", s.options.Schema+".schema_version").Scan(&there)
 	if err != nil || !there {
 		return 0, err
 	}
-	err = s.conn.QueryRow(ctx, "SELECT version FROM schema_version").Scan(&version)
+	err = s.Conn.QueryRow(ctx, "SELECT version FROM schema_version").Scan(&version)
 	if err == nil && version > len(steps()) {
 		err = fault.E("postgres.Open", fault.Conflict, s.place(), fmt.Errorf("%w (they have version %d, this program knows %d)", errVersion, version, len(steps())))
 	}
@@ -82,7 +82,7 @@ func (s *schema) version(ctx context.Context) (version int, err error) {
 // identify reads which tables these are. The caller holds write.
 func (s *schema) identify(ctx context.Context) error {
 	var id string
-	if err := s.conn.QueryRow(ctx, "SELECT id::text FROM schema_version").Scan(&id); err != nil {
+	if err := s.Conn.QueryRow(ctx, "SELECT id::text FROM schema_version").Scan(&id); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -101,9 +101,9 @@ func (s *server) ID() string {
 // migrate takes the steps that are missing, within a transaction.
 func (s *schema) migrate(ctx context.Context, op string) error {
 	var there bool
-	err := s.conn.QueryRow(ctx, "SELECT to_regnamespace($1) IS NOT NULL", s.options.Schema).Scan(&there)
+	err := s.Conn.QueryRow(ctx, "SELECT to_regnamespace($1) IS NOT NULL", s.options.Schema).Scan(&there)
 	if err == nil && !there {
-		_, err = s.conn.Exec(ctx, "CREATE SCHEMA "+s.options.Schema)
+		_, err = s.Conn.Exec(ctx, "CREATE SCHEMA "+s.options.Schema)
 	}
 	if err != nil {
 		return s.fail(op, err)
@@ -113,10 +113,10 @@ func (s *schema) migrate(ctx context.Context, op string) error {
 		return err
 	}
 	for ; version < len(steps()); version++ {
-		if _, err := s.conn.PgConn().Exec(ctx, steps()[version]).ReadAll(); err != nil {
+		if _, err := s.Conn.PgConn().Exec(ctx, steps()[version]).ReadAll(); err != nil {
 			return fmt.Errorf("bring the tables to version %d: %w", version+1, err)
 		}
-		if _, err := s.conn.Exec(ctx, "UPDATE schema_version SET version = $1", version+1); err != nil {
+		if _, err := s.Conn.Exec(ctx, "UPDATE schema_version SET version = $1", version+1); err != nil {
 			return err
 		}
 	}
@@ -126,7 +126,7 @@ func (s *schema) migrate(ctx context.Context, op string) error {
 // greet says what kind of server was found, once for each new set of tables.
 func (s *schema) greet(ctx context.Context) {
 	var server, fsync string
-	if err := s.conn.QueryRow(ctx, "SELECT current_setting('server_version'), current_setting('fsync')").Scan(&server, &fsync); err != nil {
+	if err := s.Conn.QueryRow(ctx, "SELECT current_setting('server_version'), current_setting('fsync')").Scan(&server, &fsync); err != nil {
 		return // the next statement meets it too
 	}
 	s.options.Log.InfoContext(ctx, "tables of the history made", "server", server, "schema", s.options.Schema)

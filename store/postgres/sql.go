@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"voltbus/fault"
+	"voltbus/store/postgres/connection"
 	"voltbus/store/postgres/statement"
 )
 
@@ -68,14 +69,14 @@ func (s *statements) SQL(ctx context.Context, text string, columns func([]string
 // connectSQL makes a connection for one statement. What the statement leaves in the session goes with it.
 func (s *statements) connectSQL(ctx context.Context) (*pgx.Conn, error) {
 	cfg := s.config.Copy()
-	if err := s.options.readPassword(ctx, cfg); err != nil {
+	if err := s.settings.ReadPassword(ctx, cfg); err != nil {
 		return nil, err
 	}
 	end, _ := ctx.Deadline()
 	maps.Copy(cfg.RuntimeParams, map[string]string{
 		"application_name":                    "voltbus " + s.options.Writer + " statement",
 		"statement_timeout":                   strconv.FormatInt(max(1, time.Until(end).Milliseconds())+1, 10),
-		"idle_in_transaction_session_timeout": "10000", "lock_timeout": strconv.FormatInt(lockTime.Milliseconds(), 10),
+		"idle_in_transaction_session_timeout": "10000", "lock_timeout": strconv.FormatInt(connection.LockTime.Milliseconds(), 10),
 		"work_mem": "16MB", "hash_mem_multiplier": "1", "max_parallel_workers_per_gather": "2", "search_path": s.options.Schema,
 	})
 	cfg.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
@@ -87,7 +88,7 @@ func (s *statements) connectSQL(ctx context.Context) (*pgx.Conn, error) {
 	}
 	// The first needs a system that reports it, the second a right; without them the statement's time is the bound.
 	for _, setting := range []string{"client_connection_check_interval = '1s'", "temp_file_limit = '" + tempFiles + "'"} {
-		if _, err := conn.Exec(ctx, "SET "+setting); err != nil && stateOf(err) == "" {
+		if _, err := conn.Exec(ctx, "SET "+setting); err != nil && connection.StateOf(err) == "" {
 			return nil, errors.Join(err, conn.Close(ctx))
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"voltbus/fault"
 	"voltbus/point"
 	"voltbus/store"
+	"voltbus/store/postgres/connection"
 )
 
 var errClosed = errors.New("the store is closed")
@@ -33,9 +34,10 @@ type Store struct {
 
 // server is the database, with connections that only read.
 type server struct {
-	options Options
-	config  *pgx.ConnConfig
-	pool    *pgxpool.Pool // its connections cannot write
+	options  Options
+	settings connection.Settings
+	config   *pgx.ConnConfig
+	pool     *pgxpool.Pool // its connections cannot write
 
 	mu     sync.RWMutex
 	closed bool
@@ -53,26 +55,26 @@ var (
 // the same name writes to it or its tables are of a newer program, and fault.Invalid for options or
 // a database that cannot be used.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	o, err := o.complete()
+	o, settings, err := o.complete()
 	if err != nil {
 		return nil, err
 	}
-	db := &server{options: o, ids: make(map[point.Path]int32)}
-	if db.config, err = o.connConfig(); err != nil {
+	db := &server{options: o, settings: settings, ids: make(map[point.Path]int32)}
+	if db.config, err = settings.Config("postgres.Open"); err != nil {
 		return nil, err
 	}
 	s := assemble(db)
 	s.forget()
 	s.write.Lock()
 	defer s.write.Unlock()
-	if err := s.connect(ctx, "postgres.Open"); err != nil {
+	if err := s.Connected(ctx, "postgres.Open"); err != nil {
 		if kind := fault.KindOf(err); !o.Patient || (kind != fault.Unreachable && kind != fault.Unavailable) {
 			return nil, err
 		}
 		o.Log.WarnContext(ctx, "the database is away; readings wait in the log", "err", err)
 	}
 	if err := s.openPool(ctx); err != nil {
-		s.disconnect(ctx)
+		s.Disconnect(ctx)
 		return nil, err
 	}
 	return s, nil
@@ -80,7 +82,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 
 // assemble makes the parts of a store, which is not connected yet.
 func assemble(db *server) *Store {
-	w := &writer{server: db}
+	w := &writer{server: db, Writer: &connection.Writer{Settings: &db.settings, Config: db.config}}
+	w.Begin = w.begin
 	lying := &days{writer: w}
 	tables := &schema{writer: w}
 	w.prepare = func(ctx context.Context, op string) error { return tables.prepare(ctx, op) }
@@ -102,20 +105,9 @@ func assemble(db *server) *Store {
 
 // openPool prepares the connections that only read. None is made yet.
 func (s *server) openPool(ctx context.Context) error {
-	cfg, err := pgxpool.ParseConfig(s.options.URL)
-	if err != nil {
-		return fault.E("postgres.Open", fault.Internal, "", err)
-	}
-	cfg.ConnConfig = s.config.Copy()
-	cfg.ConnConfig.RuntimeParams["default_transaction_read_only"] = "on"
-	cfg.BeforeConnect = s.options.readPassword
-	cfg.MaxConns, cfg.MinConns = readers, 0
-	cfg.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return true } // the server may have been started anew
-	s.pool, err = pgxpool.NewWithConfig(context.WithoutCancel(ctx), cfg)                  // connects when asked
-	if err != nil {
-		return s.fail("postgres.Open", err)
-	}
-	return nil
+	var err error
+	s.pool, err = s.settings.Pool(ctx, "postgres.Open", s.config, readers)
+	return err
 }
 
 // Close ends all connections. Further calls of Close do nothing.
@@ -131,7 +123,7 @@ func (s *Store) Close() error {
 	if closed {
 		return nil
 	}
-	s.disconnect(context.Background())
+	s.Disconnect(context.Background())
 	s.pool.Close()
 	return nil
 }

@@ -46,7 +46,7 @@ func (s *server) Watch(ctx context.Context, found func([]point.Path) error) erro
 // watch is Watch for one connection.
 func (s *server) watch(ctx context.Context, told *idSet, found func([]point.Path) error) error {
 	cfg := s.config.Copy()
-	if err := s.options.readPassword(ctx, cfg); err != nil {
+	if err := s.settings.ReadPassword(ctx, cfg); err != nil {
 		return err
 	}
 	conn, err := pgx.ConnectConfig(ctx, cfg)

@@ -10,6 +10,7 @@ import (
 	"voltbus/fault"
 	"voltbus/point"
 	"voltbus/store"
+	"voltbus/store/postgres/connection"
 )
 
 // saveWays queues how far this writer's log has the origins of the blocks, be they stored now or before by
@@ -64,7 +65,7 @@ func (s *queries) Ways(ctx context.Context) (map[string]store.Position, error) {
 func (s *writer) Own(ctx context.Context, origins ...string) error {
 	const op = "postgres.Own"
 	for _, origin := range origins {
-		if !storable(origin) {
+		if !connection.Storable(origin) {
 			return fault.E(op, fault.Invalid, origin, errOrigin)
 		}
 	}
@@ -74,7 +75,7 @@ func (s *writer) Own(ctx context.Context, origins ...string) error {
 	if err := s.usable(ctx, op); err != nil {
 		return err
 	}
-	if s.conn == nil || s.conn.IsClosed() {
+	if s.Conn == nil || s.Conn.IsClosed() {
 		return nil
 	}
 	return s.claim(ctx, op)

@@ -19,6 +19,7 @@ import (
 
 	"voltbus/fault"
 	"voltbus/store/postgres"
+	"voltbus/store/postgres/setting"
 	"voltbus/testing/peers"
 )
 
@@ -106,7 +107,7 @@ func TestTheServersCertificateIsVerified(t *testing.T) {
 	other, _ := certify(t)
 	port := freePort(t)
 	own := peers.StartedPostgreSQL(t, "listen_addresses=127.0.0.1", "port="+port, "ssl=on", "ssl_cert_file="+cert, "ssl_key_file="+key)
-	o := postgres.Options{URL: "postgres://voltbus@127.0.0.1:" + port + "/voltbus", Writer: "edge-1", TLS: postgres.TLS{CA: cert}}
+	o := postgres.Options{URL: "postgres://voltbus@127.0.0.1:" + port + "/voltbus", Writer: "edge-1", TLS: setting.TLS{CA: cert}}
 	s := open(t, o)
 	appendBlocks(t, s, block("edge-1", 1, 10))
 	wantEachOnce(t, s, "edge-1", 1, 10)
@@ -125,7 +126,7 @@ func TestAServerWithoutEncryptionIsRefusedWhereItIsWanted(t *testing.T) {
 	port := freePort(t)
 	peers.StartedPostgreSQL(t, "listen_addresses=127.0.0.1", "port="+port)
 	_, err := postgres.Open(t.Context(), postgres.Options{
-		URL: "postgres://voltbus@127.0.0.1:" + port + "/voltbus", Writer: "edge-1", TLS: postgres.TLS{CA: cert},
+		URL: "postgres://voltbus@127.0.0.1:" + port + "/voltbus", Writer: "edge-1", TLS: setting.TLS{CA: cert},
 	})
 	wantError(t, err, fault.Unreachable, "TLS")
 }

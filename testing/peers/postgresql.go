@@ -44,7 +44,7 @@ func StartedPostgreSQL(t testing.TB, settings ...string) *PostgreSQL {
 func started(t testing.TB, start func() (*PostgreSQL, error)) *PostgreSQL {
 	t.Helper()
 	p, err := start()
-	if errors.Is(err, ErrNoPostgreSQL) || errors.Is(err, ErrNoTimescaleDB) {
+	if errors.Is(err, ErrNoPostgreSQL) || errors.Is(err, ErrNoTimescaleDB) || errors.Is(err, ErrNoCitus) {
 		t.Skipf("NOT TESTED: %v", err)
 	}
 	if err != nil {
@@ -62,6 +62,9 @@ func started(t testing.TB, start func() (*PostgreSQL, error)) *PostgreSQL {
 func StartPostgreSQL(settings ...string) (*PostgreSQL, error) {
 	if os.Getenv(TimescaleEnv) != "" {
 		return StartTimescaleDB(settings...)
+	}
+	if os.Getenv(CitusEnv) != "" {
+		return StartCitus(settings...)
 	}
 	bin := postgreSQLPrograms()
 	if bin == "" {
@@ -138,6 +141,9 @@ func (p *PostgreSQL) port() string {
 	return "5432"
 }
 
+// socketFolder stands in settings for the folder of the server's socket, which is not known before it is started.
+const socketFolder = "{socket}"
+
 func (p *PostgreSQL) data() string { return filepath.Join(p.dir, "data") }
 
 func (p *PostgreSQL) command(program string, args ...string) *exec.Cmd {
@@ -181,7 +187,7 @@ func (p *PostgreSQL) Start() error {
 func (p *PostgreSQL) launch() error {
 	args := []string{"-D", p.data(), "-c", "listen_addresses=", "-c", "unix_socket_directories=" + p.dir}
 	for _, s := range p.settings {
-		args = append(args, "-c", s)
+		args = append(args, "-c", strings.ReplaceAll(s, socketFolder, p.dir))
 	}
 	log, err := os.OpenFile(p.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {

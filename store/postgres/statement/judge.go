@@ -38,6 +38,10 @@ var (
 	explains = regexp.MustCompile(`(?is)^\s*EXPLAIN\b\s*((?:\([a-z0-9_,\s]*\))|(?:ANALY[SZ]E\b\s*)?(?:VERBOSE\b)?)`)
 )
 
+// Views are what a statement may read: those of the history, and those of the readings of meters where they are kept in the same
+// schema.
+func Views() []string { return []string{"samples", "points", "readings", "reading_versions"} }
+
 // Statement is one that looks like a question.
 type Statement struct {
 	explain string // EXPLAIN with its options, "" for a question itself
@@ -80,8 +84,9 @@ func (s *Statement) Judge(ctx context.Context, tx pgx.Tx, schema string) error {
 	}
 	var tree string
 	var known []uint32
-	err := tx.QueryRow(ctx, `SELECT ev_action::text, ARRAY['pg_temp.voltbus_statement'::regclass, ($1 || '.samples')::regclass, ($1 || '.points')::regclass]::oid[]
-		FROM pg_rewrite WHERE ev_class = 'pg_temp.voltbus_statement'::regclass`, schema).Scan(&tree, &known)
+	err := tx.QueryRow(ctx, `SELECT ev_action::text, ARRAY['pg_temp.voltbus_statement'::regclass]::oid[] ||
+		(SELECT array_agg(to_regclass($1 || '.' || v)::oid) FROM unnest($2::text[]) v WHERE to_regclass($1 || '.' || v) IS NOT NULL)
+		FROM pg_rewrite WHERE ev_class = 'pg_temp.voltbus_statement'::regclass`, schema, Views()).Scan(&tree, &known)
 	if err != nil {
 		return err
 	}
@@ -123,7 +128,7 @@ func (j *judged) shape(known []uint32) error {
 	of := oids(relations, j.tree)
 	for _, oid := range of {
 		if oid != 0 && !slices.Contains(known, oid) {
-			return refused("only samples and points may be read")
+			return refused("only %s may be read", strings.Join(Views(), ", "))
 		}
 	}
 	if len(of) > maxRelations {

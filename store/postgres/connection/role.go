@@ -1,0 +1,29 @@
+package connection
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// StatementRole is the role whose rights statements of people on the views of a schema have.
+func StatementRole(schema string) string {
+	schema = cmp.Or(schema, DefaultSchema)
+	return schema[:min(len(schema), 53)] + "_statement"
+}
+
+// LetReadings lets a role read the views of the readings of meters in a schema, if there are both.
+func LetReadings(ctx context.Context, c *pgx.Conn, role, schema string) error {
+	var there bool
+	err := c.QueryRow(ctx, `SELECT has_table_privilege(session_user, v, 'SELECT WITH GRANT OPTION') AND NOT has_table_privilege(r.oid, v, 'SELECT')
+		FROM pg_roles r, to_regclass($2) v WHERE r.rolname = $1 AND v IS NOT NULL`, role, schema+".readings").Scan(&there)
+	if errors.Is(err, pgx.ErrNoRows) || (err == nil && !there) {
+		return nil
+	}
+	if err == nil {
+		_, err = c.Exec(ctx, "GRANT SELECT ON "+schema+".readings, "+schema+".reading_versions TO "+role)
+	}
+	return err
+}
