@@ -14,7 +14,7 @@ import (
 	"voltbus/identity"
 )
 
-// Caller is the caller, as the node authenticated them. Handlers have no other source, so that no caller is taken for another.
+// Caller is the identity and rights of a caller, as the node authenticated them. Handlers have no other source, so that no caller is taken for another.
 type Caller struct {
 	// Name is to whom belongs what is done: person:ada, token:backup, agent:weather; of another node person:campus/ada.
 	Name   string

@@ -35,7 +35,7 @@ type Request struct {
 	// For is the caller, such as agent:campus/weather, as each node on the way vouches for it: an
 	// identity.Principal of another node. "" if one of them does not say.
 	For string `json:"for,omitempty"`
-	// Role is that of the person the caller, as home says and each node on the way lowers it to what its
+	// Role is that of the calling person, as their home node says and each node on the way lowers it to what its
 	// neighbour may carry. "" if no person asks, or a node on the way does not say.
 	Role string `json:"role,omitempty"`
 	// Grants are what home says of an agent's rights that are checked where a method is: the
