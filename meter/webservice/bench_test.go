@@ -9,6 +9,7 @@ import (
 	"voltbus/api/answer"
 	"voltbus/meter"
 	"voltbus/meter/message/compact"
+	"voltbus/meter/message/greenbutton"
 )
 
 // BenchmarkRead reads bulks of 1,000 readings in each form.
@@ -32,7 +33,24 @@ func BenchmarkRead(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	kind, err := meter.ParseReadingType("0.0.2.4.1.1.12.0.0.0.0.0.0.0.0.3.72.0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	var feed strings.Builder
+	m := &meter.Meter{ID: "E1", Commodity: meter.Electricity, Channels: []meter.Channel{{Number: 1, ReadingType: kind, Interval: 15 * time.Minute, Multiplier: 1}}}
+	button := greenbutton.NewWriter(&feed, greenbutton.Head{Meter: m, From: start, To: start.Add(count * 15 * time.Minute), Zone: time.UTC, Updated: start})
+	var scale greenbutton.Scale
+	scale.Add(0.001)
+	button.Channel(&m.Channels[0], &scale)
+	for _, r := range list {
+		button.Readings([]meter.Version{{End: r.End.Add(15 * time.Minute), Value: r.Value}})
+	}
+	if err := button.Close(); err != nil {
+		b.Fatal(err)
+	}
 	for _, tt := range []struct{ media, body string }{
+		{greenbutton.Media, feed.String()},
 		{"application/xml", cim.String()}, {"text/csv", csv.String()}, {"application/senml+json", senml.String() + "]"}, {compact.Media, string(block)},
 	} {
 		b.Run(tt.media, func(b *testing.B) {

@@ -98,6 +98,15 @@ describe("metering", () => {
     expect(await sidewaysScroll(page)).toBe(0);
   });
 
+  test("lists what meters reported", async () => {
+    const { page } = await meters();
+    const events = page.getByRole("region", { name: "Events", exact: true });
+    await events.getByRole("row", { name: /1EMH0002 last-gasp 3.26.0.85 critical/ }).waitFor();
+    await events.getByRole("link", { name: "1EMH0001" }).click();
+    await page.getByRole("row", { name: /clock-set information by 3 s/ }).waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+  });
+
   test("gives the readings as a Green Button file", async () => {
     const { page } = await meters("/metering/1EMH0001?channel=1&day=2026-03-01");
     const link = page.getByRole("link", { name: "Download Green Button" });

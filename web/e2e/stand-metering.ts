@@ -4,6 +4,7 @@ import type {
   MeterBill,
   MeterConcentrators,
   MeterEntry,
+  MeterEvents,
   MeterExceptions,
   MeterMissing,
   MeterPeriod,
@@ -31,6 +32,18 @@ export class Meters {
     "GET metering/missing": ({ query }): MeterMissing => ({
       ...{ day: query.get("day") ?? "", expected: 192, received: 189, channels: 1, more: false },
       list: [{ meter: this.name, channel: 1, ends: [end(3), end(4), end(5)] }],
+    }),
+    "GET metering/events": (): MeterEvents => ({
+      events: [
+        {
+          ...{ number: 2, meter: this.name, at: end(30), kind: "last-gasp", code: "3.26.0.85" },
+          ...{ severity: "critical", recorded: end(30), who: "concentrator-1" },
+        },
+        {
+          ...{ number: 1, meter: "1EMH0001", at: end(2), kind: "clock-set" },
+          ...{ severity: "information", detail: "by 3 s", recorded: end(3) },
+        },
+      ],
     }),
     "GET metering/progress": ({ query }): MeterProgress => this.progress(query.get("day") ?? ""),
     "GET metering/bill": ({ query }) =>
@@ -70,6 +83,7 @@ export class Meters {
       concentrators: [
         {
           ...{ to: "systems", bulk: 120, age: 5, taken: 12_345, sent: 12_000, refused: 1, lost: 0 },
+          events: { sent: 3, refused: 0, lost: 0, waiting: 0 },
           ...{ waiting: 344, rate: 60.2, requests: 101, oldest: new Date().toISOString() },
           systems: [
             {

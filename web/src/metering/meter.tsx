@@ -8,6 +8,7 @@ import { usePoll } from "../use-poll";
 import { Bill } from "./bill";
 import { Comparison } from "./comparison";
 import { ReadingCurve } from "./curve";
+import { Events } from "./events";
 import { Exceptions } from "./exceptions";
 import { TableBox } from "./table-box";
 import { Versions } from "./versions";
@@ -55,6 +56,7 @@ export function MeterPage({ api, session, place, epoch, meter }: ScreenProps & {
         />
       )}
       {entry && <Bill api={api} place={place} entry={entry} />}
+      {entry && <Events api={api} epoch={epoch} meter={meter} />}
       {entry && <Exceptions api={api} engineer={engineer} epoch={epoch + changed} meter={meter} />}
     </>
   );

@@ -5,10 +5,11 @@ import { go, meterAddress } from "../shell/place";
 import { includes } from "../shell/role";
 import type { ScreenProps } from "../shell/screens";
 import { usePoll, wordsOf } from "../use-poll";
+import { Events } from "./events";
 import { Exceptions } from "./exceptions";
 import { MissingList } from "./missing";
 import { Progress } from "./progress";
-import { dayOf, share } from "./words";
+import { dayAfter, dayOf, share, startOf } from "./words";
 
 const day = 24 * 3600 * 1000;
 
@@ -53,6 +54,7 @@ export function MeteringOverview({ api, session, place, epoch }: ScreenProps) {
       )}
       {shown && <Progress api={api} day={asked} epoch={epoch + judged} expected={shown.expected} />}
       {shown && shown.list.length > 0 && <MissingList missing={shown} />}
+      <Events api={api} epoch={epoch} from={startOf(asked)} to={startOf(dayAfter(asked))} />
       <Exceptions api={api} engineer={engineer} epoch={epoch + judged} />
     </>
   );

@@ -5,6 +5,7 @@ import {
   billRows,
   changes,
   counting,
+  dayAfter,
   dayOf,
   hoursOf,
   monthOf,
@@ -145,6 +146,10 @@ describe("a bill", () => {
 
   test("is of the month before, also in January", () => {
     expect(monthOf(startOf("2026-01-15")).map(dayOf)).toEqual(["2025-12-01", "2026-01-01"]);
+  });
+
+  test("knows the day behind one, also when the clock changes", () => {
+    expect(["2026-03-29", "2026-12-31"].map(dayAfter)).toEqual(["2026-03-30", "2027-01-01"]);
   });
 
   test("counts the last version of the highest rank", () => {

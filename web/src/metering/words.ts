@@ -81,6 +81,13 @@ export function dayOf(ms: number): string {
 /** The first moment of a local day, in milliseconds; NaN if it is none. */
 export const startOf = (day: string) => new Date(`${day}T00:00:00`).getTime();
 
+/** The local day behind a day. */
+export function dayAfter(day: string): string {
+  const at = new Date(startOf(day));
+  at.setDate(at.getDate() + 1);
+  return dayOf(at.getTime());
+}
+
 /** A reading that was known otherwise at another moment. */
 export interface Change {
   end: Time;
