@@ -29,6 +29,24 @@ type Kind struct {
 	// Dial opens the line that cfg names. It returns ErrNotConnected (wrapped, with the cause)
 	// if the line cannot be opened now.
 	Dial func(ctx context.Context, cfg Config) (Line, error)
+	// Search finds the devices that can be reached as a configuration says; nil if the driver cannot.
+	Search *Search
+}
+
+// Search is how a driver finds devices.
+type Search struct {
+	// Without are the keys, with something to stand for them, that a configuration needs and a search does without.
+	Without map[string]any
+	// Run searches until it has heard of everybody, or ctx ends. The devices come in an order that does not change.
+	Run func(ctx context.Context, cfg Config) ([]Neighbour, error)
+}
+
+// Neighbour is a device that a search found.
+type Neighbour struct {
+	Name   string         // that the device has, made readable; "" if it does not say
+	Detail string         // what and where it is, for people; text from the device, so hostile
+	Note   string         // what somebody must know before it is added; "" for nothing
+	Config map[string]any // the keys of its configuration that the search found out
 }
 
 // Config is the typed configuration of one device of one Kind: a pointer to a struct with yaml

@@ -4,14 +4,30 @@ import "encoding/json"
 
 // Driver is a kind of device that the node can read.
 type Driver struct {
-	Kind   string          `json:"kind" doc:"What stands as driver in the configuration"`
-	Doc    string          `json:"doc"` // one sentence
-	Schema json.RawMessage `json:"schema" api:"object" doc:"JSON Schema of its section: keys in order, with defaults and help"`
+	Kind     string          `json:"kind" doc:"What stands as driver in the configuration"`
+	Doc      string          `json:"doc"` // one sentence
+	Searches bool            `json:"searches,omitempty" doc:"It can find devices by itself"`
+	Schema   json.RawMessage `json:"schema" api:"object" doc:"JSON Schema of its section: keys in order, with defaults and help"`
 }
 
 // Drivers are all kinds, by name.
 type Drivers struct {
 	Drivers []Driver `json:"drivers"`
+}
+
+// Search is what a driver found.
+type Search struct {
+	TookMS  float64     `json:"took_ms" api:"min=0"`
+	Total   int         `json:"total" api:"min=0" doc:"Devices; at most the first 2,000 are listed"`
+	Devices []Neighbour `json:"devices"`
+}
+
+// Neighbour is a device that was found.
+type Neighbour struct {
+	Name   string          `json:"name" doc:"Of the device, made readable; empty if it has none"`
+	Detail string          `json:"detail" doc:"What and where it is"`
+	Note   string          `json:"note" doc:"What to know before it is added; empty for nothing"`
+	Config json.RawMessage `json:"config" api:"object" doc:"What the search found out for its configuration"`
 }
 
 // Trial is what a device answered when it was tried.

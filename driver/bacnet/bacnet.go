@@ -32,6 +32,7 @@ func Kind() driver.Kind {
 		Doc:       "BACnet/IP client: reads, COV, commands with priorities; devices behind routers and BBMDs.",
 		NewConfig: func() driver.Config { return NewConfig() },
 		Dial:      dial,
+		Search:    &driver.Search{Without: map[string]any{"device": 0, "registry": []any{}}, Run: search},
 	}
 }
 

@@ -116,3 +116,33 @@ func TestTheDriverKeepsTheContractWithDevicesOfBacpypes(t *testing.T) {
 		Prioritized: "speed", Priority: point.IntOf(3), Unprioritized: "note",
 	})
 }
+
+func TestASearchFindsEveryDeviceAndDiscoveryItsPoints(t *testing.T) {
+	if !namespace(t) {
+		return
+	}
+	peers.BACnet(t, "plant", "10.66.0.11/24", "11", "480", "20", "10.66.0.12/24")
+	kind := bacnet.Kind()
+	c := config(t, 0, nil, func(c *bacnet.Config) { c.Registry.Entries = plant()[:1] })
+	found, err := kind.Search.Run(t.Context(), c)
+	if err != nil || len(found) != 2 || found[0].Name != "device_11" || found[0].Config["device"] != uint32(11) || found[1].Detail != "device 12 at 10.66.0.12 BACpypes N/A" {
+		t.Fatalf("found %+v, %v", found, err)
+	}
+	for name, change := range map[string]func(*bacnet.Config){
+		"by its instance": func(*bacnet.Config) {},
+		"by its address":  func(c *bacnet.Config) { c.Device, c.Address = nil, "10.66.0.11" },
+	} {
+		s := open(t, config(t, 11, plant()[:1], change))
+		points, err := s.(driver.Discoverer).Discover(t.Context())
+		if err != nil || len(points) != 26 {
+			t.Fatalf("%s: %d points, %v", name, len(points), err)
+		}
+		speed := points[22]
+		if speed.Entry["name"] != "Fan_Speed" || speed.Entry["states"] != "off|low|high" || speed.Entry["priority"] != "16" || speed.Sample.Value != point.IntOf(1) || !speed.Info.Writable {
+			t.Errorf("%s: the state is %+v", name, speed)
+		}
+		if first := points[0]; first.Info.Unit != "degC" || first.Sample.Value != point.FloatOf(1.5) || first.Entry["object"] != "analog-input:1" {
+			t.Errorf("%s: the first input is %+v", name, first)
+		}
+	}
+}

@@ -43,6 +43,11 @@ type (
 		Kind   string          `json:"kind" api:"required,max=64"`
 		Config json.RawMessage `json:"config" api:"object" doc:"What the driver needs, see its schema"`
 	}
+	// Network is where to search for devices.
+	Network struct {
+		Kind   string          `json:"kind" api:"required,max=64"`
+		Config json.RawMessage `json:"config" api:"object" doc:"How the driver reaches devices, such as the own address; see its schema"`
+	}
 	// Device is a device to add.
 	Device struct {
 		Path     string          `json:"path" api:"required,max=512"`
@@ -103,6 +108,11 @@ var (
 		Summary: "Open a device, read it once and close it, within 15 seconds", Result: "What the device did",
 		Doc: "What the device did is in the answer, also that it does not answer. 400 with all problems if the section is wrong. What the device keeps for others, such as events of dnp3 that wait, it keeps. A driver that can find points, such as dnp3, lists those that the device has when the section lists none (registry: []).",
 	})
+	Search = operation.Declare[Network, answer.Search](operation.Spec{
+		Name: "device.search", ID: "searchDevices", HTTP: "POST /drivers/{kind}/search", Role: identity.Engineer, Audited: true, Body: deviceBody,
+		Summary: "Find the devices that a driver can reach, within 15 seconds", Result: "The devices, with what their configuration needs",
+		Doc: "Only drivers that can search, such as bacnet, which sends a Who-Is; see searches in the list of drivers. At most 2,000 devices are listed.",
+	})
 	Add = operation.Declare[Device, answer.ConfigApplied](operation.Spec{
 		Name: "device.add", HTTP: "POST /devices", Role: identity.Engineer, Audited: true, Body: deviceBody,
 		Summary: "Add a device to the configuration file, and apply it", Result: "Applied",
@@ -122,6 +132,7 @@ func (p *Part) Operations() []operation.Bound {
 		operation.Bind(Old, nil, p.old),
 		operation.Bind(Drivers, nil, devices{p}.drivers),
 		operation.Bind(Try, nil, devices{p}.try),
+		operation.Bind(Search, nil, devices{p}.search),
 		operation.Bind(Add, nil, devices{p}.add),
 	}
 	if p == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -92,16 +93,16 @@ func trend(ctx context.Context, rows shell.Rows, d client.Remote, log encoding.O
 func recordText(r constructed.LogRecord) string {
 	switch r.Choice {
 	case constructed.LogStatus:
-		text := ""
+		var set []string
 		for i, name := range []string{"log disabled", "buffer purged", "log interrupted"} {
 			if r.Value.Bits().Bit(i) {
-				text += name + " "
+				set = append(set, name)
 			}
 		}
-		if text == "" {
-			text = "log enabled"
+		if len(set) == 0 {
+			return "log enabled"
 		}
-		return text
+		return strings.Join(set, ", ")
 	case constructed.LogFailure:
 		return fmt.Sprintf("not read: %v (%v)", r.Code, r.Class)
 	case constructed.LogTimeChange:

@@ -19,50 +19,56 @@ const writeHelp = `Write a value to a property of an object, at a priority where
 back, and show both. --relinquish takes the command at the priority back. A point that a node commands is
 commanded with voltbus set, which keeps the order of levels and takes commands back when they end.`
 
+// order is what to write.
+type order struct {
+	flags
+	property   client.Property
+	text       string
+	relinquish bool
+	priority   int
+}
+
 func newWrite() *cobra.Command {
-	var f flags
-	var priority int
-	var relinquish bool
+	var o order
 	cmd := &cobra.Command{
 		Use: "write <object[.property]> [value]", Short: "Write or relinquish a property of an object", Long: writeHelp, Args: cobra.RangeArgs(1, 2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := parseProperty(args[0])
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			o.property, err = parseProperty(args[0])
 			switch {
 			case err != nil:
 				return err
-			case relinquish == (len(args) == 2):
+			case o.relinquish == (len(args) == 2):
 				return shell.Usage(errors.New("write a value, or --relinquish without one"))
-			case priority < 0 || priority > 16 || relinquish && priority == 0:
+			case o.priority < 0 || o.priority > 16 || o.relinquish && o.priority == 0:
 				return shell.Usage(errors.New("--priority: write 1, the most urgent, to 16; it is needed with --relinquish"))
 			}
-			text := ""
 			if len(args) == 2 {
-				text = args[1]
+				o.text = args[1]
 			}
-			return f.with(cmd, func(ctx context.Context, d client.Remote) error {
-				return writeTo(ctx, cmd, d, p, text, relinquish, uint8(priority))
-			})
+			return o.with(cmd, func(ctx context.Context, d client.Remote) error { return o.write(ctx, cmd, d) })
 		},
 	}
-	f.registerDevice(cmd)
-	cmd.Flags().IntVar(&priority, "priority", 0, "priority of the command, 1 to 16; none if left out, which devices take for 16")
-	cmd.Flags().BoolVar(&relinquish, "relinquish", false, "take the command at the priority back")
+	o.registerDevice(cmd)
+	cmd.Flags().IntVar(&o.priority, "priority", 0, "priority of the command, 1 to 16; none if left out, which devices take for 16")
+	cmd.Flags().BoolVar(&o.relinquish, "relinquish", false, "take the command at the priority back")
 	return shell.TakesNegatives(cmd)
 }
 
-func writeTo(ctx context.Context, cmd *cobra.Command, d client.Remote, p client.Property, text string, relinquish bool, priority uint8) error {
+func (o *order) write(ctx context.Context, cmd *cobra.Command, d client.Remote) error {
+	p := o.property
 	before, err := d.ReadProperty(ctx, p)
 	if err != nil {
 		return err
 	}
-	v := encoding.Null()
-	if !relinquish {
-		if v, err = encode(p, text, before, survey.States(ctx, d, p.Object)); err != nil {
+	v, what := encoding.Null(), "relinquished"
+	if !o.relinquish {
+		if v, err = encode(p, o.text, before, survey.States(ctx, d, p.Object)); err != nil {
 			return shell.Usage(err)
 		}
+		what = "wrote " + v.String()
 	}
 	d.Retries = -1
-	if err := d.Write(ctx, p, v, priority); err != nil {
+	if err := d.Write(ctx, p, v, uint8(o.priority)); err != nil {
 		return err
 	}
 	d.Retries = 0
@@ -70,12 +76,8 @@ func writeTo(ctx context.Context, cmd *cobra.Command, d client.Remote, p client.
 	if err != nil {
 		return fmt.Errorf("it was written, but not read back: %w", err)
 	}
-	what := "wrote " + v.String()
-	if relinquish {
-		what = "relinquished"
-	}
-	if priority > 0 {
-		what += fmt.Sprintf(" at priority %d", priority)
+	if o.priority > 0 {
+		what += fmt.Sprintf(" at priority %d", o.priority)
 	}
 	cmd.Printf("%v %v: was %s, %s, reads %s\n", p.Object, p.Property, valueText(p.Property, before), what, valueText(p.Property, after))
 	return nil

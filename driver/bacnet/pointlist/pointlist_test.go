@@ -165,7 +165,8 @@ func TestEveryMistakeOfARegistrySaysWhatToWrite(t *testing.T) {
 		{Name: "i", Object: "analog-value:1", Min: "1"},
 		{Name: "j", Object: "analog-value:1", ArrayIndex: "x"},
 		{Name: "k", Object: "multi-state-value:1", Writable: "true", Default: "0"},
-		{Name: "l", Object: "analog-value:1"}, {Name: "l", Object: "analog-value:2"},
+		{Name: "l", Object: "analog-value:1"},
+		{Name: "l", Object: "analog-value:2"},
 	}}
 	items, problems := r.Items()
 	want := []string{

@@ -32,7 +32,7 @@ func Frame(data []byte) []string {
 	return w.lines
 }
 
-var functions = [...]string{
+var functions = [...]string{ //nolint:gochecknoglobals // a table
 	"Result", "Write-Broadcast-Distribution-Table", "Read-Broadcast-Distribution-Table", "Read-Broadcast-Distribution-Table-Ack",
 	"Forwarded-NPDU", "Register-Foreign-Device", "Read-Foreign-Device-Table", "Read-Foreign-Device-Table-Ack",
 	"Delete-Foreign-Device-Table-Entry", "Distribute-Broadcast-To-Network", "Original-Unicast-NPDU", "Original-Broadcast-NPDU", "Secure-BVLL",
@@ -134,7 +134,6 @@ func (w *writer) tags(depth int, data []byte) {
 	if len(data) == 0 {
 		return
 	}
-	d := encoding.NewDecoder(data)
 	open := depth
 	for at := 0; at < len(data); {
 		t, n, err := encoding.ParseTag(data[at:])
@@ -142,17 +141,18 @@ func (w *writer) tags(depth int, data []byte) {
 			w.say(open, "%v at byte %d", err, at)
 			return
 		}
-		switch {
-		case t.Form == encoding.Opening:
+		switch t.Form {
+		case encoding.Opening:
 			w.say(open, "[%d] {", t.Number)
 			open++
 			at += n
 			continue
-		case t.Form == encoding.Closing:
+		case encoding.Closing:
 			open = max(open-1, depth)
 			w.say(open, "}")
 			at += n
 			continue
+		case encoding.Primitive:
 		}
 		size := int(t.Length)
 		if !t.Context && t.Number == uint8(encoding.KindBoolean) {
@@ -168,8 +168,7 @@ func (w *writer) tags(depth int, data []byte) {
 			w.say(open, "[%d] %X", t.Number, element[n:])
 			continue
 		}
-		d = encoding.NewDecoder(element)
-		v := d.Value()
+		v := encoding.NewDecoder(element).Value()
 		w.say(open, "%v %v", v.Kind(), v)
 	}
 }

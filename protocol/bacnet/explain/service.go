@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"strings"
 
 	"voltbus/protocol/bacnet/constructed"
 	"voltbus/protocol/bacnet/encoding"
@@ -20,18 +21,14 @@ func value(p enum.Property, data encoding.Any) string {
 	if err != nil {
 		return fmt.Sprintf("%X (%v)", []byte(data), err)
 	}
-	text := ""
+	texts := make([]string, len(values))
 	for i, v := range values {
-		if i > 0 {
-			text += ", "
-		}
+		texts[i] = v.Kind().String() + " " + v.String()
 		if p == enum.PropertyUnits && v.Kind() == encoding.KindEnumerated {
-			text += enum.Unit(v.Uint()).String()
-			continue
+			texts[i] = enum.Unit(v.Uint()).String()
 		}
-		text += v.Kind().String() + " " + v.String()
 	}
-	return text
+	return strings.Join(texts, ", ")
 }
 
 func (w *writer) request(depth int, which service.Confirmed, data []byte, cut bool) {

@@ -851,6 +851,8 @@ export interface Driver {
   /** What stands as driver in the configuration */
   kind: string;
   doc: string;
+  /** It can find devices by itself */
+  searches?: boolean;
   /** JSON Schema of its section: keys in order, with defaults and help */
   schema: Record<string, unknown>;
 }
@@ -1620,6 +1622,17 @@ export interface Methods {
   methods: Method[];
 }
 
+export interface Neighbour {
+  /** Of the device, made readable; empty if it has none */
+  name: string;
+  /** What and where it is */
+  detail: string;
+  /** What to know before it is added; empty for nothing */
+  note: string;
+  /** What the search found out for its configuration */
+  config: Record<string, unknown>;
+}
+
 /** What is wrong with one of many commands is in its result */
 export interface NewCommand {
   /** Unique for who asks, at most 255 bytes: a repeat gets the first answer */
@@ -2086,6 +2099,13 @@ export interface Sample {
   value: Value;
   kind: Kind;
   quality: Quality;
+}
+
+export interface Search {
+  took_ms: number;
+  /** Devices; at most the first 2,000 are listed */
+  total: number;
+  devices: Neighbour[];
 }
 
 export interface Series {

@@ -4,6 +4,7 @@ import { count, plain, plural, qualityName, reasonFor, span, unit, value } from 
 import { adviceFor } from "../health";
 import { includes } from "../shell/role";
 import { SiteField } from "./account-step";
+import { BacnetFields } from "./bacnet-fields";
 import { configOf, type Draft, firstDraft, gapOf, intervals, models, pathOf } from "./draft";
 import { ModbusFields } from "./modbus-fields";
 import { addDevice, problemsOf, type Trial, type TriedPoint, tryDevice } from "./setup";
@@ -47,6 +48,9 @@ export function DeviceStep({ api, role, site, onSite, onAdded }: Props) {
         <Kind draft={draft} kind="modbus" title="A Modbus device" onChoose={set}>
           A meter, controller or gateway that speaks Modbus TCP.
         </Kind>
+        <Kind draft={draft} kind="bacnet" title="A BACnet device" onChoose={set}>
+          A controller of a building that speaks BACnet/IP, also behind a router.
+        </Kind>
       </fieldset>
       <div class="fields">
         <SiteField site={site} onSite={onSite} />
@@ -77,6 +81,7 @@ export function DeviceStep({ api, role, site, onSite, onAdded }: Props) {
         )}
       </div>
       {draft.driver === "modbus" && <ModbusFields draft={draft} onChange={set} />}
+      {draft.driver === "bacnet" && <BacnetFields api={api} draft={draft} onChange={set} />}
       <Outcome tried={tried} problems={problems} />
       <p class="actions">
         <button type="button" disabled={busy} onClick={() => void attempt()}>
@@ -122,6 +127,11 @@ function useAttempts(api: Api, draft: Draft, path: string, onAdded: (path: strin
     setTried(trial);
     return trial.kind === "" && (trial.points ?? []).every((p) => p.quality === "good");
   };
+  const pointsOf = async () => {
+    const trial = isSame && tried?.kind === "" ? tried : await tryDevice(api, driver, config);
+    setTried(trial);
+    return (trial.points ?? []).flatMap((p) => (p.entry ? [p.entry] : []));
+  };
   const isUntriedList = driver === "modbus" && draft.fromList && !(isSame && tried);
   return {
     tried: isSame ? tried : undefined,
@@ -134,7 +144,14 @@ function useAttempts(api: Api, draft: Draft, path: string, onAdded: (path: strin
           setProblems(["It is not added yet. Press Add the device again to add it as it is."]);
           return;
         }
-        await addDevice(api, { path, driver, interval, config });
+        const entries = driver === "bacnet" ? await pointsOf() : undefined;
+        if (entries?.length === 0) return;
+        await addDevice(api, {
+          path,
+          driver,
+          interval,
+          config: entries ? { ...config, registry: entries } : config,
+        });
         onAdded(path);
       }),
   };

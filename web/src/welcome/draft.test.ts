@@ -18,6 +18,17 @@ describe("a draft", () => {
     expect(configOf(firstDraft)).toEqual({ model: "ahu" });
   });
 
+  test("of a BACnet device needs an instance or an address, and asks the device for its points", () => {
+    const bacnet: Draft = { ...firstDraft, driver: "bacnet" };
+    expect(gapOf(bacnet)).toMatch(/instance/);
+    expect(gapOf({ ...bacnet, instance: "4194303" })).toMatch(/0 to 4194302/);
+    const found: Draft = { ...bacnet, instance: "1001", local: " 10.0.0.5/24 " };
+    expect(gapOf(found)).toBe("");
+    expect(configOf(found)).toEqual({ local: "10.0.0.5/24", device: 1001, registry: [] });
+    const fixed: Draft = { ...bacnet, address: "2001:12", instance: "7" };
+    expect(configOf(fixed)).toEqual({ device: 7, address: "2001:12", registry: [] });
+  });
+
   test("of a Modbus device becomes a registry; bits have no other type", () => {
     expect(gapOf(modbus)).toBe("");
     expect(configOf(modbus)).toEqual({

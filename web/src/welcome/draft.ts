@@ -17,7 +17,7 @@ export interface Register {
 
 /** The first device as it is typed. */
 export interface Draft {
-  driver: "sim" | "modbus";
+  driver: "sim" | "modbus" | "bacnet";
   name: string;
   interval: string;
   model: string;
@@ -30,6 +30,9 @@ export interface Draft {
   fromList: boolean;
   /** The text of the list. */
   list: string;
+  /** Of BACnet: the node's own address on the network, "" for any, and the device's number, "" if its address tells. */
+  local: string;
+  instance: string;
 }
 
 /** How long a list may be, in bytes: what is longer is better a file beside the configuration. */
@@ -94,16 +97,30 @@ export const firstDraft: Draft = {
   registers: [{ ...noRegister, address: "0" }],
   fromList: false,
   list: "",
+  local: "",
+  instance: "",
 };
 
 /** What the driver is told. */
 export function configOf(draft: Draft): Record<string, unknown> {
   if (draft.driver === "sim") return { model: draft.model };
+  if (draft.driver === "bacnet") return bacnetOf(draft);
   return {
     address: draft.address.trim(),
     unit: Number(draft.unit),
     ...(draft.timeout.trim() ? { timeout: `${draft.timeout.trim()}s` } : {}),
     registry: draft.fromList ? listOf(draft.list) : draft.registers.map(rowOf),
+  };
+}
+
+/** What the driver bacnet is told: without points, so that a trial finds them. */
+function bacnetOf(draft: Draft): Record<string, unknown> {
+  const [local, address] = [draft.local.trim(), draft.address.trim()];
+  return {
+    ...(local ? { local } : {}),
+    ...(draft.instance.trim() ? { device: Number(draft.instance) } : {}),
+    ...(address ? { address } : {}),
+    registry: [],
   };
 }
 
@@ -135,6 +152,7 @@ function rowOf(r: Register): Record<string, unknown> {
 export function gapOf(draft: Draft): string {
   if (draft.name.trim().replaceAll("/", "") === "") return "Give the device a name.";
   if (draft.driver === "sim") return "";
+  if (draft.driver === "bacnet") return bacnetGap(draft);
   if (draft.address.trim() === "") return "Give the address of the device, such as 192.168.1.20.";
   if (!isNumber(draft.unit, 255)) return "The unit is a number from 0 to 255.";
   if (!isAmount(draft.timeout, 0.001, 60)) return "The time-out is 0.001 to 60 seconds.";
@@ -143,6 +161,15 @@ export function gapOf(draft: Draft): string {
     const gap = registerGap(r);
     if (gap) return gap;
   }
+  return "";
+}
+
+function bacnetGap(draft: Draft): string {
+  const instance = draft.instance.trim();
+  if (instance === "" && draft.address.trim() === "")
+    return "Find devices and choose one, or give its instance.";
+  if (instance !== "" && !isNumber(instance, 4_194_302))
+    return "The instance is a number from 0 to 4194302.";
   return "";
 }
 

@@ -15,6 +15,20 @@ export interface TriedPoint {
   unit: string;
   value: number | boolean | string | null;
   quality: string;
+  /** What a list of points says to have it, if the trial found it. */
+  entry?: Record<string, string>;
+}
+
+/** A device that a search found. */
+export interface Neighbour {
+  /** "" if it has none. */
+  name: string;
+  /** What and where it is. */
+  detail: string;
+  /** What to know before it is added; "" for nothing. */
+  note: string;
+  /** What its configuration needs. */
+  config: Record<string, unknown>;
 }
 
 /** What a device answered when it was tried. */
@@ -54,6 +68,14 @@ export const askSetup = (api: Api) => api.get<Setup>("setup");
 export const admit = (api: Api, administrator: string, password: string) =>
   api.send("POST", "setup", { administrator, password });
 export const addDevice = (api: Api, device: NewDevice) => api.send("POST", "devices", device);
+
+/** Finds the devices that a driver can reach. */
+export const searchDevices = (api: Api, driver: string, config: NewDevice["config"]) =>
+  api.send<{ devices: Neighbour[] | null }>(
+    "POST",
+    `drivers/${encodeURIComponent(driver)}/search`,
+    { config },
+  );
 
 /** Opens the device, reads it once and closes it; nothing is kept. */
 export const tryDevice = (api: Api, driver: string, config: NewDevice["config"]) =>
