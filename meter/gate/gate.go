@@ -50,6 +50,7 @@ type Gate struct {
 	flight chan struct{} // one for each group of blocks that is not on disk yet
 	send   sync.Mutex    // held by who sends; taken before mu
 	out    numbered
+	block  point.Block // whose memory is used again
 }
 
 // mostInFlight is how many groups of blocks wait for the disk at a time: while one is written the next is gathered. With more of
@@ -112,6 +113,7 @@ func (g *Gate) Take(ctx context.Context, sender, under string, readings []meter.
 	}
 	why := g.judge(readings, keys)
 	now := g.cfg.Now()
+	b.keys, b.readings = keys[:0], make([]accepted, 0, len(readings)) // a key moves to the front at most
 	for i := range readings {
 		if why := cmp.Or(why(i), g.refuse(b, &readings[i], keys[i], now)); why != "" {
 			out.Refused = append(out.Refused, store.Refusal{Index: i, Reason: why})
@@ -262,12 +264,18 @@ const patience = 30 * time.Second
 
 // forward hands bulks to the log in blocks. The caller holds send.
 func (g *Gate) forward(ctx context.Context, list []*bulk) {
-	block := &point.Block{}
+	block := &g.block
 	var of []*bulk
 	flush := func() {
 		if len(of) > 0 {
 			g.flush(ctx, block, of)
-			block, of = &point.Block{}, nil
+			of = nil
+		}
+		clear(block.Points)
+		clear(block.Texts)
+		*block = point.Block{
+			Points: block.Points[:0], Point: block.Point[:0], Time: block.Time[:0], Kind: block.Kind[:0], Quality: block.Quality[:0],
+			Bits: block.Bits[:0], Texts: block.Texts[:0],
 		}
 	}
 	for _, b := range list {

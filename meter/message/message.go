@@ -43,6 +43,11 @@ func (l *List) AddAt(index int, r *meter.Reading, problem error) {
 	l.count = max(l.count, index+1)
 }
 
+// Grow makes room for so many more readings.
+func (l *List) Grow(n int) {
+	l.Readings, l.places = slices.Grow(l.Readings, n), slices.Grow(l.places, n)
+}
+
 // AddEvent adds an event that stands next in the message, or why it is none.
 func (l *List) AddEvent(e *meter.Event, problem error) {
 	if problem != nil {

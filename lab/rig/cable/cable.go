@@ -18,6 +18,10 @@ type Cable struct {
 	relay    *relay.Relay
 	to       string
 	up, down atomic.Int64
+	ways     [2]way // up and down
+
+	mu    sync.Mutex
+	grade Grade
 }
 
 // New makes a cable to an address, which is pulled. Close it.
@@ -47,13 +51,14 @@ func (c *Cable) Bytes() (up, down int64) { return c.up.Load(), c.down.Load() }
 // Close ends all.
 func (c *Cable) Close() error { return c.relay.Close() }
 
+// carry serves one connection.
 func (c *Cable) carry(_ context.Context, near, far net.Conn) {
 	var back sync.WaitGroup
 	back.Go(func() {
-		_, _ = io.Copy(near, counted{far, &c.down}) // ends with the connection
+		c.pass(near, counted{far, &c.down}, &c.ways[1])
 		_ = near.Close()
 	})
-	_, _ = io.Copy(far, counted{near, &c.up})
+	c.pass(far, counted{near, &c.up}, &c.ways[0])
 	_ = far.Close()
 	back.Wait()
 }

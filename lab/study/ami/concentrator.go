@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"voltbus/lab/experiment"
 	"voltbus/lab/machine"
@@ -61,20 +62,34 @@ func collect(ctx context.Context, b *experiment.Bench, t *experiment.Trial, size
 		return nil, err
 	}
 	c := &collector{mds: mds, stabilities: map[int]float64{}}
-	dir := filepath.Join(t.Dir, "concentrator")
-	if err = os.MkdirAll(dir, 0o700); err == nil {
-		err = os.WriteFile(filepath.Join(dir, "mds.token"), []byte(mds.tokens[0]+"\n"), 0o600)
-	}
-	if err == nil {
-		site := metersim.Site{Name: "concentrator", Role: "concentrator", Extra: fmt.Sprintf(
-			"concentrator: {bulk: %d, age: %s, to: systems, form: %s, kept: %s, systems: [{url: %q, token_file: mds.token}]}",
-			size, b.Text("age"), b.Text("form"), b.Text("kept-bulks"), mds.URL)}
-		c.plant, err = open(ctx, b, t, site, false)
-	}
-	if err != nil {
+	keys := fmt.Sprintf("bulk: %d, age: %s, form: %s, kept: %s", size, b.Text("age"), b.Text("form"), b.Text("kept-bulks"))
+	if c.plant, err = before(ctx, b, t, "concentrator", keys, mds); err != nil {
 		return nil, errors.Join(err, mds.Close())
 	}
-	c.plant.mds = mds
+	return c, nil
+}
+
+// before starts a concentrator that sends to metering data systems. keys are further ones of its section. Readings are looked for
+// in the first of the systems.
+func before(ctx context.Context, b *experiment.Bench, t *experiment.Trial, name, keys string, systems ...*plant) (*plant, error) {
+	dir := filepath.Join(t.Dir, name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make a directory: %w", err)
+	}
+	var list []string
+	for i, mds := range systems {
+		file := fmt.Sprintf("mds-%d.token", i)
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(mds.tokens[0]+"\n"), 0o600); err != nil {
+			return nil, fmt.Errorf("write the token: %w", err)
+		}
+		list = append(list, fmt.Sprintf("{url: %q, token_file: %s}", mds.URL, file))
+	}
+	extra := fmt.Sprintf("concentrator: {%s, to: systems, systems: [%s]}", keys, strings.Join(list, ", "))
+	c, err := open(ctx, b, t, metersim.Site{Name: name, Role: "concentrator", Extra: extra}, false)
+	if err != nil {
+		return nil, err
+	}
+	c.mds = systems[0]
 	return c, nil
 }
 

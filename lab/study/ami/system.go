@@ -35,6 +35,7 @@ type plant struct {
 	used       int64 // readings of each member that were sent in earlier steps
 	meters     int   // behind each member
 	balance    account.Balance
+	through    string // the address that simulators use instead of that of the node; "" for that
 	mds        *plant // where readings arrive in the end; nil: here
 }
 
@@ -110,7 +111,7 @@ type step struct {
 
 // play has a fleet send to the node. Where it sends, its token and the readings that were sent before are filled in.
 func (p *plant) play(ctx context.Context, f metersim.Fleet) (*step, error) {
-	f.URL, f.Tokens, f.CA, f.From = p.URL, p.tokens, p.CA(), p.from
+	f.URL, f.Tokens, f.CA, f.From = cmp.Or(p.through, p.URL), p.tokens, p.CA(), p.from
 	f.Slots, f.Skip, f.Interval = metersim.Days*metersim.PerDay(p.interval), p.used, p.interval
 	if err := p.home().register(ctx, f.First+f.Members*f.Meters); err != nil {
 		return nil, err

@@ -56,6 +56,7 @@ func Read(body []byte) (*message.List, error) {
 		}
 	}
 	l := &message.List{}
+	l.Grow(b.Len())
 	for i, p := range b.Point {
 		switch k := keys[p]; {
 		case b.Points[p] == store.SenderPoint:
