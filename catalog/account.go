@@ -14,7 +14,7 @@ import (
 type Accounts struct {
 	*file
 	credential *sql.Stmt // by its hash
-	recent     recent // credentials
+	recent     recent    // credentials
 }
 
 var _ identity.Accounts = (*Accounts)(nil)

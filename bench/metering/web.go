@@ -131,7 +131,7 @@ func (w *web) account(ctx context.Context, o *metersim.Outcome) error {
 			if err != nil {
 				return err
 			}
-			found += uint64(m.Received)
+			found += m.Received
 		}
 		if found > most {
 			most, grown = found, time.Now()

@@ -63,16 +63,22 @@ func collect(ctx context.Context, b *experiment.Bench, t *experiment.Trial, size
 	}
 	c := &collector{mds: mds, stabilities: map[int]float64{}}
 	keys := fmt.Sprintf("bulk: %d, age: %s, form: %s, kept: %s", size, b.Text("age"), b.Text("form"), b.Text("kept-bulks"))
-	if c.plant, err = before(ctx, b, t, "concentrator", keys, mds); err != nil {
+	if c.plant, err = before{b, t, "concentrator", keys}.open(ctx, mds); err != nil {
 		return nil, errors.Join(err, mds.Close())
 	}
 	return c, nil
 }
 
-// before starts a concentrator that sends to metering data systems. keys are further ones of its section. Readings are looked for
-// in the first of the systems.
-func before(ctx context.Context, b *experiment.Bench, t *experiment.Trial, name, keys string, systems ...*plant) (*plant, error) {
-	dir := filepath.Join(t.Dir, name)
+// before is a concentrator before metering data systems. keys are further ones of its section.
+type before struct {
+	bench      *experiment.Bench
+	trial      *experiment.Trial
+	name, keys string
+}
+
+// open starts it. Readings are looked for in the first of the systems.
+func (c before) open(ctx context.Context, systems ...*plant) (*plant, error) {
+	dir := filepath.Join(c.trial.Dir, c.name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make a directory: %w", err)
 	}
@@ -84,13 +90,13 @@ func before(ctx context.Context, b *experiment.Bench, t *experiment.Trial, name,
 		}
 		list = append(list, fmt.Sprintf("{url: %q, token_file: %s}", mds.URL, file))
 	}
-	extra := fmt.Sprintf("concentrator: {%s, to: systems, systems: [%s]}", keys, strings.Join(list, ", "))
-	c, err := open(ctx, b, t, metersim.Site{Name: name, Role: "concentrator", Extra: extra}, false)
+	extra := fmt.Sprintf("concentrator: {%s, to: systems, systems: [%s]}", c.keys, strings.Join(list, ", "))
+	p, err := open(ctx, c.bench, c.trial, metersim.Site{Name: c.name, Role: "concentrator", Extra: extra}, false)
 	if err != nil {
 		return nil, err
 	}
-	c.mds = systems[0]
-	return c, nil
+	p.mds = systems[0]
+	return p, nil
 }
 
 func (c *collector) close() error { return errors.Join(c.plant.Close(), c.mds.Close()) }

@@ -28,9 +28,9 @@ func bulkFromMeters() experiment.Experiment {
 			{Name: "at-once", Default: "200", Quick: "20", Doc: "meters that send at a time"},
 		}, shared("500ms", "3s")...),
 		Run: func(ctx context.Context, b *experiment.Bench) error {
-			return overNumbers(ctx, b, "bulks", bulk, func(f *metersim.Fleet, n int) {
+			return steps{"bulks", bulk, senders, func(f *metersim.Fleet, n int) {
 				f.Members, f.Meters, f.Batch = max(1, b.Int("at-once")), 1, n
-			}, senders)
+			}}.measure(ctx, b)
 		},
 	}
 }
@@ -51,30 +51,37 @@ func parallelRequests() experiment.Experiment {
 			{Name: "bulk", Default: "100", Quick: "10", Doc: "readings of a request"},
 		}, shared("500ms", "3s")...),
 		Run: func(ctx context.Context, b *experiment.Bench) error {
-			return overNumbers(ctx, b, "parallel", underWay, func(f *metersim.Fleet, n int) {
+			return steps{"parallel", underWay, 1, func(f *metersim.Fleet, n int) {
 				f.Members, f.Batch = n, max(1, b.Int("bulk"))
-			}, 1)
+			}}.measure(ctx, b)
 		},
 	}
 }
 
-// overNumbers measures a fleet that sends without pause for each number of a setting. tokens is how many it has.
-func overNumbers(ctx context.Context, b *experiment.Bench, setting string, named func(int) experiment.Case, set func(*metersim.Fleet, int), tokens int) error {
-	list, err := numbers(b, setting)
+// steps are the numbers of a setting, for each of which a fleet sends without pause.
+type steps struct {
+	setting string
+	named   func(int) experiment.Case
+	tokens  int // that the fleet has
+	set     func(*metersim.Fleet, int)
+}
+
+func (o steps) measure(ctx context.Context, b *experiment.Bench) error {
+	list, err := numbers(b, o.setting)
 	if err != nil {
 		return err
 	}
 	for _, n := range list {
-		err := b.Measure(ctx, named(n), func(ctx context.Context, t *experiment.Trial) (err error) {
+		err := b.Measure(ctx, o.named(n), func(ctx context.Context, t *experiment.Trial) (err error) {
 			p, err := open(ctx, b, t, metersim.Site{}, false)
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, p.Close()) }()
-			p.tokens = p.tokens[:tokens]
+			p.tokens = p.tokens[:o.tokens]
 			f := fleet(b)
 			f.Rhythm = metersim.Closed
-			set(&f, n)
+			o.set(&f, n)
 			s, err := p.play(ctx, f)
 			if err != nil {
 				return err
@@ -82,7 +89,7 @@ func overNumbers(ctx context.Context, b *experiment.Bench, setting string, named
 			t.Value(s.Rate)
 			s.record(t)
 			if t.Repeat == 0 {
-				b.Note("%s: %s.", named(n).Name, s.bound())
+				b.Note("%s: %s.", o.named(n).Name, s.bound())
 			}
 			_, err = p.settle(ctx)
 			return err

@@ -65,7 +65,7 @@ func runLinks(ctx context.Context, b *experiment.Bench) error {
 			for _, n := range bulks {
 				line := name + ", " + form
 				c := experiment.Case{Name: line + ", " + bulk(n).Name, X: float64(n), Line: line}
-				err := b.Measure(ctx, c, func(ctx context.Context, t *experiment.Trial) error { return overLink(ctx, b, t, g, form, n) })
+				err := b.Measure(ctx, c, func(ctx context.Context, t *experiment.Trial) error { return over{g, form, n}.measure(ctx, b, t) })
 				if err != nil {
 					return err
 				}
@@ -75,8 +75,14 @@ func runLinks(ctx context.Context, b *experiment.Bench) error {
 	return nil
 }
 
-// overLink measures bulks of n readings over a link.
-func overLink(ctx context.Context, b *experiment.Bench, t *experiment.Trial, g cable.Grade, form string, n int) (err error) {
+// over is bulks of a form and size over a link.
+type over struct {
+	grade cable.Grade
+	form  string
+	bulk  int
+}
+
+func (o over) measure(ctx context.Context, b *experiment.Bench, t *experiment.Trial) (err error) {
 	p, err := open(ctx, b, t, metersim.Site{}, false)
 	if err != nil {
 		return err
@@ -87,11 +93,11 @@ func overLink(ctx context.Context, b *experiment.Bench, t *experiment.Trial, g c
 		return err
 	}
 	defer func() { err = errors.Join(err, between.Close()) }()
-	between.Degrade(g, b.Seed())
+	between.Degrade(o.grade, b.Seed())
 	between.Plug()
 	p.tokens, p.through = p.tokens[:1], "http://"+between.Addr()
 	f := metersim.Fleet{
-		Form: form, Gzip: b.Flag("gzip"), Kept: true, Members: max(1, b.Int("parallel")), Batch: n, Rhythm: metersim.Closed,
+		Form: o.form, Gzip: b.Flag("gzip"), Kept: true, Members: max(1, b.Int("parallel")), Batch: o.bulk, Rhythm: metersim.Closed,
 		Meters: max(1, b.Int("meters")), For: b.Duration("window"), WarmUp: min(b.Duration("warm-up"), b.Duration("window")/2),
 	}
 	s, err := p.play(ctx, f)

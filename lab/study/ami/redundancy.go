@@ -87,7 +87,7 @@ func twoSystems(ctx context.Context, b *experiment.Bench, t *experiment.Trial) (
 	if err := second.register(ctx, f.Members*f.Meters); err != nil {
 		return err
 	}
-	c, err := before(ctx, b, t, "concentrator", keys(b), first, second)
+	c, err := before{b, t, "concentrator", keys(b)}.open(ctx, first, second)
 	if err != nil {
 		return err
 	}
@@ -191,12 +191,12 @@ func twoConcentrators(ctx context.Context, b *experiment.Bench, t *experiment.Tr
 		return err
 	}
 	defer func() { err = errors.Join(err, mds.Close()) }()
-	kept, err := before(ctx, b, t, "concentrator-1", keys(b), mds)
+	kept, err := before{b, t, "concentrator-1", keys(b)}.open(ctx, mds)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, kept.Close()) }()
-	killed, err := before(ctx, b, t, "concentrator-2", keys(b), mds)
+	killed, err := before{b, t, "concentrator-2", keys(b)}.open(ctx, mds)
 	if err != nil {
 		return err
 	}
