@@ -63,7 +63,7 @@ func collect(ctx context.Context, b *experiment.Bench, t *experiment.Trial, size
 	}
 	c := &collector{mds: mds, stabilities: map[int]float64{}}
 	keys := fmt.Sprintf("bulk: %d, age: %s, form: %s, kept: %s", size, b.Text("age"), b.Text("form"), b.Text("kept-bulks"))
-	if c.plant, err = before{b, t, "concentrator", keys}.open(ctx, mds); err != nil {
+	if c.plant, err = (before{b, t, "concentrator", keys}).open(ctx, mds); err != nil {
 		return nil, errors.Join(err, mds.Close())
 	}
 	return c, nil
