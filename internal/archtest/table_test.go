@@ -162,6 +162,7 @@ var table = []rule{
 	{"meter/concentrator", []string{"meter"}, nil, "when a bulk goes, and where, is decided without a log and without sending anything"},
 	{"meter/delivery", []string{"meter/...", "sink", "wire", "point", "fault"}, parts, "readings of the log become requests to other systems; who took them in is not its business"},
 	{"meter/gate", []string{"meter", "meter/store", "wire", "point", "fault"}, parts, "readings become blocks of the log, which node appends"},
+	{"meter/store/progress", []string{"meter", "meter/store", "meter/store/directory"}, parts, "counting versions knows no engine"},
 	{"meter/store/postgres", []string{"meter/...", "store/postgres/connection", "point", "fault"}, parts, "the metering store in PostgreSQL shares the connection with the history, and nothing else of it"},
 	{"meter/store/postgres/...", []string{"meter/...", "store/postgres/connection", "point", "fault"}, parts, "the tables of the metering store in PostgreSQL"},
 	{"meter/store/duckdb/...", []string{"meter/...", "store/duckdb/engine", "point", "fault"}, parts, "the tables of the embedded metering store"},

@@ -180,8 +180,11 @@ func (s *System) Part() metering.Part {
 		return metering.Part{Gate: s.gate, Events: s.events, Now: s.now, Concentrator: s}
 	}
 	p := metering.Part{Store: s.store, Gate: s.gate, Events: s.events, Validator: s.validator, Now: s.now, Zone: s.zone, Document: s.document}
-	if st, ok := s.store.(*duckdb.Store); ok {
+	switch st := s.store.(type) {
+	case *duckdb.Store:
 		p.Counted, p.Files = duckdb.Counting{Store: st}, duckdb.Counting{Store: st}
+	case *postgres.Store:
+		p.Counted = st
 	}
 	return p
 }

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"math"
 	"strings"
 	"time"
 
@@ -48,7 +49,7 @@ func (x *change) take(b *store.Batch, refs []directory.Ref, out *store.Result) {
 	for i, k := range b.Key {
 		v := table.Version{Value: b.Value[i], Recorded: x.recorded, Source: senders[b.Sender[i]]}
 		switch {
-		case !finite(v.Value):
+		case math.IsNaN(v.Value) || math.IsInf(v.Value, 0):
 			out.Left++
 		case refs[k].Channel == nil:
 			out.Strays++

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -269,6 +268,3 @@ func (x *change) saveDays() error {
 		days, start, finish, counts, waiting)
 	return err
 }
-
-// finite reports whether a number is one.
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -2,11 +2,11 @@ package postgres
 
 import (
 	"context"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"voltbus/meter/store"
+	"voltbus/meter/store/postgres/queue"
 	"voltbus/meter/store/postgres/table"
 	"voltbus/store/postgres/connection"
 )
@@ -131,24 +131,9 @@ func (w *sliceWriter) dependants() (changed, beside []int64) {
 // Exceptions implements store.Judged.
 func (s *Store) Exceptions(ctx context.Context, q store.ExceptionQuery) (out []store.Exception, err error) {
 	const op = "metering.Exceptions"
-	first, last := int64(0), int64(1<<31-1)
-	if q.Meter != "" {
-		n, ok := s.dir.Number(q.Meter)
-		if !ok {
-			return nil, store.Unregistered(op, q.Meter)
-		}
-		m := s.dir.Meter(n)
-		refs := s.dir.Refs(nil, []store.ChannelKey{{Meter: q.Meter, Channel: m.Channels[0].Number}})
-		first, last = int64(refs[0].Number), int64(refs[0].Number)+int64(len(m.Channels))-1
-	}
 	err = s.look(ctx, op, func(tx pgx.Tx) error {
-		return scan(ctx, tx, "SELECT number, channel, day, status, count, noticed FROM meter_exception WHERE channel BETWEEN $1 AND $2 ORDER BY day DESC, number LIMIT $3", func(c [][]byte) error {
-			key, _ := s.dir.Key(uint32(number(c[1])))
-			out = append(out, store.Exception{
-				Number: uint64(number(c[0])), Key: key, Day: store.Day(number(c[2])), Status: uint32(number(c[3])), Count: int(number(c[4])), Noticed: time.Unix(number(c[5]), 0).UTC(),
-			})
-			return nil
-		}, first, last, int64(q.Most()))
+		out, err = queue.List(ctx, tx, s.dir, op, q)
+		return err
 	})
 	return out, err
 }

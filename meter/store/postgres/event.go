@@ -9,6 +9,8 @@ import (
 
 	"voltbus/meter/store"
 	"voltbus/meter/store/postgres/eventtable"
+	"voltbus/meter/store/postgres/table"
+	"voltbus/meter/store/progress"
 )
 
 // events keeps what meters report beside readings.
@@ -59,4 +61,25 @@ func (s *events) Events(ctx context.Context, q store.EventQuery) (out []store.Ev
 		return err
 	})
 	return out, err
+}
+
+// Progress implements store.Progressive in one pass over the versions of a day.
+func (s *events) Progress(ctx context.Context, d store.Day) (store.Progress, error) {
+	const op = "metering.Progress"
+	p := progress.New(s.dir, s.calendar, d)
+	err := s.look(ctx, op, func(tx pgx.Tx) error {
+		sources := s.known()
+		return each(ctx, tx, within{[]int32{int32(d)}, span{0, 1<<31 - 1}, newest}, func(_ store.Day, v *table.Version) {
+			if int(v.Source) >= len(sources) {
+				sources = s.known() // it came meanwhile
+			}
+			if int(v.Source) < len(sources) {
+				p.Count(v.Channel, v.Place, v.Recorded, sources[v.Source].Stage, sources[v.Source].Status)
+			}
+		})
+	})
+	if err != nil {
+		return store.Progress{}, err
+	}
+	return p.Progress(), nil
 }

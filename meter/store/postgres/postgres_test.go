@@ -69,7 +69,7 @@ func engine(t *testing.T, with func(*postgres.Options)) metertest.Engine {
 	options(t) // skips without a server
 	var mu sync.Mutex
 	schemaOf := map[string]string{}
-	return metertest.Engine{Durable: true, Open: func(tb testing.TB, dir string, zone *time.Location, now func() time.Time) store.Store {
+	return metertest.Engine{Durable: true, Progress: func(s store.Store) store.Progressive { return s.(*postgres.Store) }, Open: func(tb testing.TB, dir string, zone *time.Location, now func() time.Time) store.Store {
 		tb.Helper()
 		o := options(tb)
 		mu.Lock()

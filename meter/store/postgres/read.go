@@ -54,8 +54,7 @@ func arrivals(ctx context.Context, q querier, w within, f func(store.Day, *table
 	}, w.days, int64(table.BucketOf(w.of.first)), int64(table.BucketOf(w.of.last)), w.upto)
 }
 
-// newest is a number above those of all rows.
-const newest = 1<<63 - 1
+const newest = 1<<63 - 1 // a number above those of all rows
 
 // History implements store.Keeper.
 func (s *Store) History(ctx context.Context, key store.ChannelKey, from, to time.Time) (*meter.History, error) {
