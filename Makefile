@@ -189,8 +189,9 @@ bench: build/.go $(BENCHSTAT) ## run the benchmarks that match BENCH, in PKG, CO
 .PHONY: peers
 peers: $(if $(PEERS),build/.peers) ## make .venv with the programs that the tests talk to
 
-build/.peers: $(PEERS) build/.venv build/.node-example build/.sparkplug
+build/.peers: $(PEERS) testing/peers/profiles.txt build/.venv build/.node-example build/.sparkplug
 	@tools/venv.sh $<
+	@tools/venv.sh testing/peers/profiles.txt --no-deps
 	@touch $@
 
 # The example of an agent in JavaScript, and what checks the document of the bus.
