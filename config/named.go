@@ -27,6 +27,10 @@ func namedFiles(cfg *Config) []namedFile {
 		key := fmt.Sprintf("metering.concentrator.systems[%d].", i)
 		list = append(list, namedFile{key + "token_file", &systems[i].TokenFile, true}, namedFile{key + "ca_file", &systems[i].CAFile, false})
 	}
+	for i := range cfg.MQTT.Publish {
+		p, key := &cfg.MQTT.Publish[i], fmt.Sprintf("mqtt.publish[%d].", i)
+		list = append(list, namedFile{key + "password_file", &p.PasswordFile, true}, namedFile{key + "ca", &p.CA, false})
+	}
 	return slices.DeleteFunc(list, func(f namedFile) bool { return *f.file == "" })
 }
 

@@ -51,6 +51,10 @@ func TestMain(m *testing.M) {
 		mqttChild(dir)
 		return
 	}
+	if arguments := os.Getenv(mqttPublishEnv); arguments != "" {
+		mqttPublishChild(arguments)
+		return
+	}
 	if dir := os.Getenv(mqttCommandEnv); dir != "" {
 		mqttCommandChild(dir)
 		return

@@ -14,6 +14,8 @@ import (
 	"voltbus/identity/pki"
 	"voltbus/operation/mqtt"
 	"voltbus/point"
+	brokersink "voltbus/sink/mqtt"
+	"voltbus/verdict"
 )
 
 // openMQTT opens the broker and listens for its clients, if the configuration wants one.
@@ -55,6 +57,28 @@ func (n *Node) MQTTAddr(secure bool) string {
 	return listener.FromHere(n.mqtt.Addr(secure))
 }
 
+// openPublishers opens the sinks to brokers of others.
+func openPublishers(ctx context.Context, n *Node) (err error) {
+	cfg := n.opts.Config
+	list := cfg.MQTT.Publish
+	if n.opts.Idle {
+		list = nil
+	}
+	n.publishers, err = brokersink.Open(ctx, brokersink.Config{
+		Publish: list, Dir: cfg.Node.Data, Node: cfg.Node.Name, Blocks: n.blocks, Unit: func(path point.Path) string { return unitOf(n, path) }, Now: now, Log: n.log, //nolint:contextcheck // it is asked later
+	})
+	return err
+}
+
+// unitOf returns the unit of a point, "" if none is known.
+func unitOf(n *Node, path point.Path) string {
+	entries, err := n.catalog.Entries(context.Background(), []point.Path{path})
+	if err != nil || len(entries) == 0 {
+		return ""
+	}
+	return entries[0].Unit
+}
+
 // runMQTT runs the broker until ctx ends.
 func runMQTT(ctx context.Context, n *Node) error { return n.mqtt.Run(ctx, n.plant.declare) }
 
@@ -75,6 +99,14 @@ func (o *outlet) tellAs(f device.Forms) func(*point.Scan) {
 		o.hear(scan)
 		o.Live(scan, f)
 	}
+}
+
+// publishFacts says which brokers of others get nothing now.
+func publishFacts(p *brokersink.Publishers) (list []verdict.File) {
+	for _, text := range p.Problems(context.Background()) {
+		list = append(list, verdict.File{Name: "mqtt publish", Sentence: text})
+	}
+	return list
 }
 
 // countMQTT counts clients and messages of the broker, nil if there is none.

@@ -54,6 +54,7 @@ import (
 	"voltbus/recorder"
 	"voltbus/service"
 	"voltbus/sink"
+	brokersink "voltbus/sink/mqtt"
 	"voltbus/uplink/children"
 	"voltbus/uplink/descendants"
 	"voltbus/uplink/enrol"
@@ -168,8 +169,9 @@ type Node struct {
 	dispatcher  *dispatch.Dispatcher // nil for an idle node
 	control     *access.Access       // nil for an idle node
 	server      *listener.Listener
-	settings    *configuration.Part // nil for a node without a file
-	mqtt        *front.Front        // nil for a node without a broker
+	settings    *configuration.Part    // nil for a node without a file
+	mqtt        *front.Front           // nil for a node without a broker
+	publishers  *brokersink.Publishers // to brokers of others; none for an idle node
 	mismatch    *mismatch.Alert
 	health      *health.Health
 	served      *children.Children // answers the children
@@ -190,7 +192,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	}
 	for _, open := range []func(context.Context, *Node) error{
 		shareFiles,
-		openDirectory, setAsideDamaged, openAudit, beginStore, openIdentity, openHeads, openChildren, openBus, openStore, openRecorder, openMetering, openFleet, openReceiver, openUplink, openTree, openMQTT, openControl, openLive, openReports, openService, openAgents, openHealth, openServer,
+		openDirectory, setAsideDamaged, openAudit, beginStore, openIdentity, openHeads, openChildren, openBus, openStore, openRecorder, openMetering, openFleet, openReceiver, openUplink, openTree, openMQTT, openPublishers, openControl, openLive, openReports, openService, openAgents, openHealth, openServer,
 	} {
 		if err := open(ctx, n); err != nil {
 			return nil, errors.Join(err, n.Close()) //nolint:contextcheck // what is closed is written, whoever waits
@@ -277,6 +279,7 @@ func (n *Node) Run(ctx context.Context) error {
 		start("live messages", n.liveHub.Run)
 		start("reports", n.reporter.Run)
 	}
+	start("mqtt publish", n.publishers.Run)
 	if n.mqtt != nil {
 		start("mqtt", func(ctx context.Context) error { return runMQTT(ctx, n) })
 	}

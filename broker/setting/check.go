@@ -53,6 +53,7 @@ func (s *Section) Validate(r Report) {
 		k.validate(func(key, format string, args ...any) { r(at+key, format, args...) })
 	}
 	s.Sparkplug.validate(func(key, format string, args ...any) { r("sparkplug."+key, format, args...) })
+	validatePublish(r, s.Publish)
 	names := map[string]bool{}
 	for i := range s.Templates {
 		at := fmt.Sprintf("templates[%d].", i)

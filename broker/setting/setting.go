@@ -37,6 +37,8 @@ type Section struct {
 	Kinds []Kind `yaml:"kinds"`
 	// Sparkplug makes the node a host application of Sparkplug B for edge nodes that publish to its broker.
 	Sparkplug Sparkplug `yaml:"sparkplug"`
+	// Publish sends samples to brokers of others. What is recorded while a broker is away is sent when it is back.
+	Publish []Publish `yaml:"publish"`
 	// Templates turn messages into points: the first whose topic matches is used. A message without a template is only
 	// sent to subscribers, and "voltbus mqtt unknown" shows it.
 	Templates []Template `yaml:"templates"`

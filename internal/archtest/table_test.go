@@ -85,6 +85,7 @@ var table = []rule{
 	{"bus/client", []string{"bus/...", "api/answer", "operation", "wire", "point", "fault", "identity", "identity/registry"}, parts, "a client of the bus knows what is sent on it; the answers of the node have the shapes of the API, and what it is asked for is declared in package operation"},
 	{"bus/...", []string{"wire", "point", "fault", "identity", "identity/registry", "bus/..."}, parts, "the bus carries, it decides nothing"},
 	{"recorder", []string{"wire", "point", "fault"}, parts, "the recorder writes to a log that node gives it"},
+	{"sink/mqtt", []string{"sink", "broker/setting", "protocol/mqtt/...", "protocol/sparkplug/...", "store", "point", "fault"}, parts, "a target of the log is a client of a broker; it knows the configuration of it and no other part"},
 	{"sink", []string{"store", "recorder", "wire", "point", "fault"}, parts, "a sink reads the log and writes one store"},
 
 	{"store/storetest", []string{"store", "store/memory", "point", "fault"}, parts, "the conformance suite judges every store alike, against the one in memory"},
@@ -194,7 +195,7 @@ var table = []rule{
 	{"config/revision", []string{"fault"}, nil, "what stood in a file is text; nobody here knows what it means"},
 	{"config/volttron", []string{"fault"}, []string{"config", "driver/..."}, "another platform's files become texts; what they mean here is checked by who writes them"},
 	{"config", []string{"broker/setting", "meter/setting", "store/postgres/setting", "driver", "control", "point", "fault"}, []string{"driver/..."}, "the configuration knows contracts and the words of control, no part"},
-	{"node", append([]string{"config", "config/revision", "protocol/websocket"}, parts...), []string{anything}, "node is where the parts meet"},
+	{"node", append([]string{"config", "config/revision", "sink/mqtt"}, parts...), []string{anything}, "node is where the parts meet"},
 	{"testing/docs", []string{"testing/...", "point", "fault"}, []string{"store/duckdb"}, "the documentation is tried with the program; only a past is made without it"},
 	{"testing/...", []string{"testing/...", "point", "fault"}, nil, "a peer is somebody else's program"},
 	{"lab/...", []string{anything}, nil, "the lab drives whole nodes"},
@@ -223,7 +224,7 @@ var owners = []owner{
 	{"github.com/simonvetter/modbus", []string{"driver/modbus/...", "lab/..."}, nil, "only driver/modbus and the lab speak Modbus"},
 	{"github.com/spf13/", []string{"cmd/..."}, nil, "only programs have a command line"},
 	{"go.yaml.in/yaml", []string{"api/typescript", "config/...", "uplink/bundle", "document", "internal/strictyaml", "driver/...", "lab/...", "bench/..."}, []string{anything}, "a part is handed its own struct; only config, registries, inventories, experiments and the API's document are YAML"},
-	{"google.golang.org/protobuf", []string{"wire/...", "protocol/sparkplug/...", "bench/..."}, nil, "only wire knows the encoding of blocks, and Sparkplug B has its own"},
+	{"google.golang.org/protobuf", []string{"wire/...", "protocol/sparkplug/...", "sink/mqtt", "bench/..."}, nil, "only wire knows the encoding of blocks, and Sparkplug B has its own"},
 	{"html/template", []string{"bench/..."}, nil, "a program that links it keeps every exported method of every type in use: 7 MB"},
 	{"text/template", []string{"bench/..."}, nil, "as html/template"},
 }
