@@ -3,6 +3,7 @@ package bacnet_test
 import (
 	"context"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"voltbus/driver/bacnet"
 	"voltbus/driver/bacnet/pointlist"
 	"voltbus/driver/drivertest"
+	"voltbus/fault"
 	"voltbus/point"
 	"voltbus/protocol/bacnet/client"
 	"voltbus/protocol/bacnet/encoding"
@@ -144,5 +146,23 @@ func TestASearchFindsEveryDeviceAndDiscoveryItsPoints(t *testing.T) {
 		if first := points[0]; first.Info.Unit != "degC" || first.Sample.Value != point.FloatOf(1.5) || first.Entry["object"] != "analog-input:1" {
 			t.Errorf("%s: the first input is %+v", name, first)
 		}
+	}
+}
+
+func TestADeviceOfAnotherSubnetIsFoundThroughItsBBMD(t *testing.T) {
+	if !peers.Namespace(t, "10.66.1.21/24", "10.66.1.22/24", "10.66.2.2/24", "10.66.2.3/24") {
+		return
+	}
+	peers.BACnet(t, "bbmd", "10.66.1.21/24", "21", "1476", "2", "10.66.1.22/24")
+	foreign := func(local, bbmd string) driver.Session {
+		return open(t, config(t, 22, []pointlist.Entry{{Name: "t", Object: "analog-input:2"}}, func(c *bacnet.Config) { c.Local, c.BBMD = local, bbmd }))
+	}
+	s := foreign("10.66.2.2/24", "10.66.1.21")
+	if samples, err := s.Read(t.Context(), []string{"t"}); err != nil || samples[0].Value != point.FloatOf(2.5) {
+		t.Errorf("through the BBMD: %v, %v", samples, err)
+	}
+	lost := foreign("10.66.2.3/24", "10.66.1.22") // which is none
+	if _, err := lost.Read(t.Context(), []string{"t"}); fault.KindOf(err) != fault.Timeout || !strings.Contains(err.Error(), "the BBMD does not take this node as a foreign device") {
+		t.Errorf("through a station that is no BBMD: %v", err)
 	}
 }

@@ -24,6 +24,7 @@ type station struct {
 // Why a device cannot be asked.
 var (
 	errNobody    = errors.New("no device has announced this instance; check the number, that the device is on, and that broadcasts reach it (local, or bbmd for another subnet)")
+	errBBMD      = errors.New("the BBMD does not take this node as a foreign device, so that devices cannot be looked for; check its address and settings")
 	errDuplicate = errors.New("more than one device has this instance")
 )
 
@@ -77,6 +78,8 @@ func (s *station) find(ctx context.Context) (client.Device, error) {
 	switch {
 	case err != nil:
 		return client.Device{}, err
+	case len(found) == 0 && s.config.BBMD != "" && !s.socket.Client.Port().Registered():
+		return client.Device{}, fmt.Errorf("%w: %s", errBBMD, s.config.BBMD)
 	case len(found) == 0:
 		return client.Device{}, errNobody
 	case len(found) > 1:

@@ -27,7 +27,7 @@ func (s *session) fail(op string, err error) error {
 		return fault.E(op, fault.Unreachable, s.line.name, fmt.Errorf("%w: %w", driver.ErrNotConnected, err))
 	case errors.Is(err, driver.ErrNotConnected):
 		return fault.E(op, fault.Unreachable, s.line.name, err)
-	case errors.Is(err, errNobody):
+	case errors.Is(err, errNobody), errors.Is(err, errBBMD):
 		return fault.E(op, fault.Timeout, subject, err)
 	case errors.Is(err, errDuplicate), errors.Is(err, survey.ErrOther):
 		return fault.E(op, fault.Conflict, subject, err)

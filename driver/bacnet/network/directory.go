@@ -14,10 +14,11 @@ import (
 
 // Bounds of a search.
 const (
-	together = 64                     // instances that one Who-Is asks for at most
-	pause    = 50 * time.Millisecond  // between two Who-Is
-	settle   = 250 * time.Millisecond // after an answer, for that of a second device with the instance
-	maxAway  = 8                      // addresses that are remembered for an instance
+	together   = 64                     // instances that one Who-Is asks for at most
+	pause      = 50 * time.Millisecond  // between two Who-Is
+	settle     = 250 * time.Millisecond // after an answer, for that of a second device with the instance
+	maxPending = 5 * time.Second        // before a Who-Is is sent, such as while a BBMD does not answer
+	maxAway    = 8                      // addresses that are remembered for an instance
 )
 
 // asker broadcasts Who-Is.
@@ -76,13 +77,16 @@ func (d *Directory) Find(ctx context.Context, instance uint32, at Station, wait 
 	told := make(chan struct{}, 1)
 	asked := d.look(instance, told)
 	defer d.forget(instance, told)
+	timer := time.NewTimer(maxPending)
+	defer timer.Stop()
 	select {
 	case <-asked:
+	case <-timer.C:
+		return nil, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
+	timer.Reset(wait)
 	settling := false
 	for {
 		select {

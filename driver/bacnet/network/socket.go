@@ -62,7 +62,11 @@ func (s *Sockets) Enter(ctx context.Context, settings Settings) (*Socket, error)
 	one.Client = opened
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	one.stop = stop
-	one.running.Go(func() { one.Directory.run(run, opened) })
+	one.running.Go(func() {
+		if opened.Port().AwaitRegistration(run) == nil { // broadcasts go through the BBMD
+			one.Directory.run(run, opened)
+		}
+	})
 	if s.open == nil {
 		s.open = make(map[Settings]*Socket)
 	}
