@@ -187,7 +187,10 @@ func TestWhatIsWrongWithTheDatabaseIsSaid(t *testing.T) {
 		"no password file":   {func(o *postgres.Options) { o.PasswordFile = absent }, fault.Refused, "the password cannot be read"},
 		"no authorities":     {func(o *postgres.Options) { o.URL = "postgres://u@localhost/db"; o.TLS.CA = absent }, fault.Invalid, "the authorities cannot be read"},
 		"not an authority":   {func(o *postgres.Options) { o.URL = "postgres://u@localhost/db"; o.TLS.CA = secret }, fault.Invalid, "holds no certificate"},
-		"not a certificate":  {func(o *postgres.Options) { o.URL = "postgres://u@localhost/db"; o.TLS.Certificate, o.TLS.Key = secret, secret }, fault.Invalid, "certificate and key"},
+		"not a certificate": {func(o *postgres.Options) {
+			o.URL = "postgres://u@localhost/db"
+			o.TLS.Certificate, o.TLS.Key = secret, secret
+		}, fault.Invalid, "certificate and key"},
 		"a password's place": {func(o *postgres.Options) { o.URL = "postgres:///db?host=" + absent; o.PasswordFile = secret }, fault.Unreachable, "does not answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
