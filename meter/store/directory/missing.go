@@ -11,6 +11,30 @@ import (
 // Missing answers a query for what is missing of a day; has reports whether the interval with a number and an end of a
 // channel has a raw reading, and must not call the directory.
 func (d *Directory) Missing(q store.MissingQuery, has func(channel uint32, place int, end int64) bool) (store.Missing, error) {
+	return missing(d, q, has, func(channel uint32, ends []int64) (n int) {
+		for i, end := range ends {
+			if has(channel, i, end) {
+				n++
+			}
+		}
+		return n
+	})
+}
+
+// Marks are intervals that have a raw reading.
+type Marks interface {
+	Has(channel uint32, place int) bool
+	// Count returns how many of the first places of a channel have one.
+	Count(channel uint32, places int) int
+}
+
+// MissingOf answers as Missing does, for who can count faster than one by one: most channels lack nothing, or are not on the page.
+func MissingOf(d *Directory, q store.MissingQuery, m Marks) (store.Missing, error) {
+	return missing(d, q, func(channel uint32, place int, _ int64) bool { return m.Has(channel, place) },
+		func(channel uint32, ends []int64) int { return m.Count(channel, len(ends)) })
+}
+
+func missing(d *Directory, q store.MissingQuery, has func(channel uint32, place int, end int64) bool, received func(channel uint32, ends []int64) int) (store.Missing, error) {
 	var out store.Missing
 	behind := uint32(0)
 	if q.After != "" {
@@ -33,13 +57,12 @@ func (d *Directory) Missing(q store.MissingQuery, has func(channel uint32, place
 		lacking = lacking[:0]
 		full := len(found) >= q.Limit || listedEnds >= mostEnds
 		listed := number >= behind && (!full || len(found) > 0 && number == last) // a page ends between meters
-		count := 0
+		count := len(ends) - received(channel, ends)
 		for i, end := range ends {
-			if has(channel, i, end) {
-				continue
+			if !listed || len(lacking) == count {
+				break
 			}
-			count++
-			if listed {
+			if !has(channel, i, end) {
 				lacking = append(lacking, time.UnixMicro(end).UTC())
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"voltbus/meter"
 	"voltbus/meter/store"
+	"voltbus/meter/store/directory"
 	"voltbus/meter/store/duckdb/marks"
 	"voltbus/meter/store/duckdb/table"
 	"voltbus/store/duckdb/engine"
@@ -156,5 +157,5 @@ func (s *Store) Missing(ctx context.Context, q store.MissingQuery) (store.Missin
 			return store.Missing{}, failed(op, q.Day.String(), err)
 		}
 	}
-	return s.dir.Missing(q, func(channel uint32, place int, _ int64) bool { return m.Has(channel, place) })
+	return directory.MissingOf(s.dir, q, m)
 }

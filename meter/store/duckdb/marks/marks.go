@@ -3,6 +3,7 @@ package marks
 
 import (
 	"context"
+	"math/bits"
 	"time"
 
 	"voltbus/meter"
@@ -88,4 +89,19 @@ func (m *Marks) mark(channel uint32, place int32) {
 // Has reports whether an interval of a channel has a raw reading.
 func (m *Marks) Has(channel uint32, place int) bool {
 	return int(channel) < len(m.first) && m.first[channel] > 0 && m.bits[m.first[channel]-1+uint32(place)/64]&(1<<(place&63)) != 0
+}
+
+// Count returns how many of the first places of a channel have a raw reading.
+func (m *Marks) Count(channel uint32, places int) (n int) {
+	if int(channel) >= len(m.first) || m.first[channel] == 0 {
+		return 0
+	}
+	for _, word := range m.bits[m.first[channel]-1:][:(places+63)/64] {
+		if places < 64 {
+			word &= 1<<places - 1
+		}
+		n += bits.OnesCount64(word)
+		places -= 64
+	}
+	return n
 }
