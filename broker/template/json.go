@@ -63,6 +63,14 @@ func (m *Match) takeJSON(payload []byte, emit func(*Reading)) error {
 	if err := shallow(payload); err != nil {
 		return err
 	}
+	if m.t.straight && json.Valid(payload) {
+		return m.takeDirect(payload, emit)
+	}
+	return m.takeDecoded(payload, emit)
+}
+
+// takeDecoded takes the values of a payload that it decodes as a whole.
+func (m *Match) takeDecoded(payload []byte, emit func(*Reading)) error {
 	d := json.NewDecoder(bytes.NewReader(payload))
 	d.UseNumber()
 	var whole any
@@ -134,21 +142,24 @@ func (t *taker) add(r *Reading) {
 }
 
 func (t *taker) point(place int, whole any) {
+	t.m.t.points[place].from.find(whole, nil, func(v any, stars []string) { t.value(place, v, stars) })
+}
+
+// value takes a value of a point.
+func (t *taker) value(place int, v any, stars []string) {
 	f := &t.m.t.points[place]
-	f.from.find(whole, nil, func(v any, stars []string) {
-		r, err := f.reading(v)
-		if err != nil {
-			if t.err == nil {
-				t.err = fmt.Errorf("%s: %w", f.Name, err)
-			}
-			return
+	r, err := f.reading(v)
+	if err != nil {
+		if t.err == nil {
+			t.err = fmt.Errorf("%s: %w", f.Name, err)
 		}
-		r.Name, r.Command = t.m.name(f.Name), t.m.command(place)
-		for i, star := range stars {
-			r.Name = strings.ReplaceAll(r.Name, fmt.Sprintf("{%d}", i+1), Segment(star))
-		}
-		t.add(&r)
-	})
+		return
+	}
+	r.Name, r.Command = t.m.name(f.Name), t.m.command(place)
+	for i, star := range stars {
+		r.Name = strings.ReplaceAll(r.Name, fmt.Sprintf("{%d}", i+1), Segment(star))
+	}
+	t.add(&r)
 }
 
 // rest takes all values that no point of the template takes.

@@ -26,12 +26,13 @@ type Set struct{ list []*compiled }
 // compiled is a template with its topic taken apart.
 type compiled struct {
 	setting.Template
-	levels []level
-	points []field
-	leave  map[string]bool
-	when   route
-	named  bool // a point has a level of the topic in its name
-	sets   bool // a point can be commanded
+	levels   []level
+	points   []field
+	leave    map[string]bool
+	when     route
+	named    bool // a point has a level of the topic in its name
+	sets     bool // a point can be commanded
+	straight bool // values are found without decoding the whole payload
 }
 
 // level is one level of a topic: a text, or any.
@@ -89,6 +90,7 @@ func compile(t *setting.Template) (*compiled, error) {
 		c.sets = c.sets || f.Set.Topic != ""
 		c.points = append(c.points, f)
 	}
+	c.straight = c.direct()
 	return c, nil
 }
 
