@@ -114,7 +114,7 @@ func TestAttackACertificateRecordsReadingsOfItsMeterAndNothingElse(t *testing.T)
 		t.Helper()
 		end := message.FormatTime(someDay(t).Add(15 * time.Minute))
 		body := fmt.Sprintf(`{"readings":[{"meter":"m1","channel":1,"end":%q,"value":1},{"meter":"m2","channel":1,"end":%q,"value":1}]}`, end, end)
-		got, err := c.Post(r.HTTPAddr()+"/api/v1/metering/"+path, "application/json", strings.NewReader(body)) //nolint:noctx // the test ends it
+		got, err := c.Post(r.HTTPAddr()+"/api/v1/metering/"+path, "application/json", strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}

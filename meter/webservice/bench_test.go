@@ -51,7 +51,10 @@ func BenchmarkRead(b *testing.B) {
 	}
 	for _, tt := range []struct{ media, body string }{
 		{greenbutton.Media, feed.String()},
-		{"application/xml", cim.String()}, {"text/csv", csv.String()}, {"application/senml+json", senml.String() + "]"}, {compact.Media, string(block)},
+		{"application/xml", cim.String()},
+		{"text/csv", csv.String()},
+		{"application/senml+json", senml.String() + "]"},
+		{compact.Media, string(block)},
 	} {
 		b.Run(tt.media, func(b *testing.B) {
 			s, m := &Service{}, &answer.Message{Media: tt.media, Body: []byte(tt.body)}
