@@ -7,6 +7,7 @@ import (
 
 	"voltbus/api/intake"
 	"voltbus/document"
+	"voltbus/meter/collection"
 	"voltbus/meter/gate"
 	"voltbus/meter/system"
 	"voltbus/point"
@@ -22,12 +23,24 @@ func openMetering(ctx context.Context, n *Node) (err error) {
 	n.meters, err = system.Open(ctx, system.Config{
 		Dir: filepath.Join(n.opts.Config.Node.Data, "metering"), Store: n.opts.Config.MeterStore(), Node: n.opts.Config.Node.Name, Section: n.opts.Config.Metering, Origin: n.origin,
 		Last: last(point.MeterOrigin(n.origin)), Events: last(point.MeterEventOrigin(n.origin)), Blocks: n.blocks, Forward: n.recorder.Forward,
+		Read: readPoints(n),
 		Document: func(ctx context.Context, name string) (json.RawMessage, int, error) {
 			return sharedDocument(ctx, n.docs, name)
 		},
 		Bounds: n.opts.Config.Ingest.Bounds(), Held: func() map[string]uint64 { return heldAbove(n.sender) }, Now: now, Log: n.log, Valves: n.opts.Valves != nil,
 	})
 	return err
+}
+
+// readPoints reads points of the node's devices for the metering system.
+func readPoints(n *Node) func(context.Context, []point.Path) []collection.Value {
+	return func(ctx context.Context, points []point.Path) []collection.Value {
+		out := make([]collection.Value, len(points))
+		for i, r := range n.fleet.ReadMany(ctx, points) {
+			out[i] = collection.Value(r)
+		}
+		return out
+	}
 }
 
 // sharedDocument reads a shared document with what it refers to, and its version.

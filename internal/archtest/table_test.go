@@ -162,6 +162,7 @@ var table = []rule{
 	{"meter/system", []string{"meter/...", "api/answer", "sink", "store", "store/postgres/connection", "operation", "operation/metering", "point", "fault"}, parts, "the parts of the metering system meet here, so that node knows one of them"},
 	{"meter/concentrator", []string{"meter"}, nil, "when a bulk goes, and where, is decided without a log and without sending anything"},
 	{"meter/delivery", []string{"meter/...", "sink", "wire", "point", "fault"}, parts, "readings of the log become requests to other systems; who took them in is not its business"},
+	{"meter/collection", []string{"meter", "meter/gate", "meter/setting", "point", "fault"}, parts, "meters are read as points; whose points they are, and what becomes of readings, is not its business"},
 	{"meter/gate", []string{"meter", "meter/store", "wire", "point", "fault"}, parts, "readings become blocks of the log, which node appends"},
 	{"meter/store/progress", []string{"meter", "meter/store", "meter/store/directory"}, parts, "counting versions knows no engine"},
 	{"meter/store/postgres", []string{"meter/...", "store/postgres/connection", "point", "fault"}, parts, "the metering store in PostgreSQL shares the connection with the history, and nothing else of it"},

@@ -49,6 +49,8 @@ type Section struct {
 	Maximum float64 `yaml:"maximum" example:"1.5"`
 	// Concentrator sets how a concentrator collects and forwards readings.
 	Concentrator Concentrator `yaml:"concentrator"`
+	// Reads lists channels of meters that this node reads itself, from points of its devices.
+	Reads []Read `yaml:"reads"`
 }
 
 // Store is the section "metering.store".
@@ -115,6 +117,7 @@ func (s *Section) Validate(r Report) {
 	}
 	s.validateRules(r)
 	s.Concentrator.validate(func(key, format string, args ...any) { r("concentrator."+key, format, args...) })
+	s.validateReads(r)
 	if !s.Concentrates() && (s.Concentrator.To != "" || len(s.Concentrator.Systems) > 0) {
 		r("concentrator", "is for a concentrator, and the role is %s; write \"role: concentrator\", or remove it", s.Role)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"voltbus/meter/collection"
 	"voltbus/meter/delivery"
 	"voltbus/meter/gate"
 	"voltbus/meter/ruleset"
@@ -44,7 +45,9 @@ type Config struct {
 	Document documents
 	Now      func() time.Time
 	Log      *slog.Logger
-	Valves   bool // whether messages with readings are measured on their way
+	// Read reads points of this node's devices, see collection.Config; nil if it has none.
+	Read   func(ctx context.Context, points []point.Path) []collection.Value
+	Valves bool // whether messages with readings are measured on their way
 	// Held returns how many samples of each origin the parent has.
 	Held func() map[string]uint64
 }
@@ -77,7 +80,8 @@ type System struct {
 	section   *setting.Concentrator
 	origin    string // of readings
 	held      func() map[string]uint64
-	taken     func() gate.Position // how far readings were taken
+	collector *collection.Collector // nil if there is nothing to read
+	taken     func() gate.Position  // how far readings were taken
 }
 
 // keeper is a store that says what was damaged.
@@ -99,6 +103,18 @@ func (c *Config) open(ctx context.Context, zone *time.Location) (keeper, error) 
 
 // Open opens the store; nothing runs before Run. It returns nil if the role of the node is another.
 func Open(ctx context.Context, c Config) (*System, error) {
+	s, err := open(ctx, &c)
+	if s != nil && err == nil && len(c.Section.Reads) > 0 && c.Read != nil {
+		var zone *time.Location
+		if zone, err = time.LoadLocation(c.Section.Zone); err == nil {
+			s.collector = collection.New(collection.Config{Reads: c.Section.Reads, Zone: zone, Read: c.Read, Take: s.gate.Take, Now: c.Now, Log: c.Log})
+		}
+	}
+	return s, err
+}
+
+func open(ctx context.Context, given *Config) (*System, error) {
+	c := *given
 	switch {
 	case c.Section.Concentrates():
 		return openConcentrator(&c)
@@ -131,6 +147,9 @@ func Open(ctx context.Context, c Config) (*System, error) {
 // Run stores and validates readings until ctx ends, and returns nil.
 func (s *System) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
+	if s.collector != nil {
+		group.Go(func() error { return s.collector.Run(ctx) })
+	}
 	if s.store == nil {
 		if s.delivery != nil {
 			group.Go(func() error { return s.delivery.Run(ctx) })
@@ -138,7 +157,7 @@ func (s *System) Run(ctx context.Context) error {
 			return group.Wait()
 		}
 		<-ctx.Done()
-		return nil
+		return group.Wait()
 	}
 	group.Go(func() error { return s.sink.Run(ctx) })
 	group.Go(func() error { return s.reported.Run(ctx) })
@@ -173,6 +192,14 @@ func (s *System) Close() error {
 
 // Part does what the system is asked for. That of a nil System answers that the node is none.
 func (s *System) Part() metering.Part {
+	p := s.part()
+	if s != nil && s.collector != nil {
+		p.Collector = s.collector
+	}
+	return p
+}
+
+func (s *System) part() metering.Part {
 	if s == nil {
 		return metering.Part{}
 	}

@@ -161,9 +161,10 @@ type Part struct {
 	Store Store // nil for a node that is no metering data system
 	// Counted tells how far days are; nil where the engine of the store does not.
 	Counted   store.Progressive
-	Files     Files  // nil where the engine of the store makes none
-	Gate      Gate   // nil for a node that takes no readings of meters
-	Events    Events // nil with Gate
+	Files     Files     // nil where the engine of the store makes none
+	Gate      Gate      // nil for a node that takes no readings of meters
+	Events    Events    // nil with Gate
+	Collector Collector // nil for a node that reads no meters itself
 	Validator Validator
 	Now       func() time.Time
 	// Zone is that of the local days.
@@ -190,5 +191,9 @@ func (p *Part) Operations() []operation.Bound {
 	if p.Gate == nil {
 		both = operation.Absent(both)
 	}
-	return append(slices.Concat(system, both), operation.Bind(Concentrators, nil, p.concentrators))
+	reads := []operation.Bound{operation.Bind(ReadMeters, nil, p.read)}
+	if p.Collector == nil {
+		reads = operation.Absent(reads)
+	}
+	return append(slices.Concat(system, both, reads), operation.Bind(Concentrators, nil, p.concentrators))
 }

@@ -1528,11 +1528,33 @@ export interface MeterProgress {
   arrived: MeterArrival[];
 }
 
+export interface MeterRead {
+  meter: string;
+  channel?: number;
+  /** unknown: no point is mapped to the meter */
+  outcome: "answered" | "timed-out" | "unreachable" | "refused" | "unknown" | "failed";
+  /** Why it did not answer, or its value is no reading */
+  reason?: string;
+  value?: number;
+  /** When it had the value */
+  at?: Time;
+  /** Whether the value is a reading now */
+  recorded: boolean;
+}
+
 export interface MeterReadings {
   meter: string;
   channel: number;
   unit?: string;
   readings: MeterVersion[];
+}
+
+export interface MeterReads {
+  /** As it was given, or made */
+  correlation: string;
+  started: Time;
+  /** In the order of the meters */
+  outcomes: MeterRead[];
 }
 
 export interface MeterRefusal {
