@@ -7,7 +7,6 @@ import (
 
 	"voltbus/api/intake"
 	"voltbus/document"
-	"voltbus/meter/collection"
 	"voltbus/meter/gate"
 	"voltbus/meter/system"
 	"voltbus/point"
@@ -33,11 +32,11 @@ func openMetering(ctx context.Context, n *Node) (err error) {
 }
 
 // readPoints reads points of the node's devices for the metering system.
-func readPoints(n *Node) func(context.Context, []point.Path) []collection.Value {
-	return func(ctx context.Context, points []point.Path) []collection.Value {
-		out := make([]collection.Value, len(points))
+func readPoints(n *Node) func(context.Context, []point.Path) []system.Value {
+	return func(ctx context.Context, points []point.Path) []system.Value {
+		out := make([]system.Value, len(points))
 		for i, r := range n.fleet.ReadMany(ctx, points) {
-			out[i] = collection.Value(r)
+			out[i] = system.Value(r)
 		}
 		return out
 	}

@@ -34,7 +34,7 @@ const collected = "reads: [{meter: m1, channel: 1, point: site/one/unit}, {meter
 	"{meter: m7, channel: 1, point: site/silent/unit}, {meter: lost, channel: 1, point: site/none/unit}]"
 
 // outcome returns what came of a meter.
-func outcome(t *testing.T, got answer.MeterReads, id string) answer.MeterRead {
+func outcome(t *testing.T, got metering.MeterReads, id string) metering.MeterRead {
 	t.Helper()
 	for _, o := range got.Outcomes {
 		if o.Meter == id {
@@ -42,7 +42,7 @@ func outcome(t *testing.T, got answer.MeterReads, id string) answer.MeterRead {
 		}
 	}
 	t.Fatalf("nothing of %s: %+v", id, got)
-	return answer.MeterRead{}
+	return metering.MeterRead{}
 }
 
 func TestMetersAreReadOnDemandAndTheSilentOneTimesOut(t *testing.T) {
@@ -108,7 +108,7 @@ func TestAMeteringDataSystemHasItsConcentratorReadMeters(t *testing.T) {
 	if _, err := client.Do(wait(t), child.Client, parentop.Join, parentop.Code{Code: invited.Code}); err != nil {
 		t.Fatal(err)
 	}
-	var got answer.MeterReads
+	var got metering.MeterReads
 	eventually(t, "the child is asked", func() bool {
 		got, err = client.Do(ctx, parent.Client.At("plant"), metering.ReadMeters, metering.ReadRequest{Meters: []string{"m1"}, Timeout: 10, Correlation: "far"})
 		return err == nil

@@ -191,7 +191,9 @@ func (p *Part) Operations() []operation.Bound {
 	if p.Gate == nil {
 		both = operation.Absent(both)
 	}
-	reads := []operation.Bound{operation.Bind(ReadMeters, nil, p.read)}
+	reads := []operation.Bound{operation.Bind(ReadMeters, nil, func(ctx context.Context, c *operation.Call, in *ReadRequest) (MeterReads, error) {
+		return readMeters(ctx, p, c, in)
+	})}
 	if p.Collector == nil {
 		reads = operation.Absent(reads)
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"time"
 
-	"voltbus/api/answer"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/meter/collection"
@@ -30,32 +29,50 @@ type ReadRequest struct {
 const mostRead = 1000
 
 // ReadMeters is the operation that reads meters on demand.
-var ReadMeters = operation.Declare[ReadRequest, answer.MeterReads](operation.Spec{
+var ReadMeters = operation.Declare[ReadRequest, MeterReads](operation.Spec{
 	Name: "meter.read", ID: "readMeters", HTTP: "POST /metering/read", Role: identity.Operator, Remote: true, Audited: true, Body: 128 << 10, Waits: true, Wait: 150 * time.Second,
 	Summary: "Read meters now, from the points that metering.reads maps to their channels", Result: "An outcome for each channel",
 	Doc: "Registers that answer become readings, which are on disk when the answer comes. Meters on one line are read one after another, all lines at once.",
 })
 
-func (p *Part) read(ctx context.Context, c *operation.Call, in *ReadRequest) (answer.MeterReads, error) {
+func readMeters(ctx context.Context, p *Part, c *operation.Call, in *ReadRequest) (MeterReads, error) {
 	const op = "meter.read"
 	if len(in.Meters) == 0 || len(in.Meters) > mostRead {
-		return answer.MeterReads{}, invalid(op, "meters", errors.New("write 1 to 1,000 ids of meters"))
+		return MeterReads{}, invalid(op, "meters", errors.New("write 1 to 1,000 ids of meters"))
 	}
-	out := answer.MeterReads{Correlation: cmp.Or(in.Correlation, rand.Text()), Started: p.Now().UTC(), Outcomes: []answer.MeterRead{}}
+	out := MeterReads{Correlation: cmp.Or(in.Correlation, rand.Text()), Started: p.Now().UTC(), Outcomes: []MeterRead{}}
 	c.Did(in.Meters[0], map[string]any{"meters": len(in.Meters), "correlation": out.Correlation})
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(in.Timeout)*time.Second)
 	defer cancel()
 	list, err := p.Collector.ReadNow(ctx, c.Name, in.Meters)
 	if err != nil {
-		return answer.MeterReads{}, fault.E(op, fault.KindOf(err), "", err)
+		return MeterReads{}, fault.E(op, fault.KindOf(err), "", err)
 	}
 	for i := range list {
 		o := &list[i]
-		r := answer.MeterRead{Meter: o.Meter, Channel: o.Channel, Outcome: o.Result, Reason: o.Reason, Recorded: o.Recorded}
+		r := MeterRead{Meter: o.Meter, Channel: o.Channel, Outcome: o.Result, Reason: o.Reason, Recorded: o.Recorded}
 		if o.Result == collection.Answered {
 			r.Value, r.At = &o.Value, &o.At
 		}
 		out.Outcomes = append(out.Outcomes, r)
 	}
 	return out, nil
+}
+
+// MeterReads are the outcomes of a read on demand.
+type MeterReads struct {
+	Correlation string      `json:"correlation" doc:"As it was given, or made"`
+	Started     time.Time   `json:"started"`
+	Outcomes    []MeterRead `json:"outcomes" doc:"In the order of the meters"`
+}
+
+// MeterRead is what came of the read of a channel.
+type MeterRead struct {
+	Meter    string     `json:"meter"`
+	Channel  int        `json:"channel,omitempty"`
+	Outcome  string     `json:"outcome" api:"one-of=answered|timed-out|unreachable|refused|unknown|failed" doc:"unknown: no point is mapped to the meter"`
+	Reason   string     `json:"reason,omitempty" doc:"Why it did not answer, or its value is no reading"`
+	Value    *float64   `json:"value,omitempty"`
+	At       *time.Time `json:"at,omitempty" doc:"When it had the value"`
+	Recorded bool       `json:"recorded" doc:"Whether the value is a reading now"`
 }

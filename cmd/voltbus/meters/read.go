@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/fault"
 	"voltbus/operation/metering"
@@ -43,7 +42,7 @@ With --node a concentrator reads them.`,
 }
 
 // listReads prints the outcomes. It fails if a meter did not answer.
-func listReads(cmd *cobra.Command, open table, got *answer.MeterReads) error {
+func listReads(cmd *cobra.Command, open table, got *metering.MeterReads) error {
 	rows, err := open(cmd.OutOrStdout(), "meter", "channel", "outcome", "value", "at", "recorded", "reason")
 	if err != nil {
 		return err
