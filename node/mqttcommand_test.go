@@ -203,7 +203,7 @@ func TestACommandGoesToTheSetTopicAndTheStateConfirmsIt(t *testing.T) {
 			t.Errorf("relinquished: %s", got)
 		}
 	}
-	r.hears(t, "control.command", "home/hall/setpoint", "ok")
+	r.hears(t, "control.command", "home/hall/setpoint", "accepted")
 }
 
 func TestADeviceThatIsSilentOrAwayIsSaidToBe(t *testing.T) {
