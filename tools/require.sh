@@ -64,6 +64,11 @@ check_postgresql() {
     install postgresql || missing+=("postgresql: install the package postgresql (as root: apt-get install postgresql)")
 }
 
+check_mosquitto() {
+  command -v mosquitto >/dev/null || [ -x /usr/sbin/mosquitto ] ||
+    install mosquitto || missing+=("mosquitto: install the package mosquitto (as root: apt-get install mosquitto)")
+}
+
 for thing in "$@"; do
   case $thing in
     go) check_go ;;
@@ -71,6 +76,7 @@ for thing in "$@"; do
     venv) need python3 python3 && check_venv ;;
     chromium) check_chromium ;;
     postgresql) check_postgresql ;;
+    mosquitto) check_mosquitto ;;
     ip) need ip iproute2 ;;
     *) need "$thing" "$thing" ;;
   esac
