@@ -70,6 +70,24 @@ func (f *Fleet) Write(ctx context.Context, path point.Path, v point.Value) (poin
 	return reported, nil
 }
 
+// Priorities returns what everybody commands of a point in the priority array of its device, from level 1 on, without a
+// value where nobody does. Errors are those of Read, and fault.Refused for a point without such an array.
+func (f *Fleet) Priorities(ctx context.Context, path point.Path) ([]point.Value, error) {
+	const op = "device.Priorities"
+	u, i := f.roster.pointAt(path)
+	if u == nil {
+		return nil, fault.E(op, fault.NotFound, string(path), errNoDevice)
+	}
+	array, err := []point.Value(nil), f.askable(u)
+	if err == nil {
+		array, err = line.Priorities(ctx, u, i)
+	}
+	if err != nil {
+		return nil, fault.E(op, trouble.KindOf(err), string(path), err)
+	}
+	return array, nil
+}
+
 // askable reports why a device cannot be asked now.
 func (f *Fleet) askable(u *line.Device) error {
 	switch {

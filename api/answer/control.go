@@ -46,6 +46,18 @@ type Freeze struct {
 	Clear  bool   `json:"clear,omitempty"` // and set them to zero
 }
 
+// Priorities are what everybody commands of a point in the priority array of its device.
+type Priorities struct {
+	Point  string     `json:"point"`
+	Levels []Priority `json:"levels" doc:"Those in use, the most urgent first"`
+}
+
+// Priority is a level in use.
+type Priority struct {
+	Level int             `json:"level" api:"min=1,max=16"`
+	Value json.RawMessage `json:"value" api:"schema=Value"`
+}
+
 // Readings are points as their devices say them now, in the order of the request.
 type Readings struct {
 	_ struct{} `api:"schema=ControlReadings"`

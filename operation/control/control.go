@@ -97,6 +97,11 @@ var (
 	Overrides = declareView[Nothing, answer.Holders]("control.overrides", "overrides", "GET /control/overrides", "listOverrides", operation.Spec{
 		People: true, Summary: "Overrides", Result: "The oldest first",
 	})
+	Priorities = operation.Declare[Path, answer.Priorities](operation.Spec{
+		Name: "control.priorities", ID: "listPriorities", HTTP: "GET /control/priorities", Role: identity.Viewer,
+		Summary: "Read the priority array that the device of a point has of its own", Result: "The levels in use, those of other systems included",
+		Doc: "The device is asked. 403 if it has no such array for the point.",
+	})
 	Waiting = operation.Declare[Nothing, answer.Slots](operation.Spec{
 		Name: "control.waiting", ID: "listWaiting", HTTP: "GET /control/waiting", Role: identity.Viewer,
 		Summary: "Commands that need approval", Result: "The oldest first",
@@ -175,6 +180,7 @@ func (p *Part) Operations() []operation.Bound {
 		bind(p, Overrides, overrides),
 		bind(p, Waiting, waiting),
 		operation.Bind(Freeze, nil, p.freeze),
+		operation.Bind(Priorities, nil, p.priorities),
 		operation.BindLeaving(Command, p.command, leave),
 		operation.BindLeaving(Set, p.set, leaveOne),
 		bind(p, Release, (*access.Access).Release),

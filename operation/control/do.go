@@ -61,6 +61,13 @@ func (p *Part) tasks(a *access.Access, ctx context.Context, by *access.Who, in *
 	return a.Tasks(ctx, by, point.Path(in.Path), from, to)
 }
 
+func (p *Part) priorities(ctx context.Context, c *operation.Call, in *Path) (answer.Priorities, error) {
+	if p.Access == nil {
+		return answer.Priorities{}, operation.NotHere("control")
+	}
+	return p.Access.Priorities(ctx, asker(&c.Caller), point.Path(in.Path))
+}
+
 func (p *Part) freeze(ctx context.Context, c *operation.Call, in *answer.Freeze) (answer.Readings, error) {
 	c.Did(in.Device, map[string]any{"clear": in.Clear})
 	if p.Access == nil {

@@ -1951,6 +1951,17 @@ export interface Points {
   next: string;
 }
 
+export interface Priorities {
+  point: string;
+  /** Those in use, the most urgent first */
+  levels: Priority[];
+}
+
+export interface Priority {
+  level: number;
+  value: Value;
+}
+
 export interface Problem {
   type: string;
   title: string;

@@ -1,0 +1,30 @@
+package access
+
+import (
+	"context"
+
+	"voltbus/api/answer"
+	"voltbus/fault"
+	"voltbus/point"
+)
+
+// Priorities says what everybody commands of a point in the priority array of its device, other systems included.
+func (a *Access) Priorities(ctx context.Context, who *Who, path point.Path) (answer.Priorities, error) {
+	if err := path.Validate(); err != nil {
+		return answer.Priorities{}, fault.E("access.Priorities", fault.Invalid, "path", err)
+	}
+	if err := who.See(path); err != nil {
+		return answer.Priorities{}, err
+	}
+	array, err := a.cfg.Priorities(ctx, path)
+	if err != nil {
+		return answer.Priorities{}, err
+	}
+	out := answer.Priorities{Point: string(path), Levels: []answer.Priority{}}
+	for i, v := range array {
+		if v.Kind() != point.None {
+			out.Levels = append(out.Levels, answer.Priority{Level: i + 1, Value: v.AppendJSON(nil)})
+		}
+	}
+	return out, nil
+}
