@@ -6,6 +6,7 @@ import (
 
 	"voltbus/device/line"
 	"voltbus/device/trouble"
+	"voltbus/driver"
 	"voltbus/fault"
 	"voltbus/point"
 )
@@ -13,6 +14,7 @@ import (
 // The reasons why a device cannot be asked now.
 var (
 	errOver     = errors.New("the node is stopping; ask again when it runs")
+	errNoArray  = errors.New("its device has no priority array; commanded objects of the driver bacnet have one")
 	errDisabled = errors.New("it is disabled in the configuration")
 )
 
@@ -80,7 +82,15 @@ func (f *Fleet) Priorities(ctx context.Context, path point.Path) ([]point.Value,
 	}
 	array, err := []point.Value(nil), f.askable(u)
 	if err == nil {
-		array, err = line.Priorities(ctx, u, i)
+		err = line.Call(ctx, u, func(ctx context.Context, s driver.Session) error {
+			p, can := s.(driver.Prioritizer)
+			if !can {
+				return fault.E(op, fault.Refused, "", errNoArray)
+			}
+			read, err := p.Priorities(ctx, u.Names()[i])
+			array = read
+			return err
+		})
 	}
 	if err != nil {
 		return nil, fault.E(op, trouble.KindOf(err), string(path), err)

@@ -52,6 +52,14 @@ func Freeze(ctx context.Context, u *Device, clears bool) ([]point.Sample, error)
 	return z.shown, nil
 }
 
+// Call has do talk to a device by a request to its line, and waits as Read does.
+func Call(ctx context.Context, u *Device, do func(context.Context, driver.Session) error) error {
+	return ask(ctx, u, func(lineCtx context.Context, l *Line) error {
+		_, err := l.attempt(lineCtx, u, true, onBehalf(ctx, do))
+		return err
+	})
+}
+
 // ask has do run on the device's line, and waits for it.
 func ask(ctx context.Context, u *Device, do func(context.Context, *Line) error) error {
 	r := newRequest(ctx, u, do)
