@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -36,7 +37,7 @@ func main() {
 	local := flag.String("local", "127.0.0.1:0", "own address for -peer")
 	serve := flag.Bool("serve", false, "be the devices (used by the program itself)")
 	flag.Parse()
-	err := errors.New("write -peer, or nothing")
+	var err error
 	switch {
 	case *serve:
 		err = serveDevices(*devices, *points)
@@ -84,7 +85,7 @@ func serveDevices(devices, points int) error {
 
 // start runs the devices in a process of their own.
 func start(devices, points int) (stop func(), err error) {
-	cmd := exec.CommandContext(context.Background(), os.Args[0], "-serve", "-devices", fmt.Sprint(devices), "-points", fmt.Sprint(points)) //nolint:gosec // this program
+	cmd := exec.CommandContext(context.Background(), os.Args[0], "-serve", "-devices", strconv.Itoa(devices), "-points", strconv.Itoa(points)) //nolint:gosec // this program
 	cmd.Stderr = os.Stderr
 	in, errIn := cmd.StdinPipe()
 	out, errOut := cmd.StdoutPipe()

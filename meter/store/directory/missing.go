@@ -45,7 +45,6 @@ func missing(d *Directory, q store.MissingQuery, has func(channel uint32, place 
 		behind = n + 1
 	}
 	grids := map[time.Duration][]int64{}
-	var lacking []time.Time
 	var found []pending
 	last, listedEnds := uint32(0), 0
 	d.Expected(q.Day, 0, func(number, channel uint32, c *meter.Channel) bool {
@@ -54,25 +53,16 @@ func missing(d *Directory, q store.MissingQuery, has func(channel uint32, place 
 			ends = d.calendar.Ends(nil, q.Day, c.Interval)
 			grids[c.Interval] = ends
 		}
-		lacking = lacking[:0]
 		full := len(found) >= q.Limit || listedEnds >= mostEnds
 		listed := number >= behind && (!full || len(found) > 0 && number == last) // a page ends between meters
 		count := len(ends) - received(channel, ends)
-		for i, end := range ends {
-			if !listed || len(lacking) == count {
-				break
-			}
-			if !has(channel, i, end) {
-				lacking = append(lacking, time.UnixMicro(end).UTC())
-			}
-		}
 		out.Expected += uint64(len(ends))
 		out.Received += uint64(len(ends) - count)
 		switch {
 		case count == 0:
 			return true
 		case listed:
-			found = append(found, pending{channel, append([]time.Time(nil), lacking...)})
+			found = append(found, pending{channel, lacking(ends, count, func(place int, end int64) bool { return has(channel, place, end) })})
 			last, listedEnds = number, listedEnds+count
 		case number >= behind:
 			out.More = true
@@ -93,4 +83,18 @@ const mostEnds = 200_000
 type pending struct {
 	channel uint32
 	ends    []time.Time
+}
+
+// lacking returns the ends of the intervals, so many, that do not have a raw reading.
+func lacking(ends []int64, count int, has func(place int, end int64) bool) []time.Time {
+	out := make([]time.Time, 0, count)
+	for i, end := range ends {
+		if len(out) == count {
+			break
+		}
+		if !has(i, end) {
+			out = append(out, time.UnixMicro(end).UTC())
+		}
+	}
+	return out
 }
