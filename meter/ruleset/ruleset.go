@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"voltbus/meter"
+	"voltbus/meter/recovery"
 	"voltbus/meter/vee"
 )
 
@@ -26,7 +27,9 @@ type Set struct {
 	Version int // of the document; 0 for what the configuration says
 	Rules   vee.Rules
 	Profile *Profile // of the class; nil without one
-	Wrong   error    // what is wrong: what is said of it does not count, and what it judges needs a person
+	// Priority is that of missing readings, see recovery.
+	Priority int
+	Wrong    error // what is wrong: what is said of it does not count, and what it judges needs a person
 
 	meters    []string
 	commodity string
@@ -88,7 +91,7 @@ type Sets struct {
 
 // Standard returns the sets of a node without the document: one for all meters.
 func Standard(rules vee.Rules) *Sets {
-	return &Sets{standard: &Set{Name: "standard", Rules: rules}}
+	return &Sets{standard: &Set{Name: "standard", Rules: rules, Priority: recovery.Default}}
 }
 
 // Unreadable returns the sets of a node whose document cannot be read.
@@ -114,6 +117,7 @@ type entry struct {
 	Change     *float64 `json:"change"`
 	Maximum    *float64 `json:"maximum"`
 	Profile    *Profile `json:"profile"`
+	Priority   *int     `json:"priority"`
 }
 
 // Parse reads a document as JSON. What it does not say of a set is as in the rules of the configuration. A document that
@@ -140,7 +144,7 @@ func Parse(text json.RawMessage, version int, rules vee.Rules) *Sets {
 		}
 		seen[s.Name] = true
 		if s.Wrong != nil {
-			s.Rules = rules
+			s.Rules, s.Priority = rules, recovery.Default
 		}
 		out.list = append(out.list, s)
 	}
@@ -160,7 +164,7 @@ func read(text json.RawMessage, rules vee.Rules) *Set {
 	if err != nil {
 		_ = json.Unmarshal(text, &e) // whom it is for, as far as that can be read
 	}
-	s := &Set{Name: e.Name, Rules: e.rules(rules), Profile: e.Profile, Wrong: err, meters: e.Meters, commodity: e.Commodity, flow: e.Flow}
+	s := &Set{Name: e.Name, Rules: e.rules(rules), Profile: e.Profile, Priority: recovery.Default, Wrong: err, meters: e.Meters, commodity: e.Commodity, flow: e.Flow}
 	for _, pattern := range e.Meters {
 		if _, err := path.Match(pattern, ""); err != nil {
 			s.Wrong = errors.Join(s.Wrong, fmt.Errorf("meters: %q is no pattern: write such as 1EMH*", pattern))
@@ -174,6 +178,10 @@ func read(text json.RawMessage, rules vee.Rules) *Set {
 	}
 	if err := s.Rules.Validate(); err != nil {
 		s.Wrong = errors.Join(s.Wrong, errors.New(strings.ReplaceAll(err.Error(), "\n", "; ")))
+	}
+	if e.Priority != nil {
+		s.Priority = *e.Priority
+		s.Wrong = errors.Join(s.Wrong, recovery.CheckPriority(*e.Priority))
 	}
 	if e.Profile != nil {
 		if err := e.Profile.check(); err != nil {
@@ -210,6 +218,11 @@ func (e *entry) rules(r vee.Rules) vee.Rules {
 		r.StuckCount = *e.Stuck
 	}
 	return r
+}
+
+// Ranks reports whether a set has another priority than the default.
+func (s *Sets) Ranks() bool {
+	return slices.ContainsFunc(s.list, func(one *Set) bool { return one.Priority != recovery.Default })
 }
 
 // Of returns the set of a channel of a meter: the first one that matches, or that of the configuration.

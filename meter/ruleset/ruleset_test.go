@@ -51,6 +51,21 @@ func TestTheFirstSetThatMatchesCounts(t *testing.T) {
 	}
 }
 
+func TestASetGivesItsMetersAPriority(t *testing.T) {
+	sets := ruleset.Parse(json.RawMessage(`{"rules": [{"name": "hospitals", "meters": ["H*"], "priority": 1}, {"name": "wrong", "meters": ["W*"], "priority": 10}, {"name": "plain", "meters": ["P*"]}]}`), 1, vee.Rules{})
+	for id, want := range map[string]int{"H1": 1, "W1": 5, "P1": 5, "Z": 5} {
+		if got := sets.Of(id, meter.Electricity, channel(1)).Priority; got != want {
+			t.Errorf("%s: %d, want %d", id, got, want)
+		}
+	}
+	if p := sets.Problems(); len(p) != 1 || p[0] != "metering/rules, wrong: priority 10: write 1, which comes first, to 9" {
+		t.Errorf("%q", p)
+	}
+	if !sets.Ranks() || ruleset.Standard(vee.Rules{}).Ranks() {
+		t.Error("only sets with priorities rank")
+	}
+}
+
 func TestASetThatIsWrongStopsNoOther(t *testing.T) {
 	for name, tt := range map[string]struct{ set, want string }{
 		"a bad bound":         {`{"name": "bad", "meters": ["X*"], "stuck": 1}`, "metering/rules, bad: StuckCount: 1: write 2 or more, such as 8, or 0 to leave the rule out"},

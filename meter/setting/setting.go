@@ -26,6 +26,8 @@ type Section struct {
 	Unregistered int `yaml:"unregistered" example:"1000000"`
 	// Grace is how long after its end a day is validated.
 	Grace time.Duration `yaml:"grace" example:"1h"`
+	// GiveUp is how far back the list of readings to recover begins.
+	GiveUp time.Duration `yaml:"give_up" example:"30d"`
 	// Negative flags values below 0 of channels that are not net.
 	Negative bool `yaml:"negative" example:"true"`
 	// Spike flags the highest value of a day if it exceeds the third highest by this factor: 1.8 is 180 % above it. 0
@@ -72,7 +74,7 @@ type Store struct {
 
 // Default returns the section of a node that says nothing.
 func Default() Section {
-	return Section{Role: "off", Zone: "UTC", Store: Store{Engine: "duckdb", TLS: database.TLS{Mode: "verify"}}, Memory: 512, Unregistered: 1_000_000, Grace: time.Hour, Negative: true, Concentrator: defaultConcentrator()}
+	return Section{Role: "off", Zone: "UTC", Store: Store{Engine: "duckdb", TLS: database.TLS{Mode: "verify"}}, Memory: 512, Unregistered: 1_000_000, Grace: time.Hour, GiveUp: 30 * 24 * time.Hour, Negative: true, Concentrator: defaultConcentrator()}
 }
 
 // Enabled reports whether the node is a metering data system.
@@ -96,6 +98,8 @@ const (
 	// maxUnregistered is some gigabytes on the disk.
 	maxUnregistered = 100_000_000
 	maxGrace        = 7 * 24 * time.Hour
+	minGiveUp       = 24 * time.Hour
+	maxGiveUp       = 90 * 24 * time.Hour // the list has so many days
 )
 
 // Report notes a problem with a key of the section, such as "zone".
@@ -114,6 +118,9 @@ func (s *Section) Validate(r Report) {
 	}
 	if s.Grace < 0 || s.Grace > maxGrace {
 		r("grace", "%s is out of range; write 0s to 7d, such as 1h", s.Grace)
+	}
+	if s.GiveUp < minGiveUp || s.GiveUp > maxGiveUp {
+		r("give_up", "%s is out of range; write 1d to 90d, such as 30d", s.GiveUp)
 	}
 	s.validateRules(r)
 	s.Concentrator.validate(func(key, format string, args ...any) { r("concentrator."+key, format, args...) })

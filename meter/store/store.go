@@ -128,6 +128,7 @@ type MissingQuery struct {
 	Day   Day
 	After string // the meter behind which the list begins; "" for the first
 	Limit int    // most channels in the list; 0 for only the counts
+	Brief bool   // the list has no Ends
 }
 
 // Missing is what is missing of a day. The counts are of all channels, the list is a page of them.
@@ -142,7 +143,9 @@ type Missing struct {
 // MissingChannel is a channel with the intervals of the day that it lacks, as ends.
 type MissingChannel struct {
 	ChannelKey
-	Ends []time.Time
+	First time.Time // the end of the first
+	Count int
+	Ends  []time.Time // of all; nil in a brief list
 }
 
 // DayState is how far a day is.

@@ -72,6 +72,7 @@ type System struct {
 	events    *gate.Events
 	validator *validation.Validator
 	zone      *time.Location // of local days
+	giveUp    time.Duration
 	document  documents
 	now       func() time.Time
 	room      *room
@@ -130,7 +131,7 @@ func open(ctx context.Context, given *Config) (*System, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &System{store: st, zone: zone, document: c.Document, now: c.Now, room: &room{store: st, knows: st.Knows, meter: st.KnowsMeter, most: uint64(c.Section.Unregistered), underway: map[string][]strays{}, reported: map[string]uint64{}}}
+	s := &System{store: st, zone: zone, giveUp: c.Section.GiveUp, document: c.Document, now: c.Now, room: &room{store: st, knows: st.Knows, meter: st.KnowsMeter, most: uint64(c.Section.Unregistered), underway: map[string][]strays{}, reported: map[string]uint64{}}}
 	if s.validator, err = validation.New(v, st, zone); err != nil {
 		return nil, err
 	}
@@ -206,7 +207,7 @@ func (s *System) part() metering.Part {
 	if s.store == nil {
 		return metering.Part{Gate: s.gate, Events: s.events, Now: s.now, Concentrator: s}
 	}
-	p := metering.Part{Store: s.store, Gate: s.gate, Events: s.events, Validator: s.validator, Now: s.now, Zone: s.zone, Document: s.document}
+	p := metering.Part{Store: s.store, Gate: s.gate, Events: s.events, Validator: s.validator, Now: s.now, Zone: s.zone, GiveUp: s.giveUp, Document: s.document}
 	switch st := s.store.(type) {
 	case *duckdb.Store:
 		p.Counted, p.Files = duckdb.Counting{Store: st}, duckdb.Counting{Store: st}

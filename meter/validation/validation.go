@@ -136,7 +136,7 @@ func (v *Validator) Validate(ctx context.Context, d store.Day) (store.Judgement,
 }
 
 func (v *Validator) judge(ctx context.Context, d store.Day) (store.Judgement, error) {
-	sets, err := v.sets(ctx)
+	sets, err := v.Sets(ctx)
 	if err != nil {
 		return store.Judgement{}, err
 	}
@@ -152,8 +152,8 @@ func (v *Validator) judge(ctx context.Context, d store.Day) (store.Judgement, er
 	return j, err
 }
 
-// sets reads the sets of rules as they are now.
-func (v *Validator) sets(ctx context.Context) (*ruleset.Sets, error) {
+// Sets reads the sets of rules as they are now.
+func (v *Validator) Sets(ctx context.Context) (*ruleset.Sets, error) {
 	text, version, err := v.cfg.Document(ctx)
 	switch {
 	case fault.Is(err, fault.NotFound):

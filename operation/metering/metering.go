@@ -12,6 +12,7 @@ import (
 	"voltbus/identity"
 	"voltbus/meter"
 	"voltbus/meter/gate"
+	"voltbus/meter/ruleset"
 	"voltbus/meter/store"
 	"voltbus/operation"
 )
@@ -32,9 +33,11 @@ type Store interface {
 	Events(ctx context.Context, q store.EventQuery) ([]store.Event, error)
 }
 
-// Validator validates a local day.
+// Validator validates a local day by rules.
 type Validator interface {
 	Validate(ctx context.Context, d store.Day) (store.Judgement, error)
+	// Sets returns the rules by group of meters as they are now.
+	Sets(ctx context.Context) (*ruleset.Sets, error)
 }
 
 // The arguments.
@@ -169,6 +172,8 @@ type Part struct {
 	Now       func() time.Time
 	// Zone is that of the local days.
 	Zone *time.Location
+	// GiveUp is how far back the list of readings to recover begins.
+	GiveUp time.Duration
 	// Document returns a shared document as JSON, and its version; fault.NotFound for none.
 	Document func(ctx context.Context, name string) (json.RawMessage, int, error)
 	// Concentrator is nil for a node that is none.
@@ -182,6 +187,7 @@ func (p *Part) Operations() []operation.Bound {
 		operation.Bind(Readings, mayReadChannel, p.readings), operation.Bind(Missing, nil, p.missing), operation.Bind(Exceptions, nil, p.exceptions),
 		operation.Bind(Settle, nil, p.settle), operation.Bind(EditReading, nil, p.edit), operation.Bind(Exchange, nil, p.exchange),
 		operation.Bind(Validate, nil, p.validate), operation.Bind(Bill, nil, p.bill), operation.Bind(ListEvents, nil, p.events), operation.Bind(Progress, nil, p.progress),
+		operation.Bind(Recovery, nil, func(ctx context.Context, _ *operation.Call, in *ToRecover) (Gaps, error) { return listGaps(ctx, p, in) }),
 		operation.BindStream(GreenButton, nil, p.greenButton), operation.BindStream(Export, nil, p.export),
 	}
 	if p.Store == nil {

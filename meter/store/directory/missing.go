@@ -62,8 +62,17 @@ func missing(d *Directory, q store.MissingQuery, has func(channel uint32, place 
 		case count == 0:
 			return true
 		case listed:
-			found = append(found, pending{channel, lacking(ends, count, func(place int, end int64) bool { return has(channel, place, end) })})
-			last, listedEnds = number, listedEnds+count
+			most := count
+			if q.Brief {
+				most = 1
+			}
+			list := lacking(ends, most, func(place int, end int64) bool { return has(channel, place, end) })
+			one := pending{channel: channel, first: list[0], count: count}
+			if !q.Brief {
+				one.ends = list
+			}
+			found = append(found, one)
+			last, listedEnds = number, listedEnds+len(one.ends)
 		case number >= behind:
 			out.More = true
 		}
@@ -72,7 +81,7 @@ func missing(d *Directory, q store.MissingQuery, has func(channel uint32, place 
 	})
 	for _, p := range found {
 		key, _ := d.Key(p.channel)
-		out.List = append(out.List, store.MissingChannel{ChannelKey: key, Ends: p.ends})
+		out.List = append(out.List, store.MissingChannel{ChannelKey: key, First: p.first, Count: p.count, Ends: p.ends})
 	}
 	return out, nil
 }
@@ -82,6 +91,8 @@ const mostEnds = 200_000
 
 type pending struct {
 	channel uint32
+	first   time.Time
+	count   int
 	ends    []time.Time
 }
 

@@ -237,7 +237,10 @@ func testMissing(t *testing.T, f *fixture) {
 	day := store.DayOf(2026, 3, 27)
 	equal(t, "27 March", ask(store.MissingQuery{Day: day, Limit: 10}), store.Missing{
 		Expected: 480, Received: 478, Channels: 1,
-		List: []store.MissingChannel{{ChannelKey: store.ChannelKey{Meter: "m0", Channel: 1}, Ends: []time.Time{f.at(27, 2, 45).UTC(), f.at(28, 0, 0).UTC()}}},
+		List: []store.MissingChannel{{ChannelKey: store.ChannelKey{Meter: "m0", Channel: 1}, First: f.at(27, 2, 45).UTC(), Count: 2, Ends: []time.Time{f.at(27, 2, 45).UTC(), f.at(28, 0, 0).UTC()}}},
+	})
+	equal(t, "27 March in brief", ask(store.MissingQuery{Day: day, Limit: 10, Brief: true}), store.Missing{
+		Expected: 480, Received: 478, Channels: 1, List: []store.MissingChannel{{ChannelKey: store.ChannelKey{Meter: "m0", Channel: 1}, First: f.at(27, 2, 45).UTC(), Count: 2}},
 	})
 	page := ask(store.MissingQuery{Day: day + 1, Limit: 2, After: "m0"})
 	if page.Channels != 5 || page.Received != 3 || len(page.List) != 2 || page.List[0].Meter != "m1" || len(page.List[0].Ends) != 95 || !page.More {
@@ -256,6 +259,10 @@ func testMissing(t *testing.T, f *fixture) {
 	page = ask(store.MissingQuery{Day: day + 1, Limit: 10, After: "m4"})
 	if len(page.List) != 3 || !page.More {
 		t.Errorf("a page of many intervals: %d listed, more %v; it ends with the meter that fills it", len(page.List), page.More)
+	}
+	page = ask(store.MissingQuery{Day: day + 1, Limit: 10, After: "m4", Brief: true})
+	if len(page.List) != 4 || page.More || page.List[0].Count != 86_400 || page.List[0].Ends != nil {
+		t.Errorf("a page in brief: %d listed, more %v; it has no intervals that fill it", len(page.List), page.More)
 	}
 	page = ask(store.MissingQuery{Day: day + 1, Limit: 2, After: "m4"})
 	if len(page.List) != 3 || !page.More {

@@ -870,6 +870,21 @@ export interface Gap {
   noticed: Time;
 }
 
+export interface Gaps {
+  /** The first local day */
+  from: string;
+  /** The last local day */
+  to: string;
+  /** Of all pages: channels that lack something of a day, once for each day */
+  gaps: Count;
+  /** Of all pages */
+  intervals: Count;
+  /** By priority, then by age with the oldest first */
+  list: ToReceive[];
+  /** Where the next page begins; left out if there is none */
+  next?: string;
+}
+
 export interface Health {
   status: "ok" | "degraded" | "failed" | "starting";
   summary?: string;
@@ -2199,6 +2214,20 @@ export interface Summary {
   present: Count;
   extra: Extra;
   bad: Count;
+}
+
+export interface ToReceive {
+  meter: string;
+  channel: number;
+  day: string;
+  /** Without a reading */
+  intervals: number;
+  /** The end of the first of them */
+  first: Time;
+  /** Seconds since then */
+  age: number;
+  /** Of the group of meters in metering/rules: 1 comes first, 9 last */
+  priority: number;
 }
 
 export interface Token {
