@@ -36,6 +36,8 @@ type Delivery struct {
 	clients fleet
 	meter   rate
 
+	repeating sync.Mutex // one SendAgain at a time
+
 	mu       sync.Mutex
 	targets  *concentrator.Targets
 	systems  []System

@@ -159,12 +159,7 @@ func (d *Delivery) settle(j job, at int, a *message.Answer) {
 	s.Sent += uint64(a.Accepted)
 	d.meter.add(now, a.Accepted)
 	for _, r := range a.Refused {
-		one := &j.bulk.Readings[r.Index]
-		refused := Refused{Meter: one.Meter, Channel: one.Channel, End: one.End, Value: one.Value, Reason: clip(r.Reason), System: s.URL, At: now}
-		if one.Channel == 0 {
-			refused.Type = one.Type.String()
-		}
-		d.refused = append(d.refused, refused)
+		d.refused = append(d.refused, refusal(&j.bulk.Readings[r.Index], r.Reason, s.URL, now))
 	}
 	d.refused = d.refused[max(len(d.refused)-mostRefused, 0):]
 	d.waiting -= int64(len(j.bulk.Readings))

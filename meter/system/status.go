@@ -1,14 +1,18 @@
 package system
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"voltbus/api/answer"
+	"voltbus/fault"
 	"voltbus/internal/plural"
 	"voltbus/meter/delivery"
 	"voltbus/meter/setting"
+	"voltbus/operation/metering"
 	"voltbus/point"
 )
 
@@ -48,6 +52,20 @@ func (s *System) Concentrates(now time.Time) answer.MeterConcentrator {
 	out.Refusals = notTaken(out.Refusals, d.Refusals)
 	slices.SortStableFunc(out.Refusals, func(a, b answer.MeterNotTaken) int { return b.Time.Compare(a.Time) })
 	return out
+}
+
+var errToParent = errors.New("this concentrator hands readings to its parent, which acknowledged what it has; there is nothing to send again")
+
+// SendAgain implements metering.Concentrator.
+func (s *System) SendAgain(ctx context.Context, span delivery.Span) (metering.SentAgain, error) {
+	if s.delivery == nil {
+		return metering.SentAgain{}, fault.E("meter.recover", fault.Conflict, "", errToParent)
+	}
+	got, err := s.delivery.SendAgain(ctx, span)
+	return metering.SentAgain{
+		Sent: int(got.Sent), Refused: int(got.Refused), Refusals: notTaken([]answer.MeterNotTaken{}, got.Refusals), Oldest: moment(got.Oldest),
+		Place: int(got.Place), More: got.More, Reason: got.Trouble,
+	}, err
 }
 
 func notTaken(dst []answer.MeterNotTaken, list []delivery.Refused) []answer.MeterNotTaken {

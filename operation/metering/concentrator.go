@@ -6,6 +6,7 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/identity"
+	"voltbus/meter/delivery"
 	"voltbus/operation"
 )
 
@@ -18,9 +19,11 @@ var Concentrators = operation.Declare[Nothing, answer.MeterConcentrators](operat
 	Summary: "Tell what this node does as a concentrator of meters", Result: "What it took, sent and still has; none if the node is no concentrator",
 })
 
-// Concentrator reports the state of a concentrator.
+// Concentrator reports the state of a concentrator, and has it send again.
 type Concentrator interface {
 	Concentrates(now time.Time) answer.MeterConcentrator
+	// SendAgain sends readings of the log again, see delivery.Delivery.
+	SendAgain(ctx context.Context, s delivery.Span) (SentAgain, error)
 }
 
 func (p *Part) concentrators(context.Context, *operation.Call, *Nothing) (answer.MeterConcentrators, error) {

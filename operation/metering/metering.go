@@ -203,5 +203,11 @@ func (p *Part) Operations() []operation.Bound {
 	if p.Collector == nil {
 		reads = operation.Absent(reads)
 	}
-	return append(slices.Concat(system, both, reads), operation.Bind(Concentrators, nil, p.concentrators))
+	again := []operation.Bound{operation.Bind(Recover, nil, func(ctx context.Context, c *operation.Call, in *ToSend) (SentAgain, error) {
+		return sendAgain(ctx, p, c, in)
+	})}
+	if p.Concentrator == nil {
+		again = operation.Absent(again)
+	}
+	return append(slices.Concat(system, both, reads, again), operation.Bind(Concentrators, nil, p.concentrators))
 }

@@ -45,7 +45,7 @@ func New(f *Program) *cobra.Command {
 		Long: `Meters and their readings, in a node whose metering.role is mds or concentrator. Times are written 2026-03-01T00:15:00Z,
 days 2026-03-01.`,
 	}
-	for _, sub := range []*cobra.Command{newMeterRegister(f), newMeterReadings(f), newMeterMissing(f), newRecovery(f), newMeterValidate(f), newMeterExceptions(f), newMeterEdit(f), newSettle(f), newExchange(f), newBill(f), newGreenButton(f), newExport(f), newConcentrators(f), newEvents(f), newRead(f)} {
+	for _, sub := range []*cobra.Command{newMeterRegister(f), newMeterReadings(f), newMeterMissing(f), newRecovery(f), newRecover(f), newMeterValidate(f), newMeterExceptions(f), newMeterEdit(f), newSettle(f), newExchange(f), newBill(f), newGreenButton(f), newExport(f), newConcentrators(f), newEvents(f), newRead(f)} {
 		f.Complete(sub)
 		cmd.AddCommand(sub)
 	}

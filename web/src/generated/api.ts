@@ -2156,6 +2156,23 @@ export interface Search {
   devices: Neighbour[];
 }
 
+export interface SentAgain {
+  /** Readings that a system took, or had */
+  sent: number;
+  /** Readings that a system refused */
+  refused: number;
+  /** The first 200 of them */
+  refusals: MeterNotTaken[];
+  /** When the oldest block was written that was read; earlier ones are not in the log any more */
+  oldest?: Time;
+  /** Up to where in the log all was sent */
+  place: number;
+  /** Ask again with after, as there is more behind that place */
+  more: boolean;
+  /** Why no system took the readings behind that place */
+  reason?: string;
+}
+
 export interface Series {
   point: string;
   unit: string;
