@@ -25,6 +25,7 @@ import (
 	"voltbus/operation/control"
 	"voltbus/operation/documents"
 	"voltbus/operation/history"
+	"voltbus/operation/metering"
 	"voltbus/operation/points"
 	"voltbus/point"
 	"voltbus/presence"
@@ -112,7 +113,8 @@ func open(t testing.TB, grants identity.Grants) *desk {
 func (d *desk) operations(engine history.Engine) *operation.Table {
 	return operation.NewTable(func(context.Context, operation.Entry) {},
 		(&documents.Part{Documents: document.New(d.catalog, noon, nil), Agents: d.registry}).Operations(),
-		(&points.Part{Points: d.catalog}).Operations(), (&control.Part{Now: noon}).Operations(), (&history.Part{Engine: engine, Now: noon}).Operations())
+		(&points.Part{Points: d.catalog}).Operations(), (&control.Part{Now: noon}).Operations(), (&history.Part{Engine: engine, Now: noon}).Operations(),
+		(&metering.Part{Now: noon}).Operations())
 }
 
 func (d *desk) add(name string, grants identity.Grants) {

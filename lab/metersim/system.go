@@ -60,7 +60,7 @@ func ReadValves(r *rig.Running) (v Valves, err error) {
 	return v, r.Next(&v)
 }
 
-// valves sums up passages. It is safe for concurrent use.
+// valves sums up the times of messages at each valve. It is safe for concurrent use.
 type valves struct {
 	mu       sync.Mutex
 	sum      Valves

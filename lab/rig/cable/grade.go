@@ -16,7 +16,7 @@ type Grade struct {
 	Stall          time.Duration // for so long, and what follows behind them
 }
 
-// Degrade makes the cable as bad as the grade, for connections that are made from now on. seed chooses what is held.
+// Degrade makes the cable as bad as the grade, for connections that are made from now on. seed chooses the reads that stall.
 func (c *Cable) Degrade(g Grade, seed int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
