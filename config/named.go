@@ -31,6 +31,14 @@ func namedFiles(cfg *Config) []namedFile {
 		p, key := &cfg.MQTT.Publish[i], fmt.Sprintf("mqtt.publish[%d].", i)
 		list = append(list, namedFile{key + "password_file", &p.PasswordFile, true}, namedFile{key + "ca", &p.CA, false})
 	}
+	members := cfg.Metering.Cluster.Members
+	for i := range members {
+		if members[i].Name == cfg.Node.Name { // what stands there is for the others
+			continue
+		}
+		key := fmt.Sprintf("metering.cluster.members[%d].", i)
+		list = append(list, namedFile{key + "token_file", &members[i].TokenFile, true}, namedFile{key + "ca_file", &members[i].CAFile, false})
+	}
 	return slices.DeleteFunc(list, func(f namedFile) bool { return *f.file == "" })
 }
 

@@ -46,6 +46,7 @@ func (l *loader) checkSections(root *yaml.Node, cfg *Config) {
 	cfg.Recorder.validate(r)
 	cfg.Ingest.validate(r)
 	cfg.Metering.Validate(func(key, format string, args ...any) { r("metering."+key, format, args...) })
+	cfg.Metering.Cluster.ValidateFor(cfg.Node.Name, func(key, format string, args ...any) { r("metering.cluster."+key, format, args...) })
 	cfg.Agents.validate(r)
 	cfg.Control.validate(r)
 	cfg.Uplink.validate(r)

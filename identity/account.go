@@ -22,6 +22,7 @@ const (
 	Token   Purpose = "token"   // shown by programs on every request
 	Session Purpose = "session" // made by a login, held by a browser, ends by itself
 	Record  Purpose = "record"  // shown by programs that may record readings and nothing else
+	Peer    Purpose = "member"  // shown by another member of a cluster of metering data systems, for what members ask and nothing else
 )
 
 // Credential is a secret for authentication, without the secret: only its hash is kept.

@@ -39,9 +39,10 @@ var (
 // one.
 func (u User) RecordName() (string, bool) { return strings.CutPrefix(u.Name, recordPrefix) }
 
-// RecordToken describes a token that can record readings and do nothing else.
+// RecordToken describes a token that can record readings and do nothing else, or that of a member of a cluster.
 type RecordToken struct {
 	Name    string
+	Purpose Purpose
 	Under   string // the path below which it may record; "" for anywhere
 	Created time.Time
 }
@@ -56,42 +57,50 @@ func (l *Logins) IssueRecord(ctx context.Context, name, under string) (string, e
 	if name == "" || len(user.Name) > maxUserName {
 		return "", fault.E("identity.IssueRecord", fault.Invalid, name, errRecordName)
 	}
-	tokens, err := l.RecordTokens(ctx)
+	return issue(ctx, l, user, Record)
+}
+
+// issue makes a token of a purpose for a user that has none.
+func issue(ctx context.Context, l *Logins, user User, purpose Purpose) (string, error) {
+	const op = "identity.Issue"
+	taken, err := l.accounts.Credentials(ctx, purpose)
 	if err != nil {
 		return "", err
 	}
-	for _, t := range tokens {
-		if t.Name == name {
-			return "", fault.E("identity.IssueRecord", fault.Conflict, name, errTaken)
+	for i := range taken {
+		if taken[i].User.Name == user.Name {
+			_, name, _ := strings.Cut(user.Name, ":")
+			return "", fault.E(op, fault.Conflict, name, errTaken)
 		}
 	}
 	secret := newSecret()
 	hash, err := hashSecret(secret)
 	if err != nil {
-		return "", fault.E("identity.IssueRecord", fault.Internal, name, err)
+		return "", fault.E(op, fault.Internal, user.Name, err)
 	}
 	if err := l.accounts.PutUser(ctx, user); err != nil {
 		return "", err
 	}
-	return secret, l.accounts.PutCredential(ctx, Credential{Hash: hash, User: user, Purpose: Record, Created: l.now()})
+	return secret, l.accounts.PutCredential(ctx, Credential{Hash: hash, User: user, Purpose: purpose, Created: l.now()})
 }
 
-// RecordTokens lists the tokens that can only record, by name.
+// RecordTokens lists the tokens that can only record and those of members of a cluster, each by name.
 func (l *Logins) RecordTokens(ctx context.Context) ([]RecordToken, error) {
-	credentials, err := l.accounts.Credentials(ctx, Record)
-	if err != nil {
-		return nil, err
-	}
-	tokens := make([]RecordToken, 0, len(credentials))
-	for _, c := range credentials {
-		tokens = append(tokens, RecordToken{
-			Name: strings.TrimPrefix(c.User.Name, recordPrefix), Under: c.User.Under, Created: c.Created,
-		})
+	var tokens []RecordToken
+	for _, purpose := range []Purpose{Record, Peer} {
+		credentials, err := l.accounts.Credentials(ctx, purpose)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range credentials {
+			_, name, _ := strings.Cut(c.User.Name, ":")
+			tokens = append(tokens, RecordToken{Name: name, Purpose: purpose, Under: c.User.Under, Created: c.Created})
+		}
 	}
 	return tokens, nil
 }
 
-// RevokeRecord ends the token of the name at once; fault.NotFound if there is none.
+// RevokeRecord ends the token for recording of a name at once; if there is none, that of the member; fault.NotFound if there is none either.
 func (l *Logins) RevokeRecord(ctx context.Context, name string) error {
 	tokens, err := l.RecordTokens(ctx)
 	if err != nil {
@@ -99,7 +108,7 @@ func (l *Logins) RevokeRecord(ctx context.Context, name string) error {
 	}
 	for _, t := range tokens {
 		if t.Name == name {
-			return l.accounts.DropTokens(ctx, recordPrefix+name)
+			return l.accounts.DropTokens(ctx, map[Purpose]string{Record: recordPrefix, Peer: memberPrefix}[t.Purpose]+name)
 		}
 	}
 	return fault.E("identity.RevokeRecord", fault.NotFound, name, errNoToken)

@@ -9,4 +9,5 @@ type Reading struct {
 	Type    ReadingType // if the channel is 0
 	End     time.Time   // of the interval
 	Value   float64     // in the unit of the channel
+	Sender  string      // who sent it to another node that passes it on; "" for who sends it here
 }

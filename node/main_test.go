@@ -35,6 +35,10 @@ func TestMain(m *testing.M) {
 		killedChild(dir)
 		return
 	}
+	if dir := os.Getenv(memberEnv); dir != "" {
+		memberChild(dir)
+		return
+	}
 	if arguments := os.Getenv(concentratorEnv); arguments != "" {
 		concentratorChild(arguments)
 		return

@@ -9,6 +9,7 @@ import (
 	"voltbus/document"
 	"voltbus/meter/gate"
 	"voltbus/meter/system"
+	"voltbus/operation"
 	"voltbus/point"
 	"voltbus/verdict"
 )
@@ -23,6 +24,7 @@ func openMetering(ctx context.Context, n *Node) (err error) {
 		Dir: filepath.Join(n.opts.Config.Node.Data, "metering"), Store: n.opts.Config.MeterStore(), Node: n.opts.Config.Node.Name, Section: n.opts.Config.Metering, Origin: n.origin,
 		Last: last(point.MeterOrigin(n.origin)), Events: last(point.MeterEventOrigin(n.origin)), Blocks: n.blocks, Forward: n.recorder.Forward,
 		Read: readPoints(n),
+		Tell: func(ctx context.Context, e operation.Entry) { n.report.Operation(ctx, e) },
 		Document: func(ctx context.Context, name string) (json.RawMessage, int, error) {
 			return sharedDocument(ctx, n.docs, name)
 		},

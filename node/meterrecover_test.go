@@ -12,6 +12,7 @@ import (
 	"voltbus/identity"
 	"voltbus/operation/children"
 	"voltbus/operation/metering"
+	"voltbus/operation/metering/account"
 	parentop "voltbus/operation/parent"
 	"voltbus/operation/tokens"
 )
@@ -60,7 +61,7 @@ func TestReadingsThatWereRefusedAreRecoveredFromTheLogOfTheConcentrator(t *testi
 	if _, err := client.Do(wait(t), c.Client, parentop.Join, parentop.Code{Code: invited.Code}); err != nil {
 		t.Fatal(err)
 	}
-	in := metering.ToSend{From: start.Add(30 * time.Minute).Format(time.RFC3339), To: start.Add(5 * time.Hour).Format(time.RFC3339)}
+	in := account.ToSend{From: start.Add(30 * time.Minute).Format(time.RFC3339), To: start.Add(5 * time.Hour).Format(time.RFC3339)}
 	var got metering.SentAgain
 	eventually(t, "the concentrator is asked from the system", func() bool {
 		got, err = client.Do(t.Context(), mds.Client.At("plant"), metering.Recover, in)
@@ -93,20 +94,20 @@ func TestReadingsThatWereRefusedAreRecoveredFromTheLogOfTheConcentrator(t *testi
 
 func TestAConcentratorThatCannotSendAgainSaysWhy(t *testing.T) {
 	start := someDay(t)
-	in := metering.ToSend{From: start.Format(time.RFC3339), To: start.Add(time.Hour).Format(time.RFC3339)}
+	in := account.ToSend{From: start.Format(time.RFC3339), To: start.Add(time.Hour).Format(time.RFC3339)}
 	away := run(t, load(t, t.TempDir(), concentratorOf("bulk: 1\n    age: 20ms", `url: "http://127.0.0.1:1"`)))
 	away.single("m1", start.Add(15*time.Minute), 1)
 	toParent := run(t, nodeOf(t, t.TempDir(), "plant", listenAnywhere+"metering: {role: concentrator}\ndevices: []\n"))
 	for name, tt := range map[string]struct {
 		at   *running
-		in   metering.ToSend
+		in   account.ToSend
 		kind fault.Kind
 		want string
 	}{
 		"its parent has what it sent": {toParent, in, fault.Conflict, "to its parent"},
-		"no such system":              {away, metering.ToSend{From: in.From, To: in.To, System: "http://other.example"}, fault.Invalid, "is no system of this concentrator"},
-		"an end before the beginning": {away, metering.ToSend{From: in.To, To: in.From}, fault.Invalid, "write a later time"},
-		"a beginning that is no time": {away, metering.ToSend{From: "monday", To: in.To}, fault.Invalid, "write such as"},
+		"no such system":              {away, account.ToSend{From: in.From, To: in.To, System: "http://other.example"}, fault.Invalid, "is no system of this concentrator"},
+		"an end before the beginning": {away, account.ToSend{From: in.To, To: in.From}, fault.Invalid, "write a later time"},
+		"a beginning that is no time": {away, account.ToSend{From: "monday", To: in.To}, fault.Invalid, "write such as"},
 	} {
 		if _, err := client.Do(t.Context(), tt.at.Client, metering.Recover, tt.in); !fault.Is(err, tt.kind) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", name, err)

@@ -25,6 +25,8 @@ type Caller struct {
 	// Recorder says that a token asks which can only record, and Under below which path; "" for anywhere.
 	Recorder bool
 	Under    string
+	// Member is the name of the member of the metering cluster that asks, or passes on what it was asked; "" for others.
+	Member string
 	// Login is by what a person or a program is known here; nil for agents and for who asks over another node.
 	Login Login
 	// Administers says that an agent of another node administers at home, and that the neighbour may carry that.
@@ -67,6 +69,7 @@ type Spec struct {
 	Waits   bool          // it waits for devices, which is no work of the node
 	Keyed   bool          // over HTTP the header Idempotency-Key makes a repeat harmless, see Caller.Key
 	Record  bool          // a token that can only record may ask, too
+	Members bool          // only other members of the metering cluster may ask
 	Audited bool          // the audit log says who did it, and how it ended
 	Action  string        // in the audit log; "" if that is Name
 	Takes   string        // the schema of the body in OpenAPI; "" if it is written from the arguments

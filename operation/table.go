@@ -90,6 +90,7 @@ func (t *Table) Methods() []Declared {
 
 var (
 	errUnknown = errors.New("this node has no such operation")
+	errMembers = errors.New("is for members of the metering cluster: show a token that voltbus token create --member made")
 	errAgents  = errors.New("is for people; agents cannot ask for it")
 	errDefect  = errors.New("the result cannot be written")
 )
@@ -164,6 +165,10 @@ func (t *Table) tried(ctx context.Context, who *Caller, name string, do func(*Bo
 // admits checks people by their role, and agents by whether the operation is for them. What an agent holds is for the operation to judge.
 func (d *Declared) admits(who *Caller) error {
 	switch {
+	case d.Members && who.Member == "":
+		return fault.E("operation.Run", fault.Refused, d.Name, errMembers)
+	case d.Members:
+		return nil
 	case who.IsAgent() && (d.Method == "" || d.People || (who.Remote && !d.Granted)):
 		return fault.E("operation.Run", fault.Refused, d.Name, errAgents)
 	case who.IsAgent(), d.Role == identity.Nobody, who.Role.Includes(d.Role), who.Recorder && d.Record:

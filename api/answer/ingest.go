@@ -30,8 +30,8 @@ type Tokens struct {
 // Token describes a token without the secret.
 type Token struct {
 	Name    string    `json:"name"`
-	Purpose string    `json:"purpose" api:"one-of=record"` // record
-	Under   string    `json:"under"`                       // where it may record; "" for anywhere
+	Purpose string    `json:"purpose" api:"one-of=record|member"` // record, or member of a metering cluster
+	Under   string    `json:"under"`                              // where it may record; "" for anywhere
 	Created time.Time `json:"created"`
 }
 

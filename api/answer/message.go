@@ -6,6 +6,8 @@ type Message struct {
 	Under  string // below which path they may record; "" is anywhere
 	Media  string // the Content-Type
 	Body   []byte
+	// Member is which member of the metering cluster sent it, "" for others, and Digest that of the cluster as it knows it.
+	Member, Digest string
 }
 
 // Reply is what the sender of a message is answered over HTTP.

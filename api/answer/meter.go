@@ -26,7 +26,8 @@ type MeterChannel struct {
 
 // Meters is a part of the list of meters.
 type Meters struct {
-	Meters []MeterEntry `json:"meters"`
+	Meters  []MeterEntry   `json:"meters"`
+	Cluster *MeterAnswered `json:"cluster,omitempty" doc:"Which members had a part in the answer; none if the node is in no cluster"`
 }
 
 // MeterRegistered says what became of meters.
@@ -35,6 +36,7 @@ type MeterRegistered struct {
 	Known   int            `json:"known" doc:"Were there with the same channels"`
 	Adopted int            `json:"adopted" doc:"Readings that came before their meter"`
 	Refused []MeterRefusal `json:"refused"`
+	Cluster *MeterAnswered `json:"cluster,omitempty" doc:"Which members had a part in the answer; none if the node is in no cluster"`
 }
 
 // MeterRefusal says why an entry of a list was refused.
@@ -67,6 +69,7 @@ type MeterReadings struct {
 	Channel  int            `json:"channel"`
 	Unit     string         `json:"unit,omitempty"`
 	Readings []MeterVersion `json:"readings"`
+	Cluster  *MeterAnswered `json:"cluster,omitempty" doc:"Which members had a part in the answer; none if the node is in no cluster"`
 }
 
 // MeterVersion is a version of a reading.
@@ -89,6 +92,7 @@ type MeterMissing struct {
 	Channels uint64              `json:"channels" doc:"That lack something"`
 	List     []MeterMissingEntry `json:"list"`
 	More     bool                `json:"more"`
+	Cluster  *MeterAnswered      `json:"cluster,omitempty" doc:"Which members had a part in the answer; none if the node is in no cluster"`
 }
 
 // MeterMissingEntry is a channel that lacks something.
@@ -101,11 +105,13 @@ type MeterMissingEntry struct {
 // MeterExceptions are exceptions that wait.
 type MeterExceptions struct {
 	Exceptions []MeterException `json:"exceptions"`
+	Cluster    *MeterAnswered   `json:"cluster,omitempty" doc:"Which members had a part in the answer; none if the node is in no cluster"`
 }
 
 // MeterException is a day of a channel that validation doubts.
 type MeterException struct {
 	Number    uint64    `json:"number"`
+	Member    string    `json:"member,omitempty" doc:"Of the cluster, whose number it is"`
 	Meter     string    `json:"meter"`
 	Channel   int       `json:"channel"`
 	Day       string    `json:"day"`
@@ -116,9 +122,10 @@ type MeterException struct {
 
 // MeterJudgement is what validation found.
 type MeterJudgement struct {
-	Channels   int `json:"channels"`
-	Validated  int `json:"validated" doc:"Readings"`
-	Doubted    int `json:"doubted"`
-	Estimated  int `json:"estimated"`
-	Exceptions int `json:"exceptions"`
+	Channels   int            `json:"channels"`
+	Validated  int            `json:"validated" doc:"Readings"`
+	Doubted    int            `json:"doubted"`
+	Estimated  int            `json:"estimated"`
+	Exceptions int            `json:"exceptions"`
+	Cluster    *MeterAnswered `json:"cluster,omitempty" doc:"Which members had a part in the answer; none if the node is in no cluster"`
 }

@@ -14,7 +14,8 @@ type MeterEventIn struct {
 
 // MeterEvents are events of meters.
 type MeterEvents struct {
-	Events []MeterEvent `json:"events"`
+	Events  []MeterEvent   `json:"events"`
+	Cluster *MeterAnswered `json:"cluster,omitempty" doc:"Which members had a part in the answer; none if the node is in no cluster"`
 }
 
 // MeterEvent is what a meter reported.

@@ -25,6 +25,9 @@ func ActorOf(u identity.User) string {
 	if name, ok := u.RecordName(); ok {
 		return "token:" + name
 	}
+	if _, is := u.MemberName(); is {
+		return u.Name
+	}
 	if node, is := strings.CutPrefix(u.Name, identity.ChildPrefix); is { // no person's name begins so
 		return "node:" + node
 	}

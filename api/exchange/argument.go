@@ -97,7 +97,8 @@ func readFields(r *Request, d *operation.Declared, args *operation.Arguments) er
 // CallerOf returns the caller, as operations know them.
 func CallerOf(u identity.User) operation.Caller {
 	_, recorder := u.RecordName()
-	return operation.Caller{Name: ActorOf(u), Role: u.Role, Recorder: recorder, Under: u.Under}
+	member, _ := u.MemberName()
+	return operation.Caller{Name: ActorOf(u), Role: u.Role, Recorder: recorder, Under: u.Under, Member: member}
 }
 
 // InBraces lists what stands in braces in a path.

@@ -17,6 +17,7 @@ type Route struct {
 	Params   []string            // the query parameters that it knows
 	Body     int64               // most bytes of a request body
 	Record   bool                // a token that can only record may call it too
+	Members  bool                // only a member of the metering cluster may call it
 	Foreign  bool                // parameters and answers are those of another program's API: unknown ones are its business
 	Stream   bool                // the answer is long or endless: no HEAD, no compression
 	Remote   string              // the method by which it is asked of another node with node=; "" if it cannot be
@@ -34,7 +35,7 @@ const Prefix = operation.Prefix
 func RouteOf(d *operation.Declared, serve func(http.ResponseWriter, *Request) error) Route {
 	method, path := d.Path()
 	rt := Route{
-		Method: method, Path: path, Role: d.Role, Body: d.Body, Stream: d.Stream != "", Record: d.Record, Foreign: d.Foreign, Declared: d,
+		Method: method, Path: path, Role: d.Role, Body: d.Body, Stream: d.Stream != "", Record: d.Record, Members: d.Members, Foreign: d.Foreign, Declared: d,
 		InPath: InBraces(path), Serve: serve,
 	}
 	if d.Carried != "" {

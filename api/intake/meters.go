@@ -19,6 +19,8 @@ type Meters interface {
 	Weight(m *answer.Message) int64
 	// Record records the readings of a message.
 	Record(ctx context.Context, m *answer.Message) (answer.Reply, error)
+	// Pass records the readings that another member of the cluster hands on.
+	Pass(ctx context.Context, m *answer.Message) (answer.Reply, error)
 	// SOAP answers a message of the service; what goes wrong is answered, too.
 	SOAP(ctx context.Context, m *answer.Message) answer.Reply
 	// Description is the WSDL of the service at an address.
@@ -31,13 +33,25 @@ const soapPath = exchange.Prefix + "/metering/soap"
 
 func (s *Intake) meterRoutes() []exchange.Route {
 	return []exchange.Route{
-		exchange.Carried(transport.Meters, s.meterMessage), exchange.Carried(transport.SOAP, s.meterSOAP), exchange.Carried(transport.WSDL, s.meterWSDL),
+		exchange.Carried(transport.Meters, s.meterMessage), exchange.Carried(transport.MeterPassing, s.meterPassing), exchange.Carried(transport.SOAP, s.meterSOAP), exchange.Carried(transport.WSDL, s.meterWSDL),
 	}
 }
 
 // meterMessage records the readings of a message of another metering system.
 func (s *Intake) meterMessage(w http.ResponseWriter, r *exchange.Request) error {
 	return s.withMessage(w, r, func(ctx context.Context, m *answer.Message) (answer.Reply, error) { return s.Meters.Record(ctx, m) })
+}
+
+// clusterHeader says in which cluster a member believes to be.
+const clusterHeader = "Voltbus-Cluster"
+
+// meterPassing records what another member of the cluster hands on.
+func (s *Intake) meterPassing(w http.ResponseWriter, r *exchange.Request) error {
+	return s.withMessage(w, r, func(ctx context.Context, m *answer.Message) (answer.Reply, error) {
+		m.Member, _ = r.User.MemberName()
+		m.Digest = r.Header.Get(clusterHeader)
+		return s.Meters.Pass(ctx, m)
+	})
 }
 
 // meterSOAP answers the web service.

@@ -21,6 +21,9 @@ func (d *Door) Authorise(r *http.Request, rt exchange.Route) (identity.User, err
 	if rt.Role == identity.Nobody {
 		return identity.User{}, nil
 	}
+	if rt.Members {
+		return d.member(r)
+	}
 	if rt.Record {
 		return d.recordingUser(r, rt)
 	}
@@ -197,6 +200,18 @@ func (d *Door) shows(r *http.Request) bool {
 	_, err := r.Cookie(exchange.Cookie)
 	return err != nil
 }
+
+// member returns which member of the metering cluster sent a request.
+func (d *Door) member(r *http.Request) (identity.User, error) {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return identity.User{}, exchange.Fail(http.StatusForbidden, errMember)
+	}
+	user, err := d.Auth.Recognise(r.Context(), identity.Peer, token)
+	return user, d.failed(r, err)
+}
+
+var errMember = errors.New("this is for members of the metering cluster: send the header Authorization: Bearer <token> with a token that voltbus token create --member made here")
 
 // recordSecret returns the token of a request as clients of InfluxDB show it: Token <token>, also
 // behind a user's name and a colon, as a password, or, to the address of version 1, as p.

@@ -2,6 +2,7 @@ package metersim
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -154,6 +155,7 @@ type Site struct {
 	Name  string // of the node; "" for lab
 	Role  string // of the metering system; "" for mds
 	Extra string // further keys of the section metering, as YAML in braces; "" for none
+	HTTP  string // where it listens; "" for any port of this machine
 }
 
 // Write writes the configuration into dir, which holds the node's data too, and returns the file.
@@ -169,8 +171,8 @@ func (s Site) Write(dir string) (string, error) {
 	if extra != "" {
 		extra = ", " + extra
 	}
-	text := fmt.Sprintf("node: {name: %s, data: data}\nlisten: {http: \"127.0.0.1:0\", bus: off}\nlog: {max_bytes: 8GiB}\n"+
-		"ingest: {requests: 1000000, samples: 100000000}\nmetering: {role: %s, zone: UTC, grace: 168h%s}\n", name, role, extra)
+	text := fmt.Sprintf("node: {name: %s, data: data}\nlisten: {http: %q, bus: off}\nlog: {max_bytes: 8GiB}\n"+
+		"ingest: {requests: 1000000, samples: 100000000}\nmetering: {role: %s, zone: UTC, grace: 168h%s}\n", name, cmp.Or(s.HTTP, "127.0.0.1:0"), role, extra)
 	file := dir + "/metering.yaml"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return "", fmt.Errorf("write the configuration: %w", err)

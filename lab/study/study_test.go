@@ -49,6 +49,7 @@ func tiny() map[string]map[string]string {
 		"ami-1a":               {"bulks": "2,10", "requests": "5", "meters": "50"},
 		"ami-1b":               {"concentrators": "1,3", "rate": "100", "bulk": "5", "requests": "2", "meters": "50"},
 		"ami-1c":               {"periods": "20", "concentrators": "2", "bulk": "5", "time": "60ms", "meters": "50"},
+		"ami-cluster":          {"members": "1,2", "bulk": "5", "concentrators": "2", "meters": "50", "warm-up": "50ms", "window": "300ms"},
 		"ami-2":                {"bulks": "3", "first-rate": "20", "most-rate": "80", "halvings": "0", "period": "100ms", "age": "50ms", "warm-up": "50ms", "window": "400ms"},
 		"ami-dehems":           {"scale": "0.0003", "concentrators": "1"},
 		"ami-itron":            {"scale": "0.0005", "concentrators": "1"},

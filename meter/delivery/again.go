@@ -112,7 +112,7 @@ func (r *repeat) take(ctx context.Context, sequence uint64, data []byte) error {
 			r.out.Oldest = b.Created
 		}
 		if hasReadings(b.Origin) {
-			if err := each(b, func(one *meter.Reading, _ int) error { return r.add(ctx, one) }); err != nil {
+			if err := r.d.readings(b, func(one *meter.Reading, _ int) error { return r.add(ctx, one) }); err != nil {
 				return err
 			}
 		}

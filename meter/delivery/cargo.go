@@ -6,6 +6,7 @@ import (
 
 	"voltbus/meter"
 	"voltbus/meter/message"
+	"voltbus/meter/message/compact"
 	"voltbus/meter/message/soap"
 )
 
@@ -38,6 +39,9 @@ func (r readings) request(c *client) (q request, err error) {
 		q.body, q.media = message.JSON(r), "application/json"
 	case "csv":
 		q.body, q.media = message.CSV(r), "text/csv; charset=utf-8"
+	case Passing:
+		q.media = compact.Media
+		q.body, err = compact.Pass(nil, r)
 	case "cim":
 		q.media = "application/xml; charset=utf-8"
 		q.body, err = message.CIM(r)

@@ -48,15 +48,25 @@ type client struct {
 	file string // of the token
 	form string
 	http *http.Client
+	// digest is that of the cluster whose member the system is; "" for none.
+	digest string
 
 	mu    sync.Mutex
 	token string
 }
 
-// paths are those of this program's web service, by form.
+// Passing is the form of readings that a member of a cluster passes on to another: a block, with their senders.
+const Passing = "passing"
+
+// ClusterHeader says in which cluster the sender of a message believes to be, see cluster.Members.Digest.
+const ClusterHeader = "Voltbus-Cluster"
+
+// pathOf returns the path of this program's web service, by form.
 func pathOf(form string) string {
 	const api = "/api/v1/metering/"
 	switch form {
+	case Passing:
+		return api + "cluster/readings"
 	case "json":
 		return api + "readings"
 	case "csv", "cim":
@@ -156,6 +166,9 @@ func (c *client) ask(ctx context.Context, token string, r request) (*message.Ans
 	q.Header.Set("Content-Type", r.media)
 	if c.form == "soap" {
 		q.Header.Set("SOAPAction", `"`+r.action+`"`)
+	}
+	if c.digest != "" {
+		q.Header.Set(ClusterHeader, c.digest)
 	}
 	if token != "" {
 		q.Header.Set("Authorization", "Bearer "+token)

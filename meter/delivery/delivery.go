@@ -28,6 +28,15 @@ type Config struct {
 	// Answers is told that a system answers again which did not; nil tells nobody. It must not call the delivery.
 	Answers func(system int)
 	Log     *slog.Logger
+	// Members is there if the only system is another member of the cluster of this one; nil for a concentrator.
+	Members *Members
+}
+
+// Members says what goes to another member of a cluster.
+type Members struct {
+	Goes   func(meter string) bool // whether the other one keeps a meter
+	Own    string                  // the origin of readings that are sent to this node
+	Digest string                  // of the cluster, as this node knows it: the other one takes nothing with another digest
 }
 
 // Delivery hands readings on. Status may be called at any time.
@@ -78,6 +87,9 @@ func New(c Config) (*Delivery, error) {
 		return nil, err
 	}
 	for _, one := range d.clients {
+		if c.Members != nil {
+			one.digest = c.Members.Digest
+		}
 		d.systems = append(d.systems, System{URL: one.url})
 	}
 	s, err := recall(c.File)
@@ -114,6 +126,15 @@ func (d *Delivery) Status() Status {
 		s.Trouble = d.unsaved.Error()
 	}
 	return s
+}
+
+// Wake has systems tried now that failed before: something says that they are there again.
+func (d *Delivery) Wake() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i := range d.clients {
+		d.targets.Retry(i)
+	}
 }
 
 // retry is the pause after the log could not be read.
@@ -158,12 +179,14 @@ func (d *Delivery) follow(ctx context.Context) error {
 	blocks := make(chan entry, readAhead)
 	d.mu.Lock()
 	r := &reader{out: blocks, ends: d.progress.Ends()}
+	place, _ := d.progress.Place()
 	d.mu.Unlock()
+	first, skip := place.Next()
 	group.Go(func() error {
 		defer close(blocks)
 		return d.cfg.Blocks.Read(ctx, from, r.deliver(ctx))
 	})
-	group.Go(func() error { return d.cfg.Blocks.Read(ctx, from, d.count()) })
+	group.Go(func() error { return d.cfg.Blocks.Read(ctx, from, d.count(first, skip)) })
 	group.Go(func() error {
 		defer close(bulks)
 		return d.gather(ctx, blocks, bulks)
@@ -194,13 +217,16 @@ func (d *Delivery) start(ctx context.Context) (uint64, error) {
 		place, d.log, ends = concentrator.Place{}, d.cfg.Blocks.ID(), nil
 	}
 	d.progress = concentrator.NewProgress(place, counts, ends)
-	next, skip := place.Next()
-	d.waiting = -int64(skip)
+	d.waiting = 0
+	next, _ := place.Next()
 	return next, nil
 }
 
-// keepEach is how often the place is written at most. What was answered since goes again after a crash.
-const keepEach = 100 * time.Millisecond
+// keepEach is how often the place is written at most, and that of each other member of a cluster. What was answered since goes again after a crash.
+const (
+	keepEach       = 100 * time.Millisecond
+	keepMemberEach = time.Second
+)
 
 // keep remembers the place as it moves, until ctx ends, and a last time.
 func (d *Delivery) keep(ctx context.Context) {
@@ -211,6 +237,10 @@ func (d *Delivery) keep(ctx context.Context) {
 			return
 		case <-d.changed:
 			d.save()
+			if d.cfg.Members != nil {
+				pause(ctx, keepMemberEach)
+				continue
+			}
 			pause(ctx, keepEach)
 		}
 	}

@@ -58,8 +58,8 @@ func (d *Delivery) gather(ctx context.Context, in <-chan entry, out chan<- job) 
 // take puts the readings of a block into bulks, without those that were sent before.
 func (d *Delivery) take(ctx context.Context, g *concentrator.Gatherer, e *entry, sent int, out chan<- job) error {
 	if e.block != nil {
-		err := each(e.block, func(r *meter.Reading, n int) error {
-			if n <= sent || r.Meter == "" { // or no channel of a meter: nobody takes it
+		err := d.readings(e.block, func(r *meter.Reading, n int) error {
+			if n <= sent {
 				return nil
 			}
 			return d.hand(ctx, g.Add(r, e.block.Created, concentrator.Place{Sequence: e.sequence, Readings: n}), out)

@@ -34,10 +34,13 @@ type Config struct {
 	Start    Position // the last block of it
 	Registry Registry
 	// Admit judges readings instead of a registry: it returns why a reading is refused, "" if it is not. nil where meters are registered.
-	Admit   func(r *meter.Reading) string
-	Forward Forward
-	Bounds  point.Bounds     // of the ends of intervals; what lies outside is refused
-	Now     func() time.Time // the clock
+	Admit func(r *meter.Reading) string
+	// Elsewhere reports whether another node keeps the meter of a reading, which the registry then does not know, and why the reading is
+	// refused all the same. nil where all meters are kept here.
+	Elsewhere func(r *meter.Reading) (is bool, why string)
+	Forward   Forward
+	Bounds    point.Bounds     // of the ends of intervals; what lies outside is refused
+	Now       func() time.Time // the clock
 }
 
 // Gate is safe for concurrent use.
@@ -85,6 +88,7 @@ type Taken struct {
 type bulk struct {
 	sender   string
 	under    string
+	senders  []string // of readings that another node passes on; nil if all are of sender
 	keys     []store.ChannelKey
 	types    []meter.ReadingType // of readings without a channel; nil if all have one
 	readings []accepted
@@ -105,13 +109,27 @@ func (g *Gate) Take(ctx context.Context, sender, under string, readings []meter.
 	if len(readings) > MaxBulk {
 		return Taken{}, fault.E("meter.Take", fault.Invalid, "", fmt.Errorf("%d readings: send at most %d at once", len(readings), MaxBulk))
 	}
-	var out Taken
 	b := &bulk{sender: sender, under: under}
 	keys := make([]store.ChannelKey, len(readings))
 	for i := range readings {
 		keys[i] = g.key(&readings[i])
 	}
-	why := g.judge(readings, keys)
+	return g.take(ctx, b, readings, keys, g.judge(readings, keys))
+}
+
+// Pass makes readings durable that another node took and passes on: each has its Sender, before which the name of that node is put. They
+// were judged there; why says of each what this node refuses it for, "" for nothing. It fails as Take does.
+func (g *Gate) Pass(ctx context.Context, node string, readings []meter.Reading, why func(r *meter.Reading, k store.ChannelKey) string) (Taken, error) {
+	b := &bulk{sender: node, senders: []string{}}
+	keys := make([]store.ChannelKey, len(readings))
+	for i := range readings {
+		keys[i] = g.key(&readings[i])
+	}
+	return g.take(ctx, b, readings, keys, func(i int) string { return why(&readings[i], keys[i]) })
+}
+
+func (g *Gate) take(ctx context.Context, b *bulk, readings []meter.Reading, keys []store.ChannelKey, why func(i int) string) (Taken, error) {
+	var out Taken
 	now := g.cfg.Now()
 	b.keys, b.readings = keys[:0], make([]accepted, 0, len(readings)) // a key moves to the front at most
 	for i := range readings {
@@ -151,10 +169,15 @@ func (g *Gate) judge(readings []meter.Reading, keys []store.ChannelKey) func(i i
 	}
 	known := g.cfg.Registry.Knows(make([]bool, 0, len(keys)), keys)
 	return func(i int) string {
-		switch {
-		case readings[i].Meter == "":
+		if readings[i].Meter == "" {
 			return errMeter
-		case !known[i]:
+		}
+		if g.cfg.Elsewhere != nil {
+			if is, why := g.cfg.Elsewhere(&readings[i]); is {
+				return why
+			}
+		}
+		if !known[i] {
 			return "no meter is registered with this id and channel: register it first"
 		}
 		return ""
@@ -172,6 +195,8 @@ func (g *Gate) refuse(b *bulk, r *meter.Reading, k store.ChannelKey, now time.Ti
 		return "end: missing: give the end of the interval"
 	case r.End.Nanosecond()%1_000_000 != 0:
 		return "end: finer than milliseconds"
+	case b.senders != nil: // its time was judged where it was taken
+		return ""
 	case g.cfg.Bounds.Ahead > 0 && r.End.After(now.Add(g.cfg.Bounds.Ahead)):
 		return fmt.Sprintf("end: %s lies in the future: check the clock of the meter", r.End.UTC().Format(time.RFC3339))
 	case !g.cfg.Bounds.Hold(r.End, now): // too old, as it is not ahead
@@ -195,6 +220,9 @@ func (b *bulk) add(k store.ChannelKey, r *meter.Reading) {
 	if k.Channel == 0 || b.types != nil {
 		b.types = append(b.types, make([]meter.ReadingType, len(b.keys)-len(b.types))...)
 		b.types = append(b.types, r.Type)
+	}
+	if b.senders != nil {
+		b.senders = append(b.senders, r.Sender)
 	}
 	b.keys = append(b.keys, k)
 	b.readings = append(b.readings, accepted{r.End.UnixMicro(), r.Value})
@@ -294,11 +322,14 @@ func (g *Gate) forward(ctx context.Context, list []*bulk) {
 
 // write adds readings to a block, behind who sent them.
 func (b *bulk) write(block *point.Block, from, to int) {
-	sender := point.Sample{Point: store.SenderPoint, Time: time.UnixMicro(b.readings[from].end), Value: point.TextOf(b.sender)}
-	block.Points = append(block.Points, store.SenderPoint)
-	block.Append(uint32(len(block.Points)-1), &sender)
 	for i := from; i < to; i++ {
-		if i == from || !b.same(i) {
+		named := i == from || b.senders != nil && b.senders[i] != b.senders[i-1]
+		if named {
+			sender := point.Sample{Point: store.SenderPoint, Time: time.UnixMicro(b.readings[i].end), Value: point.TextOf(b.senderOf(i))}
+			block.Points = append(block.Points, store.SenderPoint)
+			block.Append(uint32(len(block.Points)-1), &sender)
+		}
+		if named || !b.same(i) {
 			block.Points = append(block.Points, b.path(i))
 		}
 		block.Point = append(block.Point, uint32(len(block.Points)-1))
@@ -307,6 +338,14 @@ func (b *bulk) write(block *point.Block, from, to int) {
 		block.Quality = append(block.Quality, point.Good)
 		block.Bits = append(block.Bits, math.Float64bits(b.readings[i].value))
 	}
+}
+
+// senderOf returns who sent a reading, as the log names it.
+func (b *bulk) senderOf(i int) string {
+	if b.senders == nil {
+		return b.sender
+	}
+	return store.PassedBy(b.sender, b.senders[i])
 }
 
 // flush hands a block to the log.

@@ -53,6 +53,8 @@ type Section struct {
 	Concentrator Concentrator `yaml:"concentrator"`
 	// Reads lists channels of meters that this node reads itself, from points of its devices.
 	Reads []Read `yaml:"reads"`
+	// Cluster lists metering data systems that share the meters among themselves.
+	Cluster Cluster `yaml:"cluster"`
 }
 
 // Store is the section "metering.store".
@@ -74,7 +76,7 @@ type Store struct {
 
 // Default returns the section of a node that says nothing.
 func Default() Section {
-	return Section{Role: "off", Zone: "UTC", Store: Store{Engine: "duckdb", TLS: database.TLS{Mode: "verify"}}, Memory: 512, Unregistered: 1_000_000, Grace: time.Hour, GiveUp: 30 * 24 * time.Hour, Negative: true, Concentrator: defaultConcentrator()}
+	return Section{Role: "off", Zone: "UTC", Store: Store{Engine: "duckdb", TLS: database.TLS{Mode: "verify"}}, Memory: 512, Unregistered: 1_000_000, Grace: time.Hour, GiveUp: 30 * 24 * time.Hour, Negative: true, Concentrator: defaultConcentrator(), Cluster: defaultCluster()}
 }
 
 // Enabled reports whether the node is a metering data system.
@@ -123,6 +125,10 @@ func (s *Section) Validate(r Report) {
 		r("give_up", "%s is out of range; write 1d to 90d, such as 30d", s.GiveUp)
 	}
 	s.validateRules(r)
+	s.Cluster.validate(func(key, format string, args ...any) { r("cluster."+key, format, args...) })
+	if s.Cluster.Enabled() && !s.Enabled() {
+		r("cluster", "is for metering data systems, and the role is %s; write \"role: mds\", or remove it", s.Role)
+	}
 	s.Concentrator.validate(func(key, format string, args ...any) { r("concentrator."+key, format, args...) })
 	s.validateReads(r)
 	if !s.Concentrates() && (s.Concentrator.To != "" || len(s.Concentrator.Systems) > 0) {

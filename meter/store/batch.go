@@ -22,6 +22,9 @@ type Batch struct {
 	Sender []uint32 // index into Senders
 	End    []int64  // of the interval, Unix microseconds; what is finer than milliseconds is cut off
 	Value  []float64
+
+	// Keeps reports whether readings of a meter are taken from blocks; nil for all.
+	Keeps func(meter string) bool
 }
 
 // Len returns how many readings there are.
@@ -76,7 +79,7 @@ func (b *Batch) Take(block *point.Block, own string, now time.Time) (left int) {
 	keys := make([]uint32, len(block.Points))
 	for i, p := range block.Points {
 		keys[i] = none
-		if k, ok := KeyOf(p); ok {
+		if k, ok := KeyOf(p); ok && (b.Keeps == nil || b.Keeps(k.Meter)) {
 			keys[i] = uint32(len(b.Keys))
 			b.Keys = append(b.Keys, k)
 		}
@@ -101,6 +104,12 @@ func (b *Batch) Take(block *point.Block, own string, now time.Time) (left int) {
 	b.Log, b.Sequence = block.Log, block.LogSequence
 	return left
 }
+
+// PassedBy is the sender of readings that somebody sent to another member of a cluster, which passed them on: member:<name>/<sender>.
+func PassedBy(member, sender string) string { return member + "/" + sender }
+
+// MemberMark begins senders whose readings a member of a cluster passed on. No other sender begins so.
+const MemberMark = "member:"
 
 // nodeMark begins the sender of what came in a block of another node.
 const nodeMark = "node:"

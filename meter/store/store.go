@@ -129,6 +129,8 @@ type MissingQuery struct {
 	After string // the meter behind which the list begins; "" for the first
 	Limit int    // most channels in the list; 0 for only the counts
 	Brief bool   // the list has no Ends
+	// Meant reports which meters are asked for; nil for all.
+	Meant func(meter string) bool
 }
 
 // Missing is what is missing of a day. The counts are of all channels, the list is a page of them.
@@ -195,6 +197,8 @@ type Judgement struct {
 type ExceptionQuery struct {
 	Meter string // "" for all
 	Limit int    // the most; 0 for 100
+	// Meant reports of which meters; nil for all.
+	Meant func(meter string) bool
 }
 
 // Exception is a day of a channel that validation doubts.

@@ -93,11 +93,15 @@ const (
 
 // Troubles says in sentences what is wrong with the delivery of readings, by what it is about. A nil System has nothing wrong.
 func (s *System) Troubles() map[string]string {
-	if s == nil || s.delivery == nil {
+	if s == nil || s.delivery == nil && s.cluster == nil {
 		return nil
 	}
 	now := s.now()
 	out := map[string]string{}
+	if s.cluster != nil {
+		s.cluster.Troubles(now, out)
+		return out
+	}
 	c := s.Concentrates(now)
 	for i := range c.Systems {
 		m := &c.Systems[i]

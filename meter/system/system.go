@@ -5,6 +5,7 @@ package system
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"voltbus/meter/collection"
 	"voltbus/meter/delivery"
 	"voltbus/meter/gate"
+	"voltbus/meter/membership"
 	"voltbus/meter/ruleset"
 	"voltbus/meter/setting"
 	meterstore "voltbus/meter/store"
@@ -26,7 +28,6 @@ import (
 	"voltbus/point"
 	"voltbus/sink"
 	"voltbus/store"
-	"voltbus/store/postgres/connection"
 )
 
 // Config is what a System needs of its node.
@@ -50,6 +51,8 @@ type Config struct {
 	Valves bool // whether messages with readings are measured on their way
 	// Held returns how many samples of each origin the parent has.
 	Held func() map[string]uint64
+	// Tell tells the audit log what other members of the cluster had done here.
+	Tell metering.Tell
 }
 
 // documents returns a shared document, and its version.
@@ -81,8 +84,10 @@ type System struct {
 	section   *setting.Concentrator
 	origin    string // of readings
 	held      func() map[string]uint64
-	collector *collection.Collector // nil if there is nothing to read
-	taken     func() gate.Position  // how far readings were taken
+	collector *collection.Collector  // nil if there is nothing to read
+	taken     func() gate.Position   // how far readings were taken
+	cluster   *membership.Membership // nil for a node that is in none
+	tell      metering.Tell
 }
 
 // keeper is a store that says what was damaged.
@@ -94,10 +99,9 @@ type keeper interface {
 // open opens the store.
 func (c *Config) open(ctx context.Context, zone *time.Location) (keeper, error) {
 	if d := &c.Store; d.Engine == "postgres" {
-		return postgres.Open(ctx, postgres.Options{
-			Settings: connection.Settings{URL: d.URL, PasswordFile: d.PasswordFile, Schema: d.Schema, Section: "metering.store", TLS: d.TLS},
-			Writer:   c.Node, Zone: zone, Now: c.Now, Log: c.Log,
-		})
+		o := postgres.Options{Writer: c.Node, Zone: zone, Now: c.Now, Log: c.Log}
+		o.URL, o.PasswordFile, o.Schema, o.Section, o.TLS = d.URL, d.PasswordFile, d.Schema, "metering.store", d.TLS
+		return postgres.Open(ctx, o)
 	}
 	return duckdb.Open(ctx, duckdb.Options{Dir: c.Dir, Zone: zone, Now: c.Now, MemoryLimit: int64(c.Section.Memory) << 20})
 }
@@ -131,14 +135,30 @@ func open(ctx context.Context, given *Config) (*System, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &System{store: st, zone: zone, giveUp: c.Section.GiveUp, document: c.Document, now: c.Now, room: &room{store: st, knows: st.Knows, meter: st.KnowsMeter, most: uint64(c.Section.Unregistered), underway: map[string][]strays{}, reported: map[string]uint64{}}}
+	s := &System{
+		store: st, zone: zone, giveUp: c.Section.GiveUp, document: c.Document, now: c.Now, tell: c.Tell,
+		room: &room{store: st, knows: st.Knows, meter: st.KnowsMeter, most: uint64(c.Section.Unregistered), underway: map[string][]strays{}, reported: map[string]uint64{}},
+	}
+	s.cluster, err = membership.Open(ctx, membership.Config{
+		Dir: c.Dir, Node: c.Node, Own: point.MeterOrigin(c.Origin), Section: &c.Section, Store: st, Blocks: c.Blocks, Now: c.Now, Log: c.Log, Document: rules(c.Document),
+	})
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
 	if s.validator, err = validation.New(v, st, zone); err != nil {
 		return nil, err
 	}
-	s.sink = sink.New(sink.Config{Leaves: func(origin string) bool { return !point.IsMeterOrigin(origin) || point.IsMeterEventOrigin(origin) }, Log: c.Log}, c.Blocks, blocks{st, point.MeterOrigin(c.Origin), s.room, c.Now})
+	s.sink = sink.New(sink.Config{Leaves: func(origin string) bool { return !point.IsMeterOrigin(origin) || point.IsMeterEventOrigin(origin) }, Log: c.Log}, c.Blocks, blocks{s, point.MeterOrigin(c.Origin)})
+	g := gate.Config{Origin: point.MeterOrigin(c.Origin), Start: c.Last, Registry: st, Forward: c.Forward, Bounds: c.Bounds, Now: c.Now}
+	if s.cluster != nil {
+		g.Elsewhere, s.room.knows, s.room.meter = s.cluster.Elsewhere, s.cluster.Knows, s.cluster.KnowsMeter
+	}
+	taking := gate.New(g)
+	if s.gate = taking; s.cluster != nil {
+		s.cluster.Serve(taking, func() uint64 { return s.sink.Stats().Sequence })
+	}
 	s.reported = newEventSink(&c, st)
-	s.gate = gate.New(gate.Config{Origin: point.MeterOrigin(c.Origin), Start: c.Last, Registry: st, Forward: c.Forward, Bounds: c.Bounds, Now: c.Now})
-	s.events = gate.NewEvents(gate.EventConfig{Origin: point.MeterEventOrigin(c.Origin), Start: c.Events, Known: st.KnowsMeter, Forward: c.Forward, Bounds: c.Bounds, Now: c.Now})
+	s.events = gate.NewEvents(gate.EventConfig{Origin: point.MeterEventOrigin(c.Origin), Start: c.Events, Known: s.room.meter, Forward: c.Forward, Bounds: c.Bounds, Now: c.Now})
 	if c.Valves {
 		s.gate = valve.At(s.gate)
 	}
@@ -163,6 +183,9 @@ func (s *System) Run(ctx context.Context) error {
 	group.Go(func() error { return s.sink.Run(ctx) })
 	group.Go(func() error { return s.reported.Run(ctx) })
 	group.Go(func() error { return s.validator.Run(ctx) })
+	if s.cluster != nil {
+		group.Go(func() error { return s.cluster.Run(ctx) })
+	}
 	return group.Wait()
 }
 
@@ -207,12 +230,20 @@ func (s *System) part() metering.Part {
 	if s.store == nil {
 		return metering.Part{Gate: s.gate, Events: s.events, Now: s.now, Concentrator: s}
 	}
-	p := metering.Part{Store: s.store, Gate: s.gate, Events: s.events, Validator: s.validator, Now: s.now, Zone: s.zone, GiveUp: s.giveUp, Document: s.document}
+	p := metering.Part{Store: s.store, Gate: s.gate, Events: s.events, Validator: s.validator, Now: s.now, Zone: s.zone, GiveUp: s.giveUp, Document: s.document, Tell: s.tell}
 	switch st := s.store.(type) {
 	case *duckdb.Store:
 		p.Counted, p.Files = duckdb.Counting{Store: st}, duckdb.Counting{Store: st}
 	case *postgres.Store:
 		p.Counted = st
+	}
+	if s.cluster != nil {
+		p.Cluster = s.cluster
+		if st, is := s.store.(*duckdb.Store); is {
+			p.Move = func(ctx context.Context, servicePoint, meter string, leaves bool, at time.Time) error {
+				return duckdb.Move(ctx, st, &duckdb.Moving{ServicePoint: servicePoint, Meter: meter, Leaves: leaves, At: at})
+			}
+		}
 	}
 	return p
 }
@@ -227,29 +258,37 @@ func Folder(name string, concentrator bool) string {
 
 // WebService answers the messages of other metering systems.
 func (s *System) WebService() *webservice.Service {
-	if s.store == nil {
+	switch {
+	case s.store == nil:
 		return webservice.New(s.gate, s.events, nil)
+	case s.cluster != nil:
+		return webservice.New(s.gate, s.events, s.cluster).Passing(s.cluster)
 	}
 	return webservice.New(s.gate, s.events, s.store)
 }
 
 // blocks is the store as a sink fills it.
 type blocks struct {
-	store meterstore.Store
-	own   string // the origin of the readings that this node takes in
-	room  *room
-	now   func() time.Time
+	*System
+
+	own string // the origin of the readings that this node takes in
 }
 
 // Append implements sink.Store.
 func (b blocks) Append(ctx context.Context, list []*point.Block) (store.Result, error) {
 	batch := &meterstore.Batch{}
+	if b.cluster != nil {
+		batch.Keeps = b.cluster.Keeps
+	}
 	for _, one := range list {
 		batch.Take(one, b.own, b.now())
 	}
 	r, err := b.store.Append(ctx, batch)
 	if err == nil {
 		b.room.stored(list)
+		if b.cluster != nil {
+			b.cluster.Stored(r.Strays)
+		}
 	}
 	return store.Result{Stored: r.Stored + r.Strays}, err
 }

@@ -8,6 +8,7 @@ package vee
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"time"
 )
@@ -50,6 +51,21 @@ func (s Status) String() string {
 		}
 	}
 	return strings.Join(names, ",")
+}
+
+// ParseStatus is the inverse of String; false for a name that is not known.
+func ParseStatus(text string) (s Status, ok bool) {
+	if text == "" || text == "good" {
+		return 0, true
+	}
+	for name := range strings.SplitSeq(text, ",") {
+		i := slices.Index(statusNames[:], name)
+		if i < 0 {
+			return 0, false
+		}
+		s |= 1 << i
+	}
+	return s, true
 }
 
 // Block is consecutive intervals of one channel, most often a local day, in columns. Values that are missing are

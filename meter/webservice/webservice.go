@@ -39,15 +39,54 @@ type Events interface {
 	TakeEvents(ctx context.Context, sender, under string, list []meter.Event) (gate.Taken, error)
 }
 
+// Passage takes in readings that another member of the cluster hands on.
+type Passage interface {
+	Pass(ctx context.Context, member, digest string, readings []meter.Reading) (gate.Taken, error)
+}
+
 // Service is the web service of a metering data system.
 type Service struct {
-	gate   Gate
-	events Events
-	meters Registry
+	gate    Gate
+	events  Events
+	meters  Registry
+	passage Passage
 }
 
 // New returns a service that hands readings to a gate, and events to another. meters is nil where none are registered.
-func New(g Gate, e Events, meters Registry) *Service { return &Service{g, e, meters} }
+func New(g Gate, e Events, meters Registry) *Service {
+	return &Service{gate: g, events: e, meters: meters}
+}
+
+// Passing has the service hand readings of other members of the cluster to a passage.
+func (s *Service) Passing(p Passage) *Service {
+	s.passage = p
+	return s
+}
+
+var errNoCluster = errors.New("this node is in no cluster: list its members in metering.cluster.members")
+
+// Pass records the readings that another member of the cluster hands on. It fails with fault.Invalid for what is no such message, and as the
+// passage does.
+func (s *Service) Pass(ctx context.Context, m *answer.Message) (answer.Reply, error) {
+	const op = "meter.Pass"
+	if s.passage == nil {
+		return answer.Reply{}, fault.E(op, fault.Unavailable, m.Member, errNoCluster)
+	}
+	list, err := compact.Passed(m.Body)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	done, err := s.passage.Pass(ctx, m.Member, m.Digest, list)
+	if err != nil {
+		return answer.Reply{}, err
+	}
+	a := &message.Answer{Accepted: done.Accepted}
+	for _, r := range done.Refused {
+		a.Refused = append(a.Refused, message.Refusal(r))
+	}
+	out, err := a.JSON()
+	return answer.Reply{Status: http.StatusOK, Media: "application/json", Body: out, Readings: len(list)}, err
+}
 
 var errMedia = errors.New("the body must be application/xml (IEC 61968-9 MeterReadings or EndDeviceEvents), " + greenbutton.Media + " (Green Button), text/csv, application/senml+json, " +
 	"application/senml+cbor or " + compact.Media + "; set Content-Type")

@@ -108,12 +108,23 @@ func shown(m *meter.Meter) answer.MeterEntry {
 }
 
 func (p *Part) list(ctx context.Context, _ *operation.Call, in *Page) (answer.Meters, error) {
-	list, err := p.Store.Meters(ctx, in.After, in.Limit)
-	out := answer.Meters{Meters: make([]answer.MeterEntry, len(list))}
-	for i := range list {
-		out.Meters[i] = shown(&list[i])
+	out := answer.Meters{Meters: []answer.MeterEntry{}}
+	meant := meant(ctx, p.Cluster)
+	for after := in.After; ; {
+		list, err := p.Store.Meters(ctx, after, in.Limit)
+		if err != nil {
+			return out, err
+		}
+		for i := range list {
+			if after = list[i].ID; meant == nil || meant(after) {
+				out.Meters = append(out.Meters, shown(&list[i]))
+			}
+		}
+		if len(list) < in.Limit || len(out.Meters) >= in.Limit {
+			out.Meters = out.Meters[:min(len(out.Meters), in.Limit)]
+			return out, nil
+		}
 	}
-	return out, err
 }
 
 func (p *Part) get(ctx context.Context, _ *operation.Call, in *ID) (answer.MeterEntry, error) {
@@ -238,7 +249,7 @@ func (p *Part) missing(ctx context.Context, _ *operation.Call, in *Lacking) (ans
 	if err != nil {
 		return answer.MeterMissing{}, err
 	}
-	m, err := p.Store.Missing(ctx, store.MissingQuery{Day: d, After: in.After, Limit: in.Limit})
+	m, err := p.Store.Missing(ctx, store.MissingQuery{Day: d, After: in.After, Limit: in.Limit, Meant: meant(ctx, p.Cluster)})
 	if err != nil {
 		return answer.MeterMissing{}, err
 	}
@@ -250,7 +261,7 @@ func (p *Part) missing(ctx context.Context, _ *operation.Call, in *Lacking) (ans
 }
 
 func (p *Part) exceptions(ctx context.Context, _ *operation.Call, in *Waiting) (answer.MeterExceptions, error) {
-	list, err := p.Store.Exceptions(ctx, store.ExceptionQuery{Meter: in.Meter, Limit: in.Limit})
+	list, err := p.Store.Exceptions(ctx, store.ExceptionQuery{Meter: in.Meter, Limit: in.Limit, Meant: meant(ctx, p.Cluster)})
 	out := answer.MeterExceptions{Exceptions: []answer.MeterException{}}
 	for _, e := range list {
 		out.Exceptions = append(out.Exceptions, answer.MeterException{
@@ -291,5 +302,5 @@ func (p *Part) validate(ctx context.Context, c *operation.Call, in *Validation) 
 		return answer.MeterJudgement{}, err
 	}
 	j, err := p.Validator.Validate(ctx, d)
-	return answer.MeterJudgement(j), err
+	return answer.MeterJudgement{Channels: j.Channels, Validated: j.Validated, Doubted: j.Doubted, Estimated: j.Estimated, Exceptions: j.Exceptions}, err
 }

@@ -15,6 +15,7 @@ import (
 	"voltbus/meter/ruleset"
 	"voltbus/meter/store"
 	"voltbus/operation"
+	"voltbus/operation/metering/account"
 )
 
 // Gate takes in readings.
@@ -83,6 +84,7 @@ type (
 	Settlement struct {
 		Number int    `json:"number" api:"required,min=1"`
 		Why    string `json:"why" api:"required,min=1,max=1024" doc:"What was found, or done"`
+		Member string `json:"member" api:"max=64" doc:"The member of the cluster whose number it is; only in a cluster"`
 	}
 	// Edit sets the value of an interval.
 	Edit struct {
@@ -159,6 +161,9 @@ var (
 	})
 )
 
+// Tell tells the audit log of a request.
+type Tell = func(ctx context.Context, e operation.Entry)
+
 // Part does what is asked of the metering system.
 type Part struct {
 	Store Store // nil for a node that is no metering data system
@@ -178,6 +183,15 @@ type Part struct {
 	Document func(ctx context.Context, name string) (json.RawMessage, int, error)
 	// Concentrator is nil for a node that is none.
 	Concentrator Concentrator
+	// Cluster is nil for a node that is in none.
+	Cluster Cluster
+	// Tell tells the audit log what other members of the cluster had done here.
+	Tell Tell
+	// Move notes that a meter leaves a service point, or comes to it, where another member keeps the other one of an exchange. It may have been
+	// noted before.
+	Move func(ctx context.Context, servicePoint, meter string, leaves bool, at time.Time) error
+
+	local *operation.Table // what this member does itself
 }
 
 // Operations lists what the part does.
@@ -190,8 +204,16 @@ func (p *Part) Operations() []operation.Bound {
 		operation.Bind(Recovery, nil, func(ctx context.Context, _ *operation.Call, in *ToRecover) (Gaps, error) { return listGaps(ctx, p, in) }),
 		operation.BindStream(GreenButton, nil, p.greenButton), operation.BindStream(Export, nil, p.export),
 	}
-	if p.Store == nil {
+	r := &router{p}
+	between := []operation.Bound{operation.Bind(Member, nil, r.member)}
+	switch {
+	case p.Store == nil:
 		system = operation.Absent(system)
+	case p.Cluster != nil:
+		system = r.inCluster(system)
+	}
+	if p.Cluster == nil {
+		between = operation.Absent(between)
 	}
 	both := []operation.Bound{operation.Bind(Record, nil, p.record), operation.Bind(RecordEvents, nil, p.recordEvents)}
 	if p.Gate == nil {
@@ -203,11 +225,11 @@ func (p *Part) Operations() []operation.Bound {
 	if p.Collector == nil {
 		reads = operation.Absent(reads)
 	}
-	again := []operation.Bound{operation.Bind(Recover, nil, func(ctx context.Context, c *operation.Call, in *ToSend) (SentAgain, error) {
+	again := []operation.Bound{operation.Bind(Recover, nil, func(ctx context.Context, c *operation.Call, in *account.ToSend) (SentAgain, error) {
 		return sendAgain(ctx, p, c, in)
 	})}
 	if p.Concentrator == nil {
 		again = operation.Absent(again)
 	}
-	return append(slices.Concat(system, both, reads, again), operation.Bind(Concentrators, nil, p.concentrators))
+	return append(slices.Concat(system, both, reads, again, between), operation.Bind(Concentrators, nil, p.concentrators), operation.Bind(ClusterStatus, nil, r.cluster))
 }

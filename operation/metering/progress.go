@@ -3,10 +3,10 @@ package metering
 import (
 	"context"
 
-	"voltbus/api/answer"
 	"voltbus/identity"
 	"voltbus/meter/store"
 	"voltbus/operation"
+	"voltbus/operation/metering/account"
 )
 
 // LocalDay names a day.
@@ -15,29 +15,29 @@ type LocalDay struct {
 }
 
 // Progress is the operation that tells how far a day is.
-var Progress = operation.Declare[LocalDay, answer.MeterProgress](operation.Spec{
+var Progress = operation.Declare[LocalDay, account.MeterProgress](operation.Spec{
 	Name: "meter.progress", ID: "getMeterProgress", HTTP: "GET /metering/progress", Role: identity.Viewer,
 	Summary: "Count the intervals of a day by hour and state, and how late readings came", Result: "Counts of all channels with intervals",
 })
 
-func (p *Part) progress(ctx context.Context, _ *operation.Call, in *LocalDay) (answer.MeterProgress, error) {
+func (p *Part) progress(ctx context.Context, _ *operation.Call, in *LocalDay) (account.MeterProgress, error) {
 	d, err := day("meter.progress", in.Day)
 	if err != nil {
-		return answer.MeterProgress{}, err
+		return account.MeterProgress{}, err
 	}
 	if p.Counted == nil {
-		return answer.MeterProgress{}, operation.NotHere("meter.progress")
+		return account.MeterProgress{}, operation.NotHere("meter.progress")
 	}
 	found, err := p.Counted.Progress(ctx, d)
 	if err != nil {
-		return answer.MeterProgress{}, err
+		return account.MeterProgress{}, err
 	}
-	out := answer.MeterProgress{Day: d.String(), Hours: make([]answer.MeterHour, len(found.Hours)), Arrived: []answer.MeterArrival{}}
+	out := account.MeterProgress{Day: d.String(), Hours: make([]account.MeterHour, len(found.Hours)), Arrived: []account.MeterArrival{}}
 	for i, h := range found.Hours {
-		out.Hours[i] = answer.MeterHour(h)
+		out.Hours[i] = account.MeterHour(h)
 	}
 	for i, limit := range store.Delays() {
-		out.Arrived = append(out.Arrived, answer.MeterArrival{Within: limit.Seconds(), Readings: found.Within[i]})
+		out.Arrived = append(out.Arrived, account.MeterArrival{Within: limit.Seconds(), Readings: found.Within[i]})
 	}
 	return out, nil
 }

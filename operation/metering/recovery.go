@@ -2,9 +2,12 @@ package metering
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"voltbus/api/answer"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/meter/recovery"
@@ -29,6 +32,8 @@ type Gaps struct {
 	Intervals uint64      `json:"intervals" doc:"Of all pages"`
 	List      []ToReceive `json:"list" doc:"By priority, then by age with the oldest first"`
 	Next      string      `json:"next,omitempty" doc:"Where the next page begins; left out if there is none"`
+
+	Cluster *answer.MeterAnswered `json:"cluster,omitempty" doc:"Which members of the cluster answered"`
 }
 
 // ToReceive is a channel that lacks readings of a day.
@@ -165,4 +170,39 @@ func priorityOf(ctx context.Context, meters store.Registry, key store.ChannelKey
 		}
 	}
 	return 0, fault.E("meter.recovery", fault.NotFound, key.Meter, errNoChannel)
+}
+
+var errRecoveryCopies = errors.New("is not listed in a cluster with copies: ask for what is missing of each day instead")
+
+// gapsAll merges the lists of all members: each has the gaps of the meters that it owns, in the same order.
+func gapsAll(ctx context.Context, p *router, c *operation.Call, in *ToRecover) (Gaps, error) {
+	if p.Cluster.Copies() > 1 {
+		return Gaps{}, fault.E(Recovery.Name, fault.Unavailable, "", errRecoveryCopies)
+	}
+	list, told, err := inquire(p, c, Recovery).gather(ctx, func(string, []string) *ToRecover { return in })
+	if err != nil {
+		return Gaps{}, err
+	}
+	out, more := Gaps{List: []ToReceive{}, Cluster: told}, false
+	for i := range list {
+		one := &list[i].out
+		out.From, out.To = one.From, one.To
+		out.Gaps += one.Gaps
+		out.Intervals += one.Intervals
+		out.List = append(out.List, one.List...)
+		more = more || one.Next != ""
+	}
+	slices.SortFunc(out.List, func(a, b ToReceive) int { return a.place().Compare(b.place()) })
+	if len(out.List) > in.Limit {
+		out.List, more = out.List[:in.Limit], true
+	}
+	if more && len(out.List) > 0 {
+		out.Next = out.List[len(out.List)-1].place().String()
+	}
+	return out, nil
+}
+
+// place is where the channel stands in the order of all gaps.
+func (r *ToReceive) place() recovery.Place {
+	return recovery.Place{Priority: r.Priority, First: r.First, Key: store.ChannelKey{Meter: r.Meter, Channel: r.Channel}}
 }

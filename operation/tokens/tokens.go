@@ -24,12 +24,19 @@ type Tokens interface {
 	RevokeOwn(ctx context.Context, user, id string) (identity.OwnToken, error)
 }
 
+// Members makes tokens for other members of the metering cluster, as identity.MemberTokens does.
+type Members interface {
+	IssueMember(ctx context.Context, name string) (secret string, err error)
+}
+
 // The arguments.
 type (
 	// Recorder is a token that can only record.
 	Recorder struct {
 		Name  string `json:"name" api:"required,judged,max=57"`
 		Under string `json:"under" api:"max=512" doc:"Path below which it may record; anywhere if left out"`
+		// Member makes it a token of a member.
+		Member bool `json:"member" doc:"It does not record: it is for another member of the metering cluster, whose node has the name"`
 	}
 	// Name names a token that can only record.
 	Name struct {
@@ -54,11 +61,11 @@ const most = 8 << 10
 var (
 	List = operation.Declare[struct{}, answer.Tokens](operation.Spec{
 		Name: "token.list", ID: "listTokens", HTTP: "GET /tokens", Role: identity.Administrator,
-		Summary: "List the tokens that can only record", Result: "By name, without the secrets",
+		Summary: "List the tokens that can only record, and those of members of the metering cluster", Result: "By name, without the secrets",
 	})
 	Issue = operation.Declare[Recorder, answer.IssuedToken](operation.Spec{
 		Name: "token.issue", HTTP: "POST /tokens", Role: identity.Administrator, Audited: true, Body: most,
-		Summary: "Make a token that can only record; the secret is shown only here", Result: "The token",
+		Summary: "Make a token that can only record, or is for a member of the metering cluster; the secret is shown only here", Result: "The token",
 	})
 	Revoke = operation.Declare[Name, operation.None](operation.Spec{
 		Name: "token.revoke", HTTP: "DELETE /tokens/{name}", Role: identity.Administrator, Audited: true,
@@ -81,7 +88,8 @@ var (
 
 // Part does what is asked about tokens.
 type Part struct {
-	Tokens Tokens // nil where none are made
+	Tokens  Tokens // nil where none are made
+	Members Members
 }
 
 // Operations lists what the part does.
@@ -103,7 +111,7 @@ func (p *Part) list(ctx context.Context, _ *operation.Call, _ *struct{}) (answer
 	}
 	out := answer.Tokens{Tokens: make([]answer.Token, len(list))}
 	for i, t := range list {
-		out.Tokens[i] = answer.Token{Name: t.Name, Purpose: string(identity.Record), Under: t.Under, Created: t.Created}
+		out.Tokens[i] = answer.Token{Name: t.Name, Purpose: string(t.Purpose), Under: t.Under, Created: t.Created}
 	}
 	return out, nil
 }
@@ -111,6 +119,9 @@ func (p *Part) list(ctx context.Context, _ *operation.Call, _ *struct{}) (answer
 // issue makes a token; this answer is the only place where it is ever shown.
 func (p *Part) issue(ctx context.Context, c *operation.Call, in *Recorder) (answer.IssuedToken, error) {
 	c.Did(in.Name, map[string]any{"under": in.Under})
+	if in.Member {
+		return p.issueMember(ctx, c, in)
+	}
 	if err := point.Path(in.Under).Validate(); in.Under != "" && err != nil {
 		return answer.IssuedToken{}, fault.E("tokens.issue", fault.Invalid, "under", err)
 	}
@@ -123,6 +134,21 @@ func (p *Part) issue(ctx context.Context, c *operation.Call, in *Recorder) (answ
 	}
 	return answer.IssuedToken{Name: in.Name, Under: in.Under, Token: secret}, nil
 }
+
+// issueMember makes a token for another member of the metering cluster.
+func (p *Part) issueMember(ctx context.Context, c *operation.Call, in *Recorder) (answer.IssuedToken, error) {
+	c.Did(in.Name, map[string]any{"member": true})
+	if in.Under != "" {
+		return answer.IssuedToken{}, fault.E("tokens.issue", fault.Invalid, "under", errUnderMember)
+	}
+	secret, err := p.Members.IssueMember(ctx, in.Name)
+	if err != nil {
+		return answer.IssuedToken{}, err
+	}
+	return answer.IssuedToken{Name: in.Name, Token: secret}, nil
+}
+
+var errUnderMember = errors.New("is for tokens that record; leave it out for a member of the cluster")
 
 func (p *Part) revoke(ctx context.Context, c *operation.Call, in *Name) (operation.None, error) {
 	c.Did(in.Name, nil)

@@ -84,6 +84,16 @@ var (
 			Answers: usual("The node cannot record now, or is no metering data system"),
 		},
 	})
+	MeterPassing = operation.Declare[Nothing, answer.MeterTaken](operation.Spec{
+		Name: "meter.pass", ID: "passMeterReadings", HTTP: "POST /metering/cluster/readings", Role: identity.Operator, Members: true, Body: message, Carried: readings,
+		Summary: "Hand readings to the member of the cluster that keeps their meters; answered when they are on disk", Result: "How many were accepted, and why others were refused",
+		Doc: "Only for tokens that voltbus token create --member made. The header Voltbus-Cluster holds the digest of the cluster as the sender knows it: with " +
+			"another digest nothing is taken.",
+		Form: operation.Form{
+			Reads:   []operation.Content{{Media: "application/vnd.voltbus.block", Doc: "Points meters/<meter>/<channel>, with who sent them as texts of the point meters/sender"}},
+			Answers: usual("The node cannot record now, or is in no cluster"),
+		},
+	})
 	SOAP = operation.Declare[Nothing, string](operation.Spec{
 		Name: "meter.soap", ID: "callMeterService", HTTP: "POST /metering/soap", Role: identity.Operator, Record: true, Body: message, Carried: foreign,
 		Summary: "Record readings by a web service: RecordReading and RecordReadings over SOAP 1.1 and 1.2; answered when they are on disk",
@@ -131,7 +141,7 @@ var (
 
 func intake() []operation.Declared {
 	return []operation.Declared{
-		Record.Declared(), Meters.Declared(), SOAP.Declared(), WSDL.Declared(),
+		Record.Declared(), Meters.Declared(), MeterPassing.Declared(), SOAP.Declared(), WSDL.Declared(),
 		WriteInflux2.Declared(), WriteInflux1.Declared(), PingInflux.Declared(), HealthInflux.Declared(),
 	}
 }

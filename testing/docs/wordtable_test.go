@@ -4,6 +4,6 @@ package docs
 var oldWords = map[string]int{
 	"CHANGELOG.md": 2,
 	"lab":          1,
-	"meter":        2,
+	"meter":        7,
 	"store":        1,
 }

@@ -116,6 +116,7 @@ func newSettle(f *Program) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&in.Why, "why", "", "what was found, or done")
+	cmd.Flags().StringVar(&in.Member, "member", "", "the member of the cluster whose number it is (only in a cluster)")
 	return cmd
 }
 

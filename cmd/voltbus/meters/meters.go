@@ -45,7 +45,7 @@ func New(f *Program) *cobra.Command {
 		Long: `Meters and their readings, in a node whose metering.role is mds or concentrator. Times are written 2026-03-01T00:15:00Z,
 days 2026-03-01.`,
 	}
-	for _, sub := range []*cobra.Command{newMeterRegister(f), newMeterReadings(f), newMeterMissing(f), newRecovery(f), newRecover(f), newMeterValidate(f), newMeterExceptions(f), newMeterEdit(f), newSettle(f), newExchange(f), newBill(f), newGreenButton(f), newExport(f), newConcentrators(f), newEvents(f), newRead(f)} {
+	for _, sub := range []*cobra.Command{newMeterRegister(f), newMeterReadings(f), newMeterMissing(f), newRecovery(f), newRecover(f), newMeterValidate(f), newMeterExceptions(f), newMeterEdit(f), newSettle(f), newExchange(f), newBill(f), newGreenButton(f), newExport(f), newConcentrators(f), newEvents(f), newRead(f), newCluster(f)} {
 		f.Complete(sub)
 		cmd.AddCommand(sub)
 	}
@@ -117,6 +117,7 @@ func newMeterReadings(f *Program) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				warn(cmd, got.Cluster)
 				rows, err := open(cmd.OutOrStdout(), "end", "value", "unit", "stage", "status", "recorded", "who", "rule", "reason")
 				if err != nil {
 					return err
@@ -176,6 +177,7 @@ func listMissing(ctx context.Context, cmd *cobra.Command, c *client.Client, open
 	if err := rows.End(); err != nil {
 		return err
 	}
+	warn(cmd, m.Cluster)
 	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%d of %d intervals are there; channels with gaps: %d\n", m.Received, m.Expected, m.Channels)
 	return err
 }
@@ -187,6 +189,7 @@ func newMeterValidate(f *Program) *cobra.Command {
 			return f.With(cmd, func(ctx context.Context, c *client.Client) error {
 				j, err := client.Do(ctx, c, metering.Validate, metering.Validation{Day: args[0]})
 				if err == nil {
+					warn(cmd, j.Cluster)
 					_, err = fmt.Fprintf(cmd.OutOrStdout(), "channels: %d; readings: %d valid, %d doubted, %d estimated; exceptions: %d\n", j.Channels, j.Validated, j.Doubted, j.Estimated, j.Exceptions)
 				}
 				return err
@@ -206,15 +209,16 @@ func newMeterExceptions(f *Program) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				rows, err := open(cmd.OutOrStdout(), "number", "meter", "channel", "day", "status", "intervals", "noticed")
+				rows, err := open(cmd.OutOrStdout(), "number", "meter", "channel", "day", "status", "intervals", "noticed", "member")
 				if err != nil {
 					return err
 				}
 				for _, e := range list.Exceptions {
-					if err := rows.Row(e.Number, e.Meter, e.Channel, e.Day, e.Status, e.Intervals, e.Noticed.Format(time.RFC3339)); err != nil {
+					if err := rows.Row(e.Number, e.Meter, e.Channel, e.Day, e.Status, e.Intervals, e.Noticed.Format(time.RFC3339), e.Member); err != nil {
 						return err
 					}
 				}
+				warn(cmd, list.Cluster)
 				return rows.End()
 			})
 		},

@@ -12,10 +12,11 @@ import (
 	"voltbus/api/client"
 	"voltbus/fault"
 	"voltbus/operation/metering"
+	"voltbus/operation/metering/account"
 )
 
 func newRecover(f *Program) *cobra.Command {
-	in, node := metering.ToSend{}, ""
+	in, node := account.ToSend{}, ""
 	cmd := &cobra.Command{
 		Use: "recover", Short: "Have a concentrator send readings again", Args: cobra.NoArgs,
 		Long: `Have a concentrator send the readings of a time again that are still in its log, for those that its metering data systems refused or lost.
@@ -35,7 +36,7 @@ Readings that a system has are not stored twice.`,
 }
 
 // recoverAll asks until there is no more.
-func recoverAll(ctx context.Context, cmd *cobra.Command, c *client.Client, in metering.ToSend) error {
+func recoverAll(ctx context.Context, cmd *cobra.Command, c *client.Client, in account.ToSend) error {
 	sent, refused := 0, 0
 	oldest := ""
 	for {

@@ -12,7 +12,7 @@ import (
 	"voltbus/operation/tokens"
 )
 
-var errTokenKind = errors.New("say what the token is for: --record makes one that can record readings and nothing else")
+var errTokenKind = errors.New("say what the token is for: --record makes one that can record readings and nothing else, --member one for a member of the metering cluster")
 
 // NewToken returns the command "token".
 func NewToken(f *shell.Flags) *cobra.Command {
@@ -31,16 +31,16 @@ Telegraf. Tokens for everything else act in somebody's own name: voltbus token o
 }
 
 func newTokenCreate(f *shell.Flags) *cobra.Command {
-	var record bool
+	var record, member bool
 	var under string
 	cmd := &cobra.Command{
 		Use: "create <name>", Short: "Create a token and show it, only once", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !record {
+			if record == member {
 				return shell.Usage(errTokenKind)
 			}
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
-				t, err := client.Do(ctx, s.Client, tokens.Issue, tokens.Recorder{Name: args[0], Under: under})
+				t, err := client.Do(ctx, s.Client, tokens.Issue, tokens.Recorder{Name: args[0], Under: under, Member: member})
 				if err == nil {
 					cmd.Println(t.Token)
 				}
@@ -49,6 +49,7 @@ func newTokenCreate(f *shell.Flags) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&record, "record", false, "the token can record readings and nothing else")
+	cmd.Flags().BoolVar(&member, "member", false, "the token is for another member of the metering cluster, whose node has the name")
 	cmd.Flags().StringVar(&under, "under", "", "path below which it may record; default: anywhere")
 	return cmd
 }

@@ -17,7 +17,7 @@ import (
 // List returns the experiments.
 func List() []experiment.Experiment {
 	return []experiment.Experiment{
-		timePerReading(), manyConcentrators(), sevenConcentrators(), concentratorLimit(), capacityOverBulk(), turningPoints(), wholeSystem(), payload(), dehems(), itron(), tables(), bulkFromMeters(), parallelRequests(), poorLinks(), redundancy(),
+		timePerReading(), manyConcentrators(), sevenConcentrators(), concentratorLimit(), capacityOverBulk(), turningPoints(), wholeSystem(), payload(), dehems(), itron(), tables(), bulkFromMeters(), parallelRequests(), poorLinks(), redundancy(), clusterSize(),
 	}
 }
 

@@ -83,6 +83,72 @@ func Len(body []byte) int {
 	return int(min(binary.LittleEndian.Uint32(body[length:]), wire.MaxBlock)) / smallest
 }
 
+// Pass appends readings to dst that another node is handed with their senders, see Passed. Those without a channel go with their reading
+// type.
+func Pass(dst []byte, readings []meter.Reading) ([]byte, error) {
+	b := &point.Block{}
+	var last *meter.Reading
+	for i := range readings {
+		r := &readings[i]
+		if last == nil || r.Sender != last.Sender {
+			b.Points = append(b.Points, store.SenderPoint)
+			b.Append(uint32(len(b.Points)-1), &point.Sample{Time: r.End, Value: point.TextOf(r.Sender)})
+			last = nil
+		}
+		if last == nil || r.Meter != last.Meter || r.Channel != last.Channel || r.Type != last.Type {
+			p := store.PathOf(store.ChannelKey{Meter: r.Meter, Channel: r.Channel})
+			if r.Channel == 0 {
+				p = store.PathOfType(r.Meter, r.Type)
+			}
+			b.Points = append(b.Points, p)
+		}
+		b.Append(uint32(len(b.Points)-1), &point.Sample{Time: r.End, Value: point.FloatOf(r.Value)})
+		last = r
+	}
+	var e wire.Encoder
+	return e.AppendBlock(dst, b)
+}
+
+var errPassed = errors.New("readings that are passed on are below meters, and are floats behind who sent them")
+
+// Passed reads what Pass writes. It fails with fault.Invalid for everything else: who sends it is no member of a cluster.
+func Passed(body []byte) ([]meter.Reading, error) {
+	const op = "compact.Passed"
+	d := decoders.Get().(*decoder) //nolint:errcheck,forcetypeassert // it holds nothing else
+	defer decoders.Put(d)
+	b := &d.block
+	if err := d.wire.DecodeBlock(body, b); err != nil {
+		return nil, fault.E(op, fault.Invalid, "body", err)
+	}
+	if b.Len() > message.MaxReadings {
+		return nil, fault.E(op, fault.Invalid, "body", message.ErrMany)
+	}
+	keys := make([]meter.Reading, len(b.Points))
+	for i, p := range b.Points {
+		p = point.Path(strings.Clone(string(p))) // paths of a block share memory
+		if k, ok := store.KeyOf(p); ok {
+			keys[i].Meter, keys[i].Channel = k.Meter, k.Channel
+		} else if id, t, ok := store.TypeOf(p); ok {
+			keys[i].Meter, keys[i].Type = id, t
+		}
+	}
+	var list []meter.Reading
+	sender := ""
+	for i, p := range b.Point {
+		switch {
+		case b.Points[p] == store.SenderPoint && b.Kind[i] == point.Text:
+			sender = strings.Clone(b.Texts[b.Bits[i]])
+		case b.Kind[i] == point.Float && keys[p].Meter != "" && len(keys[p].Meter) <= message.MaxMeter:
+			r := keys[p]
+			r.End, r.Value, r.Sender = time.UnixMicro(b.Time[i]), math.Float64frombits(b.Bits[i]), sender
+			list = append(list, r)
+		default:
+			return nil, fault.E(op, fault.Invalid, "body", errPassed)
+		}
+	}
+	return list, nil
+}
+
 // Append appends readings with channels to dst, as Read reads them. Readings of one channel that stand together take least.
 func Append(dst []byte, readings []meter.Reading) ([]byte, error) {
 	b := &point.Block{}

@@ -200,15 +200,19 @@ func (d *Directory) DaysOfExchange(at time.Time) (until, since store.Day) {
 	return day + 1, day
 }
 
-// Exchanged notes that a meter was replaced by another. Both are registered.
+// Exchanged notes that a meter was replaced by another. "" stands for one that another store keeps; the others are registered.
 func (d *Directory) Exchanged(old, id string, at time.Time) {
-	from, _ := d.Number(old)
-	to, _ := d.Number(id)
+	from, gone := d.Number(old)
+	to, came := d.Number(id)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	until, since := d.DaysOfExchange(at)
-	d.meters.until.Set(from, until)
-	d.meters.since.Set(to, since)
+	if gone {
+		d.meters.until.Set(from, until)
+	}
+	if came {
+		d.meters.since.Set(to, since)
+	}
 }
 
 // Expected calls f with the channels that have an interval and are expected on a day, in the order of their

@@ -47,7 +47,7 @@ func missing(d *Directory, q store.MissingQuery, has func(channel uint32, place 
 	grids := map[time.Duration][]int64{}
 	var found []pending
 	last, listedEnds := uint32(0), 0
-	d.Expected(q.Day, 0, func(number, channel uint32, c *meter.Channel) bool {
+	d.Expected(q.Day, 0, meantOf(d, q.Meant, func(number, channel uint32, c *meter.Channel) bool {
 		ends, ok := grids[c.Interval]
 		if !ok {
 			ends = d.calendar.Ends(nil, q.Day, c.Interval)
@@ -78,12 +78,26 @@ func missing(d *Directory, q store.MissingQuery, has func(channel uint32, place 
 		}
 		out.Channels++
 		return true
-	})
+	}))
 	for _, p := range found {
 		key, _ := d.Key(p.channel)
 		out.List = append(out.List, store.MissingChannel{ChannelKey: key, First: p.first, Count: p.count, Ends: p.ends})
 	}
 	return out, nil
+}
+
+// meantOf returns what calls do with the channels of the meters that are asked for, nil for all, and is given all of them, one meter after another.
+func meantOf(d *Directory, of func(meter string) bool, do func(number, channel uint32, c *meter.Channel) bool) func(number, channel uint32, c *meter.Channel) bool {
+	if of == nil {
+		return do
+	}
+	last, is := ^uint32(0), false
+	return func(number, channel uint32, c *meter.Channel) bool {
+		if number != last {
+			last, is = number, of(d.names.text(number))
+		}
+		return !is || do(number, channel, c)
+	}
 }
 
 // mostEnds is how many ends of intervals a page has, whatever its limit: after them it ends with its meter.

@@ -175,3 +175,24 @@ func (s *Store) Exchange(ctx context.Context, servicePoint, id string, at time.T
 	s.dir.Exchanged(old.Meter, id, at)
 	return nil
 }
+
+// Moving is a part of an exchange of meters.
+type Moving = registry.Moving
+
+// Move notes that a meter leaves a service point, or comes to it, where another store keeps the other one of an exchange, see registry.Move.
+func Move(ctx context.Context, s *Store, m *Moving) error {
+	const op = "metering.Move"
+	if err := s.begin(ctx, op); err != nil {
+		return err
+	}
+	defer s.write.Unlock()
+	if err := s.transaction(ctx, func(c *engine.Conn) error { return registry.Move(ctx, c, s.dir, m) }); err != nil {
+		return failed(op, m.ServicePoint, err)
+	}
+	if m.Leaves {
+		s.dir.Exchanged(m.Meter, "", m.At)
+	} else {
+		s.dir.Exchanged("", m.Meter, m.At)
+	}
+	return nil
+}

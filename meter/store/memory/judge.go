@@ -303,7 +303,7 @@ func (s *Store) Exceptions(ctx context.Context, q store.ExceptionQuery) ([]store
 	defer s.mu.Unlock()
 	var out []store.Exception
 	for _, e := range s.exceptions {
-		if q.Meter == "" || q.Meter == e.Key.Meter {
+		if (q.Meter == "" || q.Meter == e.Key.Meter) && (q.Meant == nil || q.Meant(e.Key.Meter)) {
 			out = append(out, e.Exception)
 		}
 	}

@@ -802,6 +802,21 @@ class Latest(TypedDict, total=False):
     sources: list[Source]
 
 
+class MeterAnswered(TypedDict, total=False):
+    """MeterAnswered of an answer, or of an argument."""
+
+    complete: bool
+    members: list[MeterAnswerer]
+
+
+class MeterAnswerer(TypedDict, total=False):
+    """MeterAnswerer of an answer, or of an argument."""
+
+    name: str
+    answered: bool
+    error: str
+
+
 class MeterReadings(TypedDict, total=False):
     """MeterReadings of an answer, or of an argument."""
 
@@ -809,6 +824,7 @@ class MeterReadings(TypedDict, total=False):
     channel: int
     unit: str
     readings: list[MeterVersion]
+    cluster: MeterAnswered | None
 
 
 class MeterVersion(TypedDict, total=False):

@@ -883,6 +883,8 @@ export interface Gaps {
   list: ToReceive[];
   /** Where the next page begins; left out if there is none */
   next?: string;
+  /** Which members of the cluster answered */
+  cluster?: MeterAnswered;
 }
 
 export interface Health {
@@ -1306,6 +1308,21 @@ export interface MQTTUnknowns {
   topics: MQTTUnknown[];
 }
 
+export interface MeterAnswered {
+  /** Whether every meter that the question is about is in the answer; false if a member that keeps some of them did not answer */
+  complete: boolean;
+  /** That were asked */
+  members: MeterAnswerer[];
+}
+
+export interface MeterAnswerer {
+  /** Of its node */
+  name: string;
+  answered: boolean;
+  /** Why it did not answer */
+  error?: string;
+}
+
 export interface MeterArrival {
   /** Seconds after the end of the interval */
   within: number;
@@ -1344,6 +1361,17 @@ export interface MeterChannel {
   digits?: number;
   /** Of the register behind it */
   decimals?: number;
+}
+
+export interface MeterCluster {
+  /** None if the node is in no cluster */
+  cluster?: MeterAnswered;
+  /** How many members keep each meter */
+  copies?: number;
+  members: MeterMember[];
+  sum: MeterSum;
+  /** Whether each reading that any member acknowledged is stored, waiting, refused or lost, and all members answered */
+  balanced: boolean;
 }
 
 export interface MeterConcentrator {
@@ -1438,10 +1466,14 @@ export interface MeterEventWay {
 
 export interface MeterEvents {
   events: MeterEvent[];
+  /** Which members had a part in the answer; none if the node is in no cluster */
+  cluster?: MeterAnswered;
 }
 
 export interface MeterException {
   number: Count;
+  /** Of the cluster, whose number it is */
+  member?: string;
   meter: string;
   channel: number;
   day: string;
@@ -1453,6 +1485,34 @@ export interface MeterException {
 
 export interface MeterExceptions {
   exceptions: MeterException[];
+  /** Which members had a part in the answer; none if the node is in no cluster */
+  cluster?: MeterAnswered;
+}
+
+export interface MeterForward {
+  /** The other member */
+  to: string;
+  /** Readings that were accepted here and are kept there */
+  total: Count;
+  /** Of them those that it took */
+  sent: Count;
+  /** Those that it refused */
+  refused: Count;
+  /** Those that are still to be sent */
+  waiting: Count;
+  /** Samples that the log dropped before they were sent */
+  lost: Count;
+  /** Readings from it that arrived here */
+  received: Count;
+  /** When the oldest of those was recorded that are being sent */
+  oldest?: Time;
+  state: "ready" | "away";
+  /** Since when it is away */
+  since?: Time;
+  /** Why it is away */
+  reason?: string;
+  /** Readings sent a second, over the last ten seconds */
+  rate: number;
 }
 
 export interface MeterHour {
@@ -1474,6 +1534,49 @@ export interface MeterJudgement {
   doubted: number;
   estimated: number;
   exceptions: number;
+  /** Which members had a part in the answer; none if the node is in no cluster */
+  cluster?: MeterAnswered;
+}
+
+export interface MeterMember {
+  /** Of its node */
+  name: string;
+  /** Of the cluster as the member knows it: the same at all */
+  digest: string;
+  /** Digest of the rules of validation: the same at all */
+  rules: string;
+  /** That are registered here */
+  meters: number;
+  /** Readings that were sent to this member and acknowledged */
+  accepted: Count;
+  /** Of them those that it keeps itself */
+  kept: Count;
+  /** Of them those that no member keeps: from child nodes, with an impossible point or time */
+  unusable: Count;
+  /** Readings that other members forwarded */
+  received: Count;
+  /** Of those kept and received */
+  stored: Count;
+  /** Of those kept and received, the ones that wait for the store */
+  unstored: Count;
+  /** Of those stored, the ones that wait for their meter to be registered */
+  strays: Count;
+  /** To each other member */
+  forwards: MeterForward[];
+  /** Whether accepted = kept + unusable + what was or will be forwarded, and that = sent + refused + waiting for each member */
+  balanced: boolean;
+}
+
+export interface MeterMemberAnswer {
+  result?: unknown;
+  /** Why the operation failed, in place of a result */
+  failed?: MeterMemberFailure;
+}
+
+export interface MeterMemberFailure {
+  kind: string;
+  subject?: string;
+  detail: string;
 }
 
 export interface MeterMissing {
@@ -1485,6 +1588,8 @@ export interface MeterMissing {
   channels: Count;
   list: MeterMissingEntry[];
   more: boolean;
+  /** Which members had a part in the answer; none if the node is in no cluster */
+  cluster?: MeterAnswered;
 }
 
 export interface MeterMissingEntry {
@@ -1541,6 +1646,8 @@ export interface MeterProgress {
   hours: MeterHour[];
   /** How late readings came, the shortest time first */
   arrived: MeterArrival[];
+  /** Which members had a part in the answer; none if the node is in no cluster */
+  cluster?: MeterAnswered;
 }
 
 export interface MeterRead {
@@ -1562,6 +1669,8 @@ export interface MeterReadings {
   channel: number;
   unit?: string;
   readings: MeterVersion[];
+  /** Which members had a part in the answer; none if the node is in no cluster */
+  cluster?: MeterAnswered;
 }
 
 export interface MeterReads {
@@ -1601,6 +1710,25 @@ export interface MeterRegistered {
   /** Readings that came before their meter */
   adopted: number;
   refused: MeterRefusal[];
+  /** Which members had a part in the answer; none if the node is in no cluster */
+  cluster?: MeterAnswered;
+}
+
+export interface MeterSum {
+  /** Acknowledged by any member */
+  accepted: Count;
+  /** By the members that keep them */
+  stored: Count;
+  /** For another member, or for the store */
+  waiting: Count;
+  /** By the member that keeps the meter, after they were acknowledged */
+  refused: Count;
+  /** Samples that a log dropped before they were forwarded */
+  lost: Count;
+  /** That arrived at a member more than once, after a failure; they are stored once */
+  repeated: Count;
+  /** Taken by another member */
+  forwarded: Count;
 }
 
 export interface MeterSystem {
@@ -1643,6 +1771,8 @@ export interface MeterVersion {
 
 export interface Meters {
   meters: MeterEntry[];
+  /** Which members had a part in the answer; none if the node is in no cluster */
+  cluster?: MeterAnswered;
 }
 
 export interface Method {
@@ -2249,7 +2379,7 @@ export interface ToReceive {
 
 export interface Token {
   name: string;
-  purpose: "record";
+  purpose: "record" | "member";
   under: string;
   created: Time;
 }
