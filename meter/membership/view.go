@@ -92,7 +92,11 @@ func readView(file string) (*view, error) {
 	if err == nil {
 		err = json.Unmarshal(data, v)
 	}
-	return v, err
+	if err != nil {
+		return nil, fmt.Errorf("it says for which cluster the store keeps meters, and cannot be read (%w): restore it from a copy, or move it away if "+
+			"metering.cluster has the members and copies for which the meters here were registered", err)
+	}
+	return v, nil
 }
 
 func same(a, b *view) bool {
