@@ -114,7 +114,7 @@ var errPassed = errors.New("readings that are passed on are below meters, and ar
 // Passed reads what Pass writes. It fails with fault.Invalid for everything else: who sends it is no member of a cluster.
 func Passed(body []byte) ([]meter.Reading, error) {
 	const op = "compact.Passed"
-	d := decoders.Get().(*decoder) //nolint:errcheck,forcetypeassert // it holds nothing else
+	d := decoders.Get().(*decoder)
 	defer decoders.Put(d)
 	b := &d.block
 	if err := d.wire.DecodeBlock(body, b); err != nil {
