@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -220,6 +221,9 @@ func (r *running) send(c *http.Client, a attack) (status int, media string, body
 	return resp.StatusCode, media, body
 }
 
+// absentPart is what the node of the test does not have.
+var absentPart = regexp.MustCompile(`/lab|/capacity|/metering/`)
+
 // judge says what is wrong with an answer.
 func judge(a attack, status int, media string, body []byte) string {
 	switch {
@@ -227,7 +231,7 @@ func judge(a attack, status int, media string, body []byte) string {
 		return "" // what is optional, or happens to be right
 	case status >= 500 && status != http.StatusServiceUnavailable && !isSOAP(a, media): // SOAP 1.1 wants 500 for each fault
 		return "nobody else is to blame"
-	case status == http.StatusServiceUnavailable && !strings.Contains(a.path, "/lab") && !strings.Contains(a.path, "/capacity"):
+	case status == http.StatusServiceUnavailable && !absentPart.MatchString(a.path):
 		return "the node has this part"
 	}
 	if isSOAP(a, media) {

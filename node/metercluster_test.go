@@ -314,8 +314,8 @@ func TestAttackOnlyMembersPassReadingsOnAndAskAsMembers(t *testing.T) {
 		token, method, path, body string
 		want                      int
 	}{
-		"an administrator asks as a member":      {admin, "POST", "metering/cluster/ask", ask, 401},
-		"an administrator passes readings on":    {admin, "POST", "metering/cluster/readings", "", 401},
+		"an administrator asks as a member":      {admin, "POST", "metering/cluster/ask", ask, 403},
+		"an administrator passes readings on":    {admin, "POST", "metering/cluster/readings", "", 403},
 		"a recorder passes readings on":          {recorder.Token, "POST", "metering/cluster/readings", "", 401},
 		"a member asks":                          {string(mine), "POST", "metering/cluster/ask", ask, 200},
 		"a member that is not listed asks":       {issued.Token, "POST", "metering/cluster/ask", ask, 403},

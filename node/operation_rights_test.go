@@ -54,7 +54,7 @@ func TestAttackEveryDeclaredOperationIsJudgedByTheRoleOfWhoAsksOverEveryWay(t *t
 			_, local := way.at.as(t, name, role)
 			for i := range list {
 				d := &list[i]
-				refused := !role.Includes(d.Role)
+				refused := d.Members || !role.Includes(d.Role) // members of a metering cluster have tokens of their own
 				if d.HTTP != "" {
 					if got := way.at.asked(t, d, local, ""); (got == http.StatusForbidden) != refused || (got < 400 && !d.Foreign) {
 						t.Errorf("%s over HTTP for %v: %d", d.Name, role, got)

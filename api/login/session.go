@@ -208,6 +208,11 @@ func (d *Door) member(r *http.Request) (identity.User, error) {
 		return identity.User{}, exchange.Fail(http.StatusForbidden, errMember)
 	}
 	user, err := d.Auth.Recognise(r.Context(), identity.Peer, token)
+	if fault.Is(err, fault.Refused) {
+		if other, known := d.Auth.Recognise(r.Context(), identity.Token, token); known == nil { // no guess: a token for something else
+			return identity.User{}, fault.E("api.authorise", fault.Refused, other.Name, errMember)
+		}
+	}
 	return user, d.failed(r, err)
 }
 
