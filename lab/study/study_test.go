@@ -50,11 +50,11 @@ func tiny() map[string]map[string]string {
 		"ami-1b":               {"concentrators": "1,3", "rate": "100", "bulk": "5", "requests": "2", "meters": "50"},
 		"ami-1c":               {"periods": "20", "concentrators": "2", "bulk": "5", "time": "60ms", "meters": "50"},
 		"ami-cluster":          {"members": "1,2", "bulk": "5", "concentrators": "2", "meters": "50", "warm-up": "50ms", "window": "300ms"},
-		"ami-2":                {"bulks": "3", "first-rate": "20", "most-rate": "80", "halvings": "0", "period": "100ms", "age": "50ms", "warm-up": "50ms", "window": "400ms"},
+		"ami-2":                {"bulks": "3", "first-rate": "20", "most-rate": "80", "halvings": "0", "period": "250ms", "age": "50ms", "warm-up": "250ms", "window": "1500ms"},
 		"ami-dehems":           {"scale": "0.0003", "concentrators": "1"},
 		"ami-itron":            {"scale": "0.0005", "concentrators": "1"},
 		"ami-tables":           {"bulk": "5", "concentrators": "2", "day-meters": "1000", "first-rate": "20", "most-rate": "40", "halvings": "0", "period": "100ms", "age": "50ms", "meters": "50", "warm-up": "50ms", "window": "300ms"},
-		"ami-3b":               {"periods": "20", "first-bulk": "2", "most-bulk": "8", "bulks": "3,4", "warm-up": "50ms", "window": "300ms"},
+		"ami-3b":               {"periods": "100", "first-bulk": "2", "most-bulk": "8", "bulks": "3,4", "warm-up": "200ms", "window": "1s"},
 		"ami-4":                {"concentrators": "2,4", "bulk": "5", "period": "50ms", "warm-up": "50ms", "window": "300ms"},
 		"ami-bulk":             {"bulks": "1,5", "at-once": "3", "warm-up": "50ms", "window": "300ms"},
 		"ami-parallel":         {"parallel": "1,3", "bulk": "5", "meters": "50", "warm-up": "50ms", "window": "300ms"},
@@ -83,8 +83,7 @@ func TestEveryExperimentRunsInATinySize(t *testing.T) {
 				t.Fatal("it measured nothing")
 			}
 			for _, m := range r.Cases {
-				// A node that shares a busy machine may keep up with nothing: the point up to which it does is 0 then.
-				if m.Median < 0 || (m.Median == 0 && e.Name != "ami-3b" && e.Name != "ami-2") || len(m.Values) != 1 {
+				if m.Median <= 0 || len(m.Values) != 1 {
 					t.Errorf("%s: %+v", m.Case.Name, m)
 				}
 				if e.Name == "chain" && !slices.ContainsFunc(m.Also, func(x experiment.Extra) bool { return x.Name == "live p99" && x.Values[0] > 0 }) {
