@@ -73,7 +73,7 @@ func verify(t testing.TB, dir string) audit.Report {
 // tamper changes the file as somebody with an editor would.
 func tamper(t testing.TB, dir, statement string, args ...any) {
 	t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(dir, audit.File))
+	db, err := sql.Open("sqlite3", filepath.Join(dir, audit.File))
 	must(t, err)
 	_, err = db.ExecContext(context.Background(), statement, args...)
 	must(t, err)

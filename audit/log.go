@@ -7,14 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"time"
 
-	_ "modernc.org/sqlite" // the database driver "sqlite"
-
 	"voltbus/fault"
+	"voltbus/internal/sqlite"
 	"voltbus/internal/descriptor"
 )
 
@@ -93,7 +91,7 @@ func (l *Log) open(ctx context.Context) error {
 	if err := private(l.file); err != nil {
 		return wrap("audit.Open", l.file, err)
 	}
-	db, err := sql.Open("sqlite", source(l.file)+"?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
+	db, err := sqlite.Open(l.file, sqlite.Options{})
 	if err != nil {
 		return wrap("audit.Open", l.file, err)
 	}
@@ -125,13 +123,6 @@ func private(file string) error {
 		return err
 	}
 	return f.Close()
-}
-
-func source(file string) string {
-	if abs, err := filepath.Abs(file); err == nil {
-		file = abs
-	}
-	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(file)}).String()
 }
 
 var errForeign = errors.New("is an SQLite file, but no audit log")

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"slices"
 
 	"voltbus/fault"
+	"voltbus/internal/sqlite"
 )
 
 // maxProblems is how many problems a report lists.
@@ -244,7 +244,7 @@ func VerifyFile(ctx context.Context, file, archives string, kept *Head) (Report,
 	case err != nil:
 		return Report{}, wrap(op, file, err)
 	}
-	db, err := sql.Open("sqlite", source(file)+"?mode=ro&_pragma=busy_timeout(5000)")
+	db, err := sqlite.Open(file, sqlite.Options{ReadOnly: true})
 	if err != nil {
 		return Report{}, wrap(op, file, err)
 	}

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"time"
 
-	_ "modernc.org/sqlite" // the database driver "sqlite"
-
 	"voltbus/fault"
 )
 

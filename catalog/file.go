@@ -6,15 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
-	_ "modernc.org/sqlite" // the database driver "sqlite"
-
 	"voltbus/fault"
+	"voltbus/internal/sqlite"
 )
 
 // readers is how many connections may be open: reads run beside each other and beside a write.
@@ -33,7 +30,7 @@ func openFile(ctx context.Context, name string, now func() time.Time) (*file, er
 	if err := private(name); err != nil {
 		return nil, err
 	}
-	db, err := sql.Open("sqlite", source(name))
+	db, err := sqlite.Open(name, sqlite.Options{ForeignKeys: true})
 	if err != nil {
 		return nil, err
 	}
@@ -56,16 +53,6 @@ func private(file string) error {
 		return err
 	}
 	return f.Close()
-}
-
-func source(file string) string {
-	if abs, err := filepath.Abs(file); err == nil {
-		file = abs
-	}
-	u := url.URL{Scheme: "file", Path: filepath.ToSlash(file)}
-	return u.String() + "?_txlock=immediate" +
-		"&_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)" +
-		"&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)"
 }
 
 var errCheck = errors.New("the file fails its check")

@@ -181,6 +181,9 @@ func beginRow(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, r *Repeat) (fre
 	if err != nil {
 		return false, err
 	}
+	if len(known.Answer) == 0 {
+		known.Answer = nil
+	}
 	copy(known.Hash[:], hash)
 	known.At = fromMicros(at)
 	*r = known

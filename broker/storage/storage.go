@@ -7,17 +7,15 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
-	_ "modernc.org/sqlite" // the database driver "sqlite"
-
 	"voltbus/broker"
 	"voltbus/broker/account"
 	"voltbus/fault"
+	"voltbus/internal/sqlite"
 )
 
 // File is the storage's name in the data directory.
@@ -63,13 +61,7 @@ func Open(ctx context.Context, dir string) (*Storage, error) {
 	if err != nil {
 		return nil, fault.E("storage.Open", fault.Unavailable, s.file, err)
 	}
-	name, err := filepath.Abs(s.file)
-	if err != nil {
-		return nil, fault.E("storage.Open", fault.Internal, s.file, err)
-	}
-	s.db, err = sql.Open("sqlite", (&url.URL{Scheme: "file", Path: filepath.ToSlash(name)}).String()+
-		"?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"+
-		fmt.Sprintf("&_pragma=wal_autocheckpoint(%d)", checkpoint))
+	s.db, err = sqlite.Open(s.file, sqlite.Options{Checkpoint: checkpoint})
 	if err != nil {
 		return nil, s.wrap("storage.Open", err)
 	}

@@ -9,16 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
-	_ "modernc.org/sqlite" // the database driver "sqlite"
-
 	"voltbus/control"
 	"voltbus/fault"
+	"voltbus/internal/sqlite"
 )
 
 // File is the journal's name in the data directory.
@@ -101,13 +99,7 @@ func (j *Journal) open(ctx context.Context) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	file, err := filepath.Abs(j.file)
-	if err != nil {
-		return err
-	}
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: filepath.ToSlash(file)}).String()+
-		"?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"+
-		fmt.Sprintf("&_pragma=wal_autocheckpoint(%d)", checkpoint))
+	db, err := sqlite.Open(j.file, sqlite.Options{Checkpoint: checkpoint})
 	if err != nil {
 		return err
 	}

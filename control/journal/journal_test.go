@@ -31,7 +31,7 @@ func opened(t *testing.T, dir string) (*journal.Journal, control.State) {
 
 func set(t *testing.T, dir, statement string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(dir, journal.File))
+	db, err := sql.Open("sqlite3", filepath.Join(dir, journal.File))
 	if err == nil {
 		_, err = db.ExecContext(t.Context(), statement)
 	}
@@ -62,7 +62,7 @@ func cut(t *testing.T, dir string) string {
 // older checks what the program before finds.
 func older(t *testing.T, dir string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(dir, journal.File))
+	db, err := sql.Open("sqlite3", filepath.Join(dir, journal.File))
 	if err != nil {
 		t.Fatal(err)
 	}

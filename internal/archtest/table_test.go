@@ -227,7 +227,7 @@ var owners = []owner{
 	{"github.com/apache/arrow-go/", nil, []string{"api/...", "node"}, "tests read with it what api/arrowstream writes; it is too large to be in the program"},
 	{"github.com/google/flatbuffers/", []string{"api/arrowstream"}, nil, "only api/arrowstream writes the metadata of Arrow"},
 	{"github.com/prometheus/", []string{"promql"}, nil, "only promql knows Prometheus' engine"},
-	{"modernc.org/sqlite", []string{"internal/sqlite", "catalog/...", "audit", "control/journal", "broker/storage"}, nil, "only catalog, the audit log, the state of control and the storage of the MQTT broker keep tables in SQLite"},
+	{"github.com/mattn/go-sqlite3", []string{"internal/sqlite"}, nil, "only internal/sqlite knows the driver"},
 	{"github.com/simonvetter/modbus", []string{"driver/modbus/...", "lab/..."}, nil, "only driver/modbus and the lab speak Modbus"},
 	{"github.com/spf13/", []string{"cmd/..."}, nil, "only programs have a command line"},
 	{"go.yaml.in/yaml", []string{"api/typescript", "config/...", "uplink/bundle", "document", "internal/strictyaml", "driver/...", "lab/...", "bench/..."}, []string{anything}, "a part is handed its own struct; only config, registries, inventories, experiments and the API's document are YAML"},

@@ -1,4 +1,4 @@
-// Package sqlite classifies errors of SQLite and words them so that they say what to do.
+// Package sqlite opens files of SQLite, and classifies its errors and words them so that they say what to do.
 package sqlite
 
 import (
@@ -8,14 +8,11 @@ import (
 	"fmt"
 	"io/fs"
 
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
+	"github.com/mattn/go-sqlite3"
 
 	"voltbus/fault"
 	"voltbus/internal/descriptor"
 )
-
-const primaryCode = 0xff // the lower byte of SQLite's extended result codes
 
 // File says what a file is, for the words of its errors. It is safe for concurrent use.
 type File struct {
@@ -34,7 +31,7 @@ type File struct {
 // Error returns err with its kind and words. An error that has its kind already, and nil, stay as they are.
 func (f *File) Error(op, subject string, err error) error {
 	var known *fault.Error
-	var failed *sqlite.Error
+	var failed sqlite3.Error
 	switch {
 	case err == nil:
 		return nil
@@ -71,26 +68,26 @@ func (f *File) isCorrupt(err error) bool {
 }
 
 // judge returns the kind of an error of SQLite, and words; "" where SQLite's own are all there is to say.
-func (f *File) judge(err *sqlite.Error) (fault.Kind, string) {
+func (f *File) judge(err sqlite3.Error) (fault.Kind, string) {
 	if descriptor.Exhausted() { // SQLite does not tell this from other reasons
 		return fault.Unavailable, "too many files are open in this process, or on the machine; raise the limit (LimitNOFILE, ulimit -n)"
 	}
-	switch err.Code() & primaryCode {
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+	switch err.Code {
+	case sqlite3.ErrCorrupt, sqlite3.ErrNotADB:
 		return fault.Corrupt, f.Name + " is damaged; " + f.Damaged
-	case sqlite3.SQLITE_ERROR, sqlite3.SQLITE_FORMAT:
+	case sqlite3.ErrError, sqlite3.ErrFormat:
 		if f.Fixed {
 			return fault.Corrupt, f.Name + " is damaged; " + f.Damaged
 		}
-	case sqlite3.SQLITE_FULL:
+	case sqlite3.ErrFull:
 		return fault.Unavailable, "the disk is full; make room"
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+	case sqlite3.ErrBusy, sqlite3.ErrLocked:
 		return fault.Unavailable, "another program holds " + f.Name + "; end it, or try again"
-	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN:
+	case sqlite3.ErrReadonly, sqlite3.ErrPerm, sqlite3.ErrCantOpen:
 		return fault.Refused, f.Name + " cannot be opened or written; check its permissions and those of its folder"
-	case sqlite3.SQLITE_INTERRUPT:
+	case sqlite3.ErrInterrupt:
 		return fault.Canceled, ""
-	case sqlite3.SQLITE_IOERR:
+	case sqlite3.ErrIoErr:
 		return fault.Unavailable, "the disk reports an error"
 	}
 	return fault.Internal, ""

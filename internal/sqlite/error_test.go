@@ -57,7 +57,7 @@ func TestErrorsHaveAKindAndSayWhatToDo(t *testing.T) {
 // query returns the error of a statement.
 func query(t *testing.T, file, statement string) error {
 	t.Helper()
-	db, err := sql.Open("sqlite", file)
+	db, err := sql.Open("sqlite3", file)
 	if err != nil {
 		t.Fatal(err)
 	}
