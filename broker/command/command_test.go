@@ -132,7 +132,10 @@ func TestAWriteEndsWithWhatTheDeviceReports(t *testing.T) {
 			return func(string, string) { b.report("setpoint", 21) }
 		}, 21, fault.Internal, 0, 1},
 		{"another value first does not end the wait", "setpoint", func(b *bench) func(string, string) {
-			return func(string, string) { b.report("setpoint", 19); time.AfterFunc(time.Second, func() { b.report("setpoint", 21) }) }
+			return func(string, string) {
+				b.report("setpoint", 19)
+				time.AfterFunc(time.Second, func() { b.report("setpoint", 21) })
+			}
 		}, 21, fault.Internal, time.Second, 1},
 		{"another value counts at the end of the time", "setpoint", func(b *bench) func(string, string) {
 			return func(string, string) { b.report("setpoint", 19) }
