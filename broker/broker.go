@@ -112,12 +112,13 @@ type Broker struct {
 	assigned uint64
 	counts   Counts
 
-	bindings map[string]*binding          // by topic
-	shared   map[*template.Match]*binding // of several topics
-	unknown  unknowns
-	work     work
-	keeper   keeper
-	stopping bool
+	bindings  map[string]*binding          // by topic
+	templates uint64                       // counts the sets of templates
+	shared    map[*template.Match]*binding // of several topics
+	unknown   unknowns
+	work      work
+	keeper    keeper
+	stopping  bool
 }
 
 // Counts are what happened since the broker was made.

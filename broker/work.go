@@ -75,6 +75,8 @@ type binding struct {
 	last   time.Time         // of its last message
 	stale  bool
 	listed bool // among those that may become stale
+	// set is the count of the set of templates that the match is of; 0 for a match of no template.
+	set uint64
 }
 
 // bound is a point of a binding.
@@ -86,7 +88,8 @@ type bound struct {
 	asked   bool   // is to be, with the batch
 	topic   string // of the message that named it first
 	command *template.Command
-	barred  bool // more than its device may have
+	barred  bool   // more than its device may have
+	tenant  string // the device whose message named it first
 	stamp   point.Stamp
 }
 
@@ -124,7 +127,7 @@ func (b *Broker) find(name string) *binding {
 	if m == nil {
 		return nil
 	}
-	return &binding{match: m}
+	return &binding{match: m, set: b.templates}
 }
 
 // record records what comes in, batch by batch: while one is on its way to the disk, the next gathers.
@@ -134,6 +137,9 @@ func (b *Broker) record(ctx context.Context) {
 	for ended := false; ; {
 		b.mu.Lock()
 		list := b.work.take()
+		if len(list) > 0 && r.set != b.templates {
+			r.renew()
+		}
 		b.mu.Unlock()
 		if len(list) == 0 {
 			if ended {
@@ -166,6 +172,7 @@ type recording struct {
 	b       *Broker
 	points  map[string]int // of each device
 	watched []*binding     // may become stale
+	set     uint64         // the count of the set of templates that it knows
 	fresh   []point.Info
 	freshAt []*bound
 	sure    []point.Sample // of messages that are answered
@@ -370,7 +377,7 @@ func (r *recording) pointOf(v *template.Reading) *bound {
 		return p
 	}
 	path := bd.match.Device.Join(v.Name)
-	p := &bound{name: strings.Clone(v.Name), path: path, kind: v.Value.Kind(), command: v.Command, topic: r.now.message.Topic}
+	p := &bound{name: strings.Clone(v.Name), path: path, kind: v.Value.Kind(), command: v.Command, topic: r.now.message.Topic, tenant: r.now.tenant}
 	most := r.b.mostPoints(r.now.tenant)
 	p.barred = path.Validate() != nil || most > 0 && r.points[r.now.tenant] >= most
 	if p.barred {
@@ -417,7 +424,7 @@ func (r *recording) describe(p *bound, v *template.Reading) {
 // findStale gives the points of topics that were silent for too long the quality bad(stale).
 func (r *recording) findStale(now time.Time) {
 	for _, bd := range r.watched {
-		if bd.stale || now.Sub(bd.last) < bd.match.Stale {
+		if bd.set != 0 && bd.set != r.set || bd.stale || now.Sub(bd.last) < bd.match.Stale {
 			continue
 		}
 		bd.stale = true

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 
+	"voltbus/broker/setting"
 	"voltbus/point"
 )
 
@@ -15,11 +16,13 @@ type Changes struct {
 	Changed []point.Path // devices to stop and start
 	Restart []string     // sections that only a new start of the node takes over
 	Allow   bool         // what ancestors may do here, uplink.allow, which holds at once
+	// Templates says that the templates of MQTT messages differ, mqtt.templates, which hold at once.
+	Templates bool
 }
 
 // Empty reports whether nothing differs.
 func (c Changes) Empty() bool {
-	return len(c.Added)+len(c.Removed)+len(c.Changed)+len(c.Restart) == 0 && !c.Allow
+	return len(c.Added)+len(c.Removed)+len(c.Changed)+len(c.Restart) == 0 && !c.Allow && !c.Templates
 }
 
 // Compare returns what must be done to get from one configuration to another. Where devices are
@@ -41,6 +44,7 @@ func Compare(before, after *Config) Changes {
 		}
 	}
 	c.Allow = !reflect.DeepEqual(before.Uplink.Allow, after.Uplink.Allow)
+	c.Templates = !reflect.DeepEqual(before.MQTT.Templates, after.MQTT.Templates)
 	for _, s := range []struct {
 		name    string
 		differs bool
@@ -54,7 +58,7 @@ func Compare(before, after *Config) Changes {
 		{"ingest", before.Ingest != after.Ingest},
 		{"metering", !reflect.DeepEqual(before.Metering, after.Metering)},
 		{"control", before.Control != after.Control},
-		{"mqtt", !reflect.DeepEqual(before.MQTT, after.MQTT)},
+		{"mqtt", !reflect.DeepEqual(withoutTemplates(before.MQTT), withoutTemplates(after.MQTT))},
 		{"uplink", !before.Uplink.equal(after.Uplink)},
 		{"agents", !reflect.DeepEqual(before.Agents, after.Agents)},
 	} {
@@ -63,6 +67,12 @@ func Compare(before, after *Config) Changes {
 		}
 	}
 	return c
+}
+
+// withoutTemplates is the section "mqtt" without what holds at once.
+func withoutTemplates(s setting.Section) setting.Section {
+	s.Templates = nil
+	return s
 }
 
 // equal compares all but what holds at once.

@@ -34,7 +34,7 @@ func openMQTT(ctx context.Context, n *Node) error {
 	if err != nil {
 		return err
 	}
-	n.mqtt, n.plant.found = f, f.Commands.Points
+	n.mqtt, n.plant.found, n.plant.adopt = f, f.Commands.Points, f.Adopt
 	return nil
 }
 

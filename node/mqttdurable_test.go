@@ -237,7 +237,7 @@ func TestWhatNoTemplateTakesIsShown(t *testing.T) {
 		return err == nil && len(list) == 2
 	})
 	both := strings.Join(list, "\n")
-	for _, want := range []string{`t/one/x/y j the payload is not JSON`, `t/one/a/b   {"v":1,"ts":1772366400} - name: "t"`, `topic: "t/{device}/a/b"`, "time: ts"} {
+	for _, want := range []string{`t/one/x/y j the payload is not JSON`, `t/one/a/b   {"v":1,"ts":1772366400} - name: "t a b"`, `topic: "t/{device}/a/b"`, "time: ts"} {
 		if !strings.Contains(both, want) {
 			t.Errorf("%q is not in\n%s", want, both)
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"voltbus/broker/setting"
 	"voltbus/catalog"
 	"voltbus/config"
 	"voltbus/control/dispatch"
@@ -26,6 +27,9 @@ type plant struct {
 	log     *slog.Logger
 
 	found func() []dispatch.Point // points of MQTT devices that can be commanded; nil without a broker
+
+	// adopt prepares other templates of MQTT messages; the function that it returns has them used. nil without a broker.
+	adopt func([]setting.Template) (begin func(), err error)
 
 	commands *dispatch.Dispatcher // set before the first change; nil for an idle node
 
@@ -67,12 +71,19 @@ func (p *plant) apply(ctx context.Context, cfg *config.Config) (config.Changes, 
 	if err != nil {
 		return changes, err
 	}
+	begin := func() {}
+	if changes.Templates && p.adopt != nil {
+		if begin, err = p.adopt(cfg.MQTT.Templates); err != nil {
+			return changes, err
+		}
+	}
 	if err := p.describe(ctx, cfg); err != nil {
 		return changes, err
 	}
 	if err := p.fleet.Apply(devices); err != nil {
 		return changes, err
 	}
+	begin()
 	if p.commands != nil {
 		if err := p.commands.Declare(ctx, p.controlled(cfg)); err != nil {
 			return changes, err
@@ -81,6 +92,7 @@ func (p *plant) apply(ctx context.Context, cfg *config.Config) (config.Changes, 
 	next := *before
 	next.Devices, next.Include = cfg.Devices, cfg.Include
 	next.Uplink.Allow = cfg.Uplink.Allow // what is taken away is taken at once
+	next.MQTT.Templates = cfg.MQTT.Templates
 	p.mu.Lock()
 	p.config = &next
 	p.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -64,7 +65,9 @@ type Front struct {
 	storage  *storage.Storage
 	host     *sparkplug.Host // nil if the node is none
 	doors    []broker.Door
-	cfg      Config
+	// templates are those in use.
+	templates atomic.Pointer[template.Set]
+	cfg       Config
 }
 
 // Open opens the storage, brings back what it kept, and listens. Nobody is served before Run.
@@ -75,10 +78,11 @@ func Open(ctx context.Context, cfg Config) (f *Front, err error) {
 			err = errors.Join(err, f.Close())
 		}
 	}()
-	templates, err := template.Compile(cfg.Setting.Templates)
+	templates, err := compile(cfg.Setting.Templates)
 	if err != nil {
-		return f, fault.E("front.Open", fault.Invalid, "mqtt.templates", err)
+		return f, err
 	}
+	f.templates.Store(templates)
 	if f.storage, err = storage.Open(ctx, cfg.Dir); err != nil {
 		return f, err
 	}
@@ -90,7 +94,7 @@ func Open(ctx context.Context, cfg Config) (f *Front, err error) {
 		Storage: f.storage, Send: func(topic string, payload []byte, within time.Duration) bool {
 			return broker.NewSender(f.Broker).Command(topic, payload, within)
 		},
-		Make: func(k command.Known) *template.Command { return f.commandOf(templates, k) }, Now: cfg.Now, Log: cfg.Log,
+		Make: func(k command.Known) *template.Command { return f.commandOf(k) }, Now: cfg.Now, Log: cfg.Log,
 	})
 	if err != nil {
 		return f, err
@@ -105,6 +109,27 @@ func Open(ctx context.Context, cfg Config) (f *Front, err error) {
 		return f, err
 	}
 	return f, f.listen()
+}
+
+func compile(list []setting.Template) (*template.Set, error) {
+	set, err := template.Compile(list)
+	if err != nil {
+		return nil, fault.E("front.Open", fault.Invalid, "mqtt.templates", err)
+	}
+	return set, nil
+}
+
+// Adopt prepares other templates; messages that arrive after the function that it returns was called become points by them.
+// A point that can be commanded stays so until the next start, even if no template has it any more.
+func (f *Front) Adopt(list []setting.Template) (begin func(), err error) {
+	set, err := compile(list)
+	if err != nil {
+		return nil, err
+	}
+	return func() {
+		f.templates.Store(set)
+		f.Broker.Adopt(set)
+	}, nil
 }
 
 // listen opens the doors.
@@ -130,11 +155,11 @@ func (f *Front) listen() error {
 }
 
 // commandOf returns how a point is commanded by the templates, nil if it is not any more.
-func (f *Front) commandOf(templates *template.Set, k command.Known) *template.Command {
+func (f *Front) commandOf(k command.Known) *template.Command {
 	if k.Detail != "" {
 		return f.host.Restore(k.Detail)
 	}
-	m := templates.Find(k.Topic)
+	m := f.templates.Load().Find(k.Topic)
 	if m == nil {
 		return nil
 	}

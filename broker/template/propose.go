@@ -2,6 +2,7 @@ package template
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -14,15 +15,19 @@ var plainName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 // none can be proposed. device is the name of who sent it, "" if it has none: its level of the topic then stays as it is.
 func Propose(topic, device string, payload []byte) string {
 	levels := strings.Split(topic, "/")
-	place, name := "mqtt/"+strings.Join(levels, "/"), levels[0]
+	place := "mqtt/" + strings.Join(levels, "/")
+	var words []string // of the name: different topics get different names
 	for i, l := range levels {
 		if l == "" {
 			return ""
 		}
 		if device != "" && l == device {
 			levels[i], place = "{device}", "mqtt/{device}"
+			continue
 		}
+		words = append(words, l)
 	}
+	name := cmp.Or(strings.Join(words, " "), "device")
 	body := bytes.TrimSpace(payload)
 	var lines []string
 	switch {

@@ -55,6 +55,10 @@ type (
 		Interval string          `json:"interval" doc:"With a unit, such as 10s"`
 		Config   json.RawMessage `json:"config" api:"object" doc:"What the driver needs, see its schema"`
 	}
+	// Template is a template of MQTT messages to add.
+	Template struct {
+		Template string `json:"template" api:"required,max=65536" doc:"An entry of mqtt.templates in YAML, such as one that mqtt.unknown proposes"`
+	}
 )
 
 // Most bytes of arguments.
@@ -76,12 +80,12 @@ var (
 	Apply = operation.Declare[Change, answer.ConfigApplied](operation.Spec{
 		Name: "config.apply", Before: "config.set", ID: "changeConfig", HTTP: "PUT /config", Role: identity.Engineer, Remote: true, Audited: true, Body: textBody, Wait: maxTrial,
 		Summary: "Write and apply a configuration", Result: "Applied",
-		Doc: "The text replaces the file in one step, comments and all, and what stood there is kept in the history. 409 if the file holds another version than the one given. 400 with all problems if the text is wrong; then nothing changes. Changes of other sections than devices and include need the role administrator, and hold after the node's next start.",
+		Doc: "The text replaces the file in one step, comments and all, and what stood there is kept in the history. 409 if the file holds another version than the one given. 400 with all problems if the text is wrong; then nothing changes. Changes of other sections than devices, include and mqtt.templates need the role administrator, and hold after the node's next start.",
 	})
 	Check = operation.Declare[Text, answer.ConfigCheck](operation.Spec{
 		Name: "config.check", HTTP: "POST /config/check", Role: identity.Engineer, Remote: true, Audited: true, Body: textBody,
 		Summary: "Judge a configuration without applying it", Result: "All problems, or what it would change",
-		Doc: "Changes of other sections than devices and include need the role administrator.",
+		Doc: "Changes of other sections than devices, include and mqtt.templates need the role administrator.",
 	})
 	Confirm = operation.Declare[Trial, operation.None](operation.Spec{
 		Name: "config.confirm", HTTP: "POST /config/confirm", Role: identity.Engineer, Remote: true, Audited: true, Body: smallBody,
@@ -118,6 +122,11 @@ var (
 		Summary: "Add a device to the configuration file, and apply it", Result: "Applied",
 		Doc: "409 if the path is taken; 400 with all problems if it is wrong.",
 	})
+	AddTemplate = operation.Declare[Template, answer.ConfigApplied](operation.Spec{
+		Name: "template.add", ID: "addMQTTTemplate", HTTP: "POST /mqtt/templates", Role: identity.Engineer, Audited: true, Body: deviceBody,
+		Summary: "Add a template of MQTT messages to the configuration file, and apply it", Result: "Applied",
+		Doc: "It stands behind the other templates, and takes messages at once. 400 with all problems if it is wrong, such as a name that another template has.",
+	})
 )
 
 // Operations lists what the part does. A nil Part answers that the node has no configuration file.
@@ -134,6 +143,7 @@ func (p *Part) Operations() []operation.Bound {
 		operation.Bind(Try, nil, devices{p}.try),
 		operation.Bind(Search, nil, devices{p}.search),
 		operation.Bind(Add, nil, devices{p}.add),
+		operation.Bind(AddTemplate, nil, p.addTemplate),
 	}
 	if p == nil {
 		return operation.Absent(list)
@@ -161,7 +171,7 @@ func (p *Part) get(context.Context, *operation.Call, *Nothing) (answer.Config, e
 	if cfg := p.meaning(out.Version, text); cfg != nil {
 		c := config.Compare(p.opts.Running(), cfg)
 		out.Restart = append(out.Restart, c.Restart...)
-		out.Applied = len(c.Added)+len(c.Removed)+len(c.Changed) == 0 && !c.Allow
+		out.Applied = len(c.Added)+len(c.Removed)+len(c.Changed) == 0 && !c.Allow && !c.Templates
 	}
 	return out, nil
 }

@@ -217,6 +217,9 @@ func Changes(c config.Changes) answer.ConfigChanges {
 	if c.Allow {
 		out.Words = append(out.Words, "uplink.allow is changed: what ancestors may do here")
 	}
+	if c.Templates {
+		out.Words = append(out.Words, "mqtt.templates is changed: messages that arrive from now on become points by it")
+	}
 	for _, section := range c.Restart {
 		out.Words = append(out.Words, "the section "+section+" changes when the node is started again")
 	}

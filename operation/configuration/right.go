@@ -26,7 +26,7 @@ var (
 // judge says what callers may change in the file of a part.
 type judge struct{ *Part }
 
-// mayChange checks who may make a change: engineers change devices only, since the other sections say where the node listens and what it keeps.
+// mayChange checks who may make a change: engineers change devices and templates of MQTT messages only, since the other sections say where the node listens and what it keeps.
 // Somebody of another node does it with a trial, nothing that needs a new start, and of uplink.allow administrators may take entries away.
 func (p judge) mayChange(c *operation.Call, to *change) error {
 	if !c.Remote {
@@ -87,7 +87,7 @@ func permitted(c *operation.Call, before, after *config.Config) error {
 		return nil
 	}
 	return fault.E("configuration.change", fault.Refused, userOf(c), fmt.Errorf(
-		"an %v may change devices; changes of %s need an administrator", c.Role, strings.Join(sections, ", ")))
+		"an %v may change devices and mqtt.templates; changes of %s need an administrator", c.Role, strings.Join(sections, ", ")))
 }
 
 // inFile returns what the file says now.

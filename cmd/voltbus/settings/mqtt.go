@@ -32,7 +32,7 @@ points.`,
 	}
 	for _, sub := range []*cobra.Command{
 		newMQTTStatus(f), newMQTTDevices(f), newMQTTAdd(f), newMQTTRemove(f), newMQTTRotate(f), newMQTTCertify(f), newMQTTProvision(f),
-		newMQTTClients(f), newMQTTUnknown(f),
+		newMQTTClients(f), newMQTTUnknown(f), newMQTTTemplate(f),
 	} {
 		f.Where.Register(sub)
 		shell.StrictArgs(sub)
@@ -321,6 +321,6 @@ func newMQTTUnknown(f *shell.Flags) *cobra.Command {
 		},
 	}
 	out.Register(cmd)
-	cmd.Flags().BoolVar(&propose, "propose", false, "print templates that would take them, to be put into mqtt.templates")
+	cmd.Flags().BoolVar(&propose, "propose", false, "print templates that would take them; voltbus mqtt template adds one")
 	return cmd
 }

@@ -1,0 +1,36 @@
+package broker
+
+import (
+	"slices"
+
+	"voltbus/broker/template"
+)
+
+// Adopt has messages that arrive from now on become points by other templates.
+func (b *Broker) Adopt(set *template.Set) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.cfg.Templates = set
+	b.templates++
+	clear(b.bindings)
+	for name, u := range b.unknown.topics {
+		if u.Template != "" || b.find(name) != nil {
+			delete(b.unknown.topics, name)
+		}
+	}
+}
+
+// renew forgets what is known of the points of templates that are not used any more: those of messages on their way are found
+// anew. The broker's lock is held.
+func (r *recording) renew() {
+	r.set = r.b.templates
+	r.watched = slices.DeleteFunc(r.watched, func(bd *binding) bool { return bd.set != 0 && bd.set != r.set })
+	clear(r.points)
+	for _, bd := range r.b.shared {
+		for _, p := range bd.points {
+			if !p.barred {
+				r.points[p.tenant]++
+			}
+		}
+	}
+}
