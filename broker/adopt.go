@@ -7,7 +7,7 @@ import (
 )
 
 // Adopt has messages that arrive from now on become points by other templates.
-func (b *Broker) Adopt(set *template.Set) {
+func Adopt(b *Broker, set *template.Set) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.cfg.Templates = set

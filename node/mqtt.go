@@ -9,6 +9,7 @@ import (
 	"voltbus/api/answer"
 	"voltbus/api/listener"
 	"voltbus/broker/front"
+	"voltbus/config"
 	"voltbus/device"
 	"voltbus/fault"
 	"voltbus/identity/pki"
@@ -34,7 +35,8 @@ func openMQTT(ctx context.Context, n *Node) error {
 	if err != nil {
 		return err
 	}
-	n.mqtt, n.plant.found, n.plant.adopt = f, f.Commands.Points, f.Adopt
+	n.mqtt, n.plant.found = f, f.Commands.Points
+	n.plant.adopt = func(cfg *config.Config) (func(), error) { return f.Adopt(cfg.MQTT.Templates) }
 	return nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 
-	"voltbus/broker/setting"
 	"voltbus/catalog"
 	"voltbus/config"
 	"voltbus/control/dispatch"
@@ -29,7 +28,7 @@ type plant struct {
 	found func() []dispatch.Point // points of MQTT devices that can be commanded; nil without a broker
 
 	// adopt prepares other templates of MQTT messages; the function that it returns has them used. nil without a broker.
-	adopt func([]setting.Template) (begin func(), err error)
+	adopt func(*config.Config) (begin func(), err error)
 
 	commands *dispatch.Dispatcher // set before the first change; nil for an idle node
 
@@ -73,7 +72,7 @@ func (p *plant) apply(ctx context.Context, cfg *config.Config) (config.Changes, 
 	}
 	begin := func() {}
 	if changes.Templates && p.adopt != nil {
-		if begin, err = p.adopt(cfg.MQTT.Templates); err != nil {
+		if begin, err = p.adopt(cfg); err != nil {
 			return changes, err
 		}
 	}

@@ -128,7 +128,7 @@ func (f *Front) Adopt(list []setting.Template) (begin func(), err error) {
 	}
 	return func() {
 		f.templates.Store(set)
-		f.Broker.Adopt(set)
+		broker.Adopt(f.Broker, set)
 	}, nil
 }
 

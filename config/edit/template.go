@@ -10,7 +10,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"voltbus/broker/setting"
 	"voltbus/config"
 	"voltbus/fault"
 	"voltbus/internal/strictyaml"
@@ -18,10 +17,9 @@ import (
 
 // Added is a configuration with one more template of MQTT messages.
 type Added struct {
-	setting.Template // the one that was added
-
-	Text   []byte // of the file; nil if there is none
-	Config *config.Config
+	Name, Topic string // of the one that was added
+	Text        []byte // of the file; nil if there is none
+	Config      *config.Config
 }
 
 var (
@@ -56,8 +54,9 @@ func AddTemplate(at config.Place, text, entry []byte) (Added, error) {
 			out.Text, err = next, failed
 			continue
 		}
-		if t := templateAdded(before, after); t != nil {
-			return Added{Template: *t, Text: next, Config: after}, nil
+		if list := after.MQTT.Templates; templateAdded(before, after) {
+			last := &list[len(list)-1]
+			return Added{last.Name, last.Topic, next, after}, nil
 		}
 	}
 	return out, err
@@ -78,15 +77,12 @@ func entryOf(text []byte) (*yaml.Node, error) {
 	return root, nil
 }
 
-// templateAdded returns the last template if it is all that the configurations differ in.
-func templateAdded(before, after *config.Config) *setting.Template {
+// templateAdded reports whether the last template is all that the configurations differ in.
+func templateAdded(before, after *config.Config) bool {
 	had, has := before.MQTT.Templates, after.MQTT.Templates
 	c := config.Compare(before, after)
 	c.Templates = false
-	if !c.Empty() || len(has) != len(had)+1 || len(had) > 0 && !reflect.DeepEqual(had, has[:len(had)]) {
-		return nil
-	}
-	return &has[len(had)]
+	return c.Empty() && len(has) == len(had)+1 && (len(had) == 0 || reflect.DeepEqual(had, has[:len(had)]))
 }
 
 // within returns the value of a key of a mapping with its key, nil if it is not there.

@@ -55,7 +55,7 @@ func TestATemplateIsAddedBehindTheOthers(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", got.Text, c.after)
 			}
 			if got.Name != "plug state" || got.Config.MQTT.Templates[len(got.Config.MQTT.Templates)-1].Topic != "plug/{device}/state" {
-				t.Errorf("added is %+v", got.Template)
+				t.Errorf("added is %+v", got)
 			}
 		})
 	}
