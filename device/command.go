@@ -98,6 +98,24 @@ func (f *Fleet) Priorities(ctx context.Context, path point.Path) ([]point.Value,
 	return array, nil
 }
 
+// Do has do talk to a device, as the goroutine that owns its line would. It waits until ctx ends at most; do has the time-out of the
+// device. Errors are those of Read, or what do returned.
+func (f *Fleet) Do(ctx context.Context, device point.Path, do func(context.Context, driver.Session) error) error {
+	const op = "device.Do"
+	u := f.roster.unitAt(device)
+	if u == nil {
+		return fault.E(op, fault.NotFound, string(device), errNoDevice)
+	}
+	err := f.askable(u)
+	if err == nil {
+		err = line.Call(ctx, u, do)
+	}
+	if err != nil {
+		return fault.E(op, trouble.KindOf(err), string(device), err)
+	}
+	return nil
+}
+
 // askable reports why a device cannot be asked now.
 func (f *Fleet) askable(u *line.Device) error {
 	switch {

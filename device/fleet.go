@@ -22,6 +22,9 @@ type Fleet struct {
 	out    *line.Emitter
 	log    *slog.Logger
 	roster *roster
+
+	mu      sync.Mutex
+	configs []Config // of the last Apply
 }
 
 // New returns a fleet without devices that emits to out. It starts nothing.
@@ -46,6 +49,9 @@ func (f *Fleet) Apply(devices []Config) error {
 	if err != nil {
 		return err
 	}
+	f.mu.Lock()
+	f.configs = checked
+	f.mu.Unlock()
 	f.roster.set(checked)
 	return nil
 }

@@ -10,6 +10,7 @@ package driver
 import (
 	"context"
 	"errors"
+	"time"
 
 	"voltbus/point"
 )
@@ -315,4 +316,29 @@ type Found struct {
 	Info   point.Info        // with a proposed name
 	Sample point.Sample      // its present value
 	Entry  map[string]string // what the list of points of the configuration must say to have it, by column
+}
+
+// Logged is a Config of a device that may keep a log of its points.
+type Logged interface {
+	// LogSpan returns how far back gaps of points are to be filled from the log; 0 for not at all.
+	LogSpan() time.Duration
+}
+
+// LogReader is a Session whose device logs points by itself, so that what was missed while it could not be reached can be
+// read later.
+type LogReader interface {
+	// LoggedPoints returns the names of the points that the device logs. It may ask the device; errors are those of Read.
+	LoggedPoints(ctx context.Context) ([]string, error)
+	// ReadLog returns what the device logged of a point later than one time and earlier than another, the oldest first, each
+	// with the time that the device gave it and the quality point.Backfilled, unless the device says something else of it.
+	// It reads a part: to go on, call it again from Part.Next. The same record has the same time in each call. Errors are
+	// those of Read.
+	ReadLog(ctx context.Context, name string, after, before time.Time) (LogPart, error)
+}
+
+// LogPart is a part of what a device logged.
+type LogPart struct {
+	Samples []point.Sample // Point holds the bare name
+	More    bool           // there is more to be read
+	Next    time.Time      // from when on; later than after in the request
 }

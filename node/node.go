@@ -285,6 +285,7 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	start("presence", n.presence.Run)
 	start("devices", n.fleet.Run)
+	start("recovery", n.fleet.Recovery(n.recorded()).Run)
 	if n.dispatcher != nil {
 		start("announcements", func(ctx context.Context) error { return announceControl(ctx, n.dispatcher, n.bus) })
 		start("control", n.dispatcher.Run)

@@ -14,6 +14,7 @@ const (
 	Estimated   Quality = 0x02 // calculated for a gap
 	Edited      Quality = 0x03 // corrected by a person
 	Override    Quality = 0x04 // the device reports a locally forced value
+	Backfilled  Quality = 0x05 // the device logged it while it could not be read, and told it later
 
 	Uncertain      Quality = 0x40
 	UncertainClock Quality = 0x41 // the time is doubtful: the clock of the device or node jumped
@@ -35,7 +36,7 @@ const (
 
 var qualityNames = map[Quality]string{
 	Good: "good", Substituted: "good(substituted)", Estimated: "good(estimated)",
-	Edited: "good(edited)", Override: "good(override)",
+	Edited: "good(edited)", Override: "good(override)", Backfilled: "good(backfilled)",
 	Uncertain: "uncertain", UncertainClock: "uncertain(clock)", UncertainRange: "uncertain(range)",
 	Bad: "bad", BadUnreachable: "bad(unreachable)", BadTimeout: "bad(timeout)",
 	BadDevice: "bad(device)", BadConfig: "bad(config)", BadValue: "bad(value)",

@@ -77,6 +77,10 @@ type Config struct {
 	// COVConfirmed has the device repeat notifications that are lost; true if left out.
 	COVConfirmed bool `yaml:"cov_confirmed"`
 
+	// Backfill is how far back gaps of points are filled from the trend logs of the device once it can be reached again;
+	// 168h, a week, if left out, 0s for not at all.
+	Backfill time.Duration `yaml:"backfill"`
+
 	// MinPriority is the most urgent priority at which this node may command the device, 1 to 16; 1 if left out.
 	MinPriority int `yaml:"min_priority"`
 
@@ -93,7 +97,7 @@ type Config struct {
 func NewConfig() *Config {
 	return &Config{
 		BBMDTTL: time.Minute, Timeout: 3 * time.Second, Retries: 1, MaxInFlight: 1, StatusFlags: true,
-		COVLifetime: 5 * time.Minute, COVConfirmed: true, MinPriority: 1,
+		COVLifetime: 5 * time.Minute, COVConfirmed: true, Backfill: 7 * 24 * time.Hour, MinPriority: 1,
 	}
 }
 
@@ -161,8 +165,12 @@ func (c *Config) Priority(place int) int {
 	return 0
 }
 
+// LogSpan implements driver.Logged.
+func (c *Config) LogSpan() time.Duration { return c.Backfill }
+
 var (
 	_ driver.Encoder      = (*Config)(nil)
+	_ driver.Logged       = (*Config)(nil)
 	_ driver.Prioritizing = (*Config)(nil)
 )
 

@@ -40,6 +40,7 @@ func (c *Config) Validate() []error {
 	k.add(c.MaxAPDU != 0 && (c.MaxAPDU < 50 || c.MaxAPDU > 1476), "max_apdu", "%d is out of range; write a number from 50 to 1476, or leave it out", c.MaxAPDU)
 	k.add(c.MaxPerRequest < 0 || c.MaxPerRequest > 1000, "max_per_request", "%d is out of range; write a number from 1 to 1000, or leave it out", c.MaxPerRequest)
 	k.add(c.COVLifetime < 10*time.Second || c.COVLifetime > 24*time.Hour, "cov_lifetime", "%v is out of range; write a duration from 10s to 24h, such as 5m", c.COVLifetime)
+	k.add(c.Backfill < 0 || c.Backfill > 366*24*time.Hour, "backfill", "%v is out of range; write a duration up to 8784h, such as 168h, or 0s to leave gaps as they are", c.Backfill)
 	k.add(c.MinPriority < 1 || c.MinPriority > 16, "min_priority", "%d is out of range; write 1, the most urgent, to 16", c.MinPriority)
 	k.add(c.Registry.Missing(), "registry", "is empty; write a list of points, or the name of a CSV or YAML file")
 	c.compile()

@@ -22,6 +22,8 @@ const retryAbsent = 10 * time.Minute
 
 // session is one device of the configuration.
 type session struct {
+	logs // what the device logs by itself
+
 	line    *line
 	station station
 	config  *Config
@@ -43,7 +45,7 @@ type state struct {
 
 func newSession(l *line, c *Config) (*session, error) {
 	s := &session{line: l, config: c, items: c.items, byName: make(map[string]int, len(c.items)), states: make([]state, len(c.items))}
-	s.station = station{config: c, socket: l.socket}
+	s.station, s.logs.session = station{config: c, socket: l.socket}, s
 	if c.Address != "" {
 		at, err := network.ParseStation(c.Address)
 		if err != nil {

@@ -80,6 +80,7 @@ var table = []rule{
 	{"device/timestamp", []string{"point"}, nil, "times of samples are arithmetic"},
 	{"device/acquisition", []string{"driver", "device/schedule", "point", "fault"}, nil, "how a device is read does not depend on who reads it"},
 	{"device/line", []string{"driver", "device/...", "point", "fault"}, nil, "a line knows neither the other lines nor what becomes of its scans"},
+	{"device/recovery", []string{"device/acquisition", "driver", "point", "fault"}, nil, "what devices logged is read through their owner, and recorded by functions that it is given"},
 	{"device", []string{"driver", "device/...", "point", "fault"}, append([]string{"protocol/dnp3/..."}, parts...), "the device owner publishes through functions that node gives it"},
 
 	{"bus/client", []string{"bus/...", "api/answer", "operation", "wire", "point", "fault", "identity", "identity/registry"}, parts, "a client of the bus knows what is sent on it; the answers of the node have the shapes of the API, and what it is asked for is declared in package operation"},

@@ -12,3 +12,10 @@ func BACnet(t testing.TB, args ...string) *Process {
 	script := filepath.Join(folder(), "bacnet_peer.py")
 	return start(t, Python(t), append([]string{script}, args...))
 }
+
+// BACnetSite starts bacnet_site.py, a device that logs and has alarms, with an address such as "10.66.0.11/24" and an instance, and
+// waits until it is ready. It is stopped when the test ends. It belongs into a [Namespace].
+func BACnetSite(t testing.TB, args ...string) *Process {
+	t.Helper()
+	return start(t, Python(t), append([]string{filepath.Join(folder(), "bacnet_site.py")}, args...))
+}

@@ -18,6 +18,7 @@ type Entry struct {
 	Writable    string            `yaml:"writable"`       // true or false
 	Priority    string            `yaml:"priority"`       // of writes without a level; the object has a priority array
 	COV         string            `yaml:"cov"`            // whether changes are subscribed to
+	TrendLog    string            `yaml:"trend_log"`      // that logs the point, such as trend-log:3; found by itself if empty
 	Default     string            `yaml:"default"`        // what commands go back to
 	Min         string            `yaml:"min"`            // the least that may be commanded
 	Max         string            `yaml:"max"`            // the most
@@ -48,6 +49,7 @@ var columns = map[string]func(*Entry) *string{
 	"write_priority":      func(e *Entry) *string { return &e.Priority },
 	"cov":                 func(e *Entry) *string { return &e.COV },
 	"cov_flag":            func(e *Entry) *string { return &e.COV },
+	"trend_log":           func(e *Entry) *string { return &e.TrendLog },
 	"default":             func(e *Entry) *string { return &e.Default },
 	"default_value":       func(e *Entry) *string { return &e.Default },
 	"min":                 func(e *Entry) *string { return &e.Min },
@@ -60,7 +62,7 @@ var columns = map[string]func(*Entry) *string{
 var registryTable = registry.Format[Entry]{
 	Noun: "point", Needs: "name and object", Example: "ahu1.csv",
 	Known: "name, object, object_type, instance, property, array_index, type, states, unit, writable, " +
-		"priority, cov, default, min, max, description or tag:…",
+		"priority, cov, trend_log, default, min, max, description or tag:…",
 	Columns: columns,
 	Ignored: []string{"point_name", "reference_point_name", "unit_details", "units_details", "comment", "comments"},
 	Tags:    func(e *Entry) *map[string]string { return &e.Tags },

@@ -29,6 +29,8 @@ type Item struct {
 	Prioritized bool
 	Priority    uint8
 	COV         bool // changes may be subscribed to
+	// TrendLog is the trend log of the device that logs the point, if the registry names one.
+	TrendLog *encoding.ObjectID
 
 	unit, description string
 	preset            point.Value
@@ -98,6 +100,8 @@ func (e *Entry) check() (t Item, problems []error) {
 	fail("priority", t.priority(e.Priority))
 	t.COV, err = t.cov(e.COV)
 	fail("cov", err)
+	t.TrendLog, err = trendLog(e.TrendLog)
+	fail("trend_log", err)
 	t.presets(e, fail)
 	return t, problems
 }
@@ -186,6 +190,21 @@ func (t *Item) cov(text string) (bool, error) {
 		err = errors.New("is true, but only the present value of an object is subscribed to; leave it out")
 	}
 	return wanted, err
+}
+
+// trendLog reads which object logs the point.
+func trendLog(text string) (*encoding.ObjectID, error) {
+	if text == "" {
+		return nil, nil //nolint:nilnil // none is named
+	}
+	if !strings.ContainsAny(text, ":,") {
+		text = "trend-log:" + text
+	}
+	id, err := encoding.ParseObjectID(text)
+	if err == nil && id.Type != enum.TrendLog {
+		err = fmt.Errorf("%q is no trend log; write its type and instance, such as trend-log:3", text)
+	}
+	return &id, err
 }
 
 // presets reads what commands go back to, and their bounds.

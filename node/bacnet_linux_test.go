@@ -1,0 +1,123 @@
+package node_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"voltbus/api/client"
+	"voltbus/operation/devices"
+	"voltbus/testing/peers"
+)
+
+// reachable connects the device with an address of the namespace, or cuts it off: what is sent to it is dropped.
+func reachable(t *testing.T, address string, there bool) {
+	t.Helper()
+	commands := []string{"addr del " + address + "/24 dev lo", "route add blackhole " + address + "/32 table local"}
+	if there {
+		commands = []string{"route del blackhole " + address + "/32 table local", "addr add " + address + "/24 brd + dev lo"}
+	}
+	for _, command := range commands {
+		if out, err := exec.CommandContext(t.Context(), "ip", strings.Fields(command)...).CombinedOutput(); err != nil {
+			t.Fatalf("ip %s: %v\n%s", command, err, out)
+		}
+	}
+}
+
+// logging is a node with a device that counts up four times a second, and logs it. Its clock is in another zone.
+const logging = listenAnywhere + `
+devices:
+  - path: site/ahu
+    driver: bacnet
+    interval: 1s
+    config:
+      local: 10.66.0.2/24
+      address: 10.66.0.11
+      device: 11
+      timeout: 300ms
+      retries: 0
+      registry: [{name: count, object: "analog-input:1"}, {name: watched, object: "analog-input:2"}]
+`
+
+// course is what is recorded of a counter.
+type course struct {
+	values     map[string]int // how often each value is there
+	backfilled int
+	longest    time.Duration // between two samples with a value
+	first      time.Time
+}
+
+func courseOf(t *testing.T, r *running, path string, from time.Time) course {
+	t.Helper()
+	span := client.Span{Points: []string{path}, From: from.Format(time.RFC3339Nano), To: time.Now().Add(time.Minute).Format(time.RFC3339Nano)}
+	got, err := r.Client.Range(t.Context(), span, 100_000, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := course{values: map[string]int{}}
+	var last time.Time
+	for _, series := range got.Series {
+		for _, s := range series.Samples {
+			if len(s.Value) == 0 || string(s.Value) == "null" {
+				continue
+			}
+			if s.Quality == "good(backfilled)" {
+				c.backfilled++
+				c.values[s.Time().String()]++
+			}
+			if last.IsZero() {
+				c.first = s.Time()
+			} else {
+				c.longest = max(c.longest, s.Time().Sub(last))
+			}
+			last = s.Time()
+		}
+	}
+	return c
+}
+
+func TestTheCourseOfADeviceThatWasCutOffHasNoHole(t *testing.T) {
+	if !peers.Namespace(t, "10.66.0.2/24", "10.66.0.11/24") {
+		return
+	}
+	peers.BACnetSite(t, "10.66.0.11/24", "11", "-300")
+	dir, begin := t.TempDir(), time.Now()
+	r := run(t, load(t, dir, logging))
+	state := func() string {
+		d, err := client.Do(t.Context(), r.Client, devices.List, struct{}{})
+		if err != nil || len(d.Devices) == 0 {
+			return ""
+		}
+		return d.Devices[0].State
+	}
+	eventually(t, "the device is read", func() bool { return !courseOf(t, r, "site/ahu/count", begin).first.IsZero() })
+
+	reachable(t, "10.66.0.11", false)
+	away := time.Now()
+	eventually(t, "the device is away for some scans", func() bool { return state() == "offline" && time.Since(away) > 4*time.Second })
+	reachable(t, "10.66.0.11", true)
+	eventually(t, "the gap is filled from its trend log", func() bool { return courseOf(t, r, "site/ahu/count", begin).backfilled >= 8 })
+	c := courseOf(t, r, "site/ahu/count", begin)
+	if c.longest > 2*time.Second {
+		t.Errorf("the longest hole has %v", c.longest)
+	}
+
+	r.halt() // the node itself is away
+	stopped := time.Now()
+	eventually(t, "some records are logged meanwhile", func() bool { return time.Since(stopped) > 4*time.Second })
+	r = run(t, load(t, dir, logging))
+	eventually(t, "the gap of the node is filled", func() bool { return courseOf(t, r, "site/ahu/count", begin).backfilled >= c.backfilled+8 })
+	again := courseOf(t, r, "site/ahu/count", begin)
+	if again.longest > 2*time.Second {
+		t.Errorf("the longest hole has %v", again.longest)
+	}
+	for at, n := range again.values {
+		if n > 1 {
+			t.Errorf("the record of %s is there %d times", at, n)
+		}
+	}
+	if courseOf(t, r, "site/ahu/watched", begin).backfilled != 0 {
+		t.Errorf("a point without a log was filled")
+	}
+}
