@@ -285,7 +285,7 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	start("presence", n.presence.Run)
 	start("devices", n.fleet.Run)
-	start("recovery", n.fleet.Recovery(n.recorded()).Run)
+	start("recovery", n.fleet.Recovery(recorded(n)).Run)
 	if n.dispatcher != nil {
 		start("announcements", func(ctx context.Context) error { return announceControl(ctx, n.dispatcher, n.bus) })
 		start("control", n.dispatcher.Run)

@@ -10,7 +10,7 @@ import (
 )
 
 // recorded is where samples of devices are kept, for gaps to be found and filled.
-func (n *Node) recorded() device.History {
+func recorded(n *Node) device.History {
 	h := device.History{Record: n.recorder.Record}
 	if s := n.history.Store(); s != nil {
 		h.Read = func(ctx context.Context, p point.Path, from, to time.Time, emit func([]point.Sample) error) error {
