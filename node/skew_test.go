@@ -398,7 +398,7 @@ func (v *versioned) look(below string) answer.Node {
 	v.t.Helper()
 	n, err := client.Do(wait(v.t), v.Client, nodesop.Get, nodesop.Name{Name: below})
 	if err != nil {
-		v.t.Fatal(err)
+		v.t.Fatalf("%s: %v", v.name, err)
 	}
 	return n
 }
@@ -413,6 +413,10 @@ func (r *row) tellsOutage(parent int, old string) {
 		return
 	}
 	for _, above := range r.nodes[:parent] {
+		eventually(r.t, above.name+" knows "+child, func() bool {
+			_, err := client.Do(wait(r.t), above.Client, nodesop.Get, nodesop.Name{Name: child})
+			return err == nil
+		})
 		silent := above.program == old || n.program == old // it may be
 		eventually(r.t, above.name+" says of "+child+" what "+n.name+" counted, and nothing else", func() bool {
 			counted = n.look(child).Outages
