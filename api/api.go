@@ -1,5 +1,5 @@
-// Package api is the HTTP interface of a node: it finds the route of a request, authorises the caller, and has the request answered. Its
-// shapes are those of package answer; openapi.yaml documents them.
+// Package api is the HTTP interface of a node: it finds the route of a request, authorises the caller, and has the request answered. The
+// types of its bodies are those of package answer; openapi.yaml documents them.
 package api
 
 import (
@@ -23,11 +23,11 @@ import (
 	"voltbus/point"
 )
 
-// Config is what the handler needs. A source that is nil makes its routes answer that this node
-// does not have it; Auth and Log must be there.
+// Config is what the handler needs. A nil source makes its routes answer that this node has no such
+// part; Auth and Log are required.
 type Config struct {
 	Auth    login.Auth
-	Points  stream.Points // by which streams are filtered
+	Points  stream.Points // for filtering streams
 	Live    stream.Live
 	Ledger  stream.Ledger
 	Health  exposition.Health
@@ -35,71 +35,71 @@ type Config struct {
 	Stats   exposition.Stats
 	// MQTT counts clients and messages of the MQTT broker; nil without one.
 	MQTT func() answer.MQTTStatus
-	// Processes are the agents that are installed here.
+	// Processes are the agents installed here.
 	Processes upload.Processes
 	Lab       Lab
 	// Admission records readings from outside, and Repeats remembers those with an idempotency key;
 	// without Repeats the key means nothing.
 	Admission intake.Admission
 	Repeats   intake.Repeats
-	// Meters is the web service of a metering data system; nil for a node that is none.
+	// Meters is the web service of a metering data system; nil for a node without one.
 	Meters intake.Meters
 	Rates  intake.Rates
-	// Bounds say which times of readings are believed; the zero value believes all.
+	// Bounds is the accepted range of times of readings; the zero value accepts all.
 	Bounds  point.Bounds
 	Version answer.Version
 
-	// Logbook has the newest records of the node's own log; nil for a node that does not run.
+	// Logbook has the newest records of the node's own log; nil for a node that keeps none.
 	Logbook stream.Logbook
 
 	// Audit is called with changes by people and with refusals; may be nil.
 	Audit exchange.Audit
 
-	Operations *operation.Table // nil: none of the declared ones
+	Operations *operation.Table // nil: no declared operations
 	Control    *access.Access
 
 	Bus    stream.Bus
 	People login.People
-	Agents upload.Agents // by whose grants it is checked who changes their programs; nil: nobody needs a role for them
+	Agents upload.Agents // whose grants decide who may change their programs; nil: no role is needed
 	Remote exchange.Remote
 	Nodes  stream.Nodes
 	Node   string // the node's name
 
-	// Prometheus answers below /prometheus/api/v1, to readers that were recognised.
+	// Prometheus serves /prometheus/api/v1 for authenticated readers.
 	Prometheus http.Handler
-	// Page answers what is neither under /api nor /metrics: the web page.
+	// Page serves the web page: all paths outside /api and /metrics.
 	Page http.Handler
 	// Hosts are the names by which a browser may call this node; empty allows all. A node that
-	// listens on loopback sets LoopbackHosts, so that no foreign page reaches it by a DNS name
-	// that was rebound to 127.0.0.1.
+	// listens on loopback sets LoopbackHosts, so that no foreign page reaches it through a DNS name
+	// rebound to 127.0.0.1.
 	Hosts []string
 	Log   *slog.Logger
 	Now   func() time.Time // the clock; nil for time.Now
 
 	KeepAlive    time.Duration // between comments of an idle stream; 0 for 15 s
 	WriteTimeout time.Duration // how long a reader may block one write; 0 for 10 s
-	Gather       time.Duration // how long live messages are collected before they are written; 0 for 50 ms
+	Gather       time.Duration // how long live messages are collected before a write; 0 for 50 ms
 	StreamBuffer int           // bytes that may wait for one reader of a stream; 0 for 1 MiB
 	MaxReaders   int           // readers of streams at once; 0 for 1000
 
-	StatementPatience time.Duration // that a statement in SQL waits for its turn; 0 for 30 s
-	BodyGrace         time.Duration // how long a body may take to arrive, however slowly; 0 for 30 s
-	Look              time.Duration // between two looks whether who is being answered may still ask; 0 for 2 s
-	// Certified recognises who shows a client certificate and no other secret; nil: nobody is known by one.
+	StatementPatience time.Duration // how long an SQL statement waits for its turn; 0 for 30 s
+	BodyGrace         time.Duration // how long a body may take to arrive at any speed; 0 for 30 s
+	Look              time.Duration // interval at which the rights of a caller are checked during an answer; 0 for 2 s
+	// Certified recognises callers with a client certificate and no other secret; nil: client certificates
+	// identify nobody.
 	Certified  func(chain []*x509.Certificate) (identity.User, error)
-	BrowserKey []byte // by which browsers that have logged in are known again; nil: until the next start
+	BrowserKey []byte // key for recognising browsers that have logged in; nil: a new one at each start
 }
 
-// LoopbackHosts are the names of a node that listens on loopback.
+// LoopbackHosts are the host names of a node that listens on loopback.
 func LoopbackHosts() []string { return []string{"localhost", "127.0.0.1", "::1"} }
 
 //go:embed openapi.yaml
 var description []byte
 
 // New returns the handler. It starts nothing; requests run in the goroutines of the server that
-// calls it. The server's base context ends streams when it is cancelled. The server needs no
-// write time-out, because the handler sets a deadline before each write, but wants a
-// ReadHeaderTimeout.
+// calls it. The server's base context ends streams when it is cancelled. The server needs a
+// ReadHeaderTimeout but no write time-out, because the handler sets a deadline before each write.
 func New(cfg Config) http.Handler {
 	if cfg.Now == nil {
 		cfg.Now = time.Now

@@ -11,8 +11,8 @@ import (
 	"voltbus/api/exchange"
 )
 
-// How fast a body must arrive: bodyRate bytes a second on average, after bodyGrace. What nobody reads of a body
-// when its request was answered gets bodyRest.
+// How fast a body must arrive: bodyRate bytes a second on average, after bodyGrace. The unread rest of a body
+// gets bodyRest once its request is answered.
 const (
 	bodyGrace = 30 * time.Second
 	bodyRate  = 16 << 10
@@ -22,7 +22,8 @@ const (
 var errSlowBody = fmt.Errorf("the body arrives too slowly: after %v it must have come with %d kB a second; send it in smaller parts, or find what holds up the network",
 	bodyGrace, bodyRate>>10)
 
-// arrival is a body on its way. It ends a request whose sender stops sending, and lets one go on that is long.
+// arrival is a request body as it arrives. It ends a request whose sender stops sending, but not one that
+// merely takes long.
 type arrival struct {
 	io.ReadCloser
 	control *http.ResponseController
@@ -33,7 +34,7 @@ type arrival struct {
 	ended   bool
 }
 
-// arrive puts a deadline to the body of a request. done must be called when the request is answered.
+// arrive puts a deadline on the body of a request. done must be called when the request is answered.
 func arrive(w http.ResponseWriter, r *http.Request, grace time.Duration) (done func()) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return func() {}
@@ -53,14 +54,15 @@ func (a *arrival) Read(p []byte) (int, error) {
 		a.extend()
 	case errors.Is(err, io.EOF):
 		a.ended = true
-		_ = a.control.SetReadDeadline(time.Time{}) // what is awaited now is the end of the connection
+		_ = a.control.SetReadDeadline(time.Time{}) // from now on only the end of the connection is awaited
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return n, exchange.Fail(http.StatusRequestTimeout, errSlowBody)
 	}
 	return n, err
 }
 
-// extend sets the deadline to when what has come so far would have come at bodyRate, and the grace later.
+// extend sets the deadline to the time at which the bytes received so far would have arrived at bodyRate,
+// plus the grace period.
 func (a *arrival) extend() {
 	until := a.began.Add(a.grace + time.Duration(float64(a.octets)/bodyRate*float64(time.Second)))
 	if until.Sub(a.until) >= time.Second/4 {
@@ -69,7 +71,7 @@ func (a *arrival) extend() {
 	}
 }
 
-// done lets the server take the rest of a body, for a moment.
+// done lets the server read the rest of a body, for a moment.
 func (a *arrival) done() {
 	if !a.ended {
 		_ = a.control.SetReadDeadline(time.Now().Add(bodyRest))

@@ -13,16 +13,16 @@ import (
 	"voltbus/identity"
 )
 
-// auditor writes to the audit log what requests did. Without a log it does nothing.
+// auditor records in the audit log what requests did. Without a log it does nothing.
 type auditor struct {
 	log     exchange.Audit
-	node    string // the name of this one
+	node    string // the name of this node
 	now     func() time.Time
 	problem func(r *http.Request, status int, err error)
 }
 
-// tell writes into the audit log how a request of a route that is audited ended, before it is
-// answered in full. A failure to write does not undo the action: health reports it.
+// tell records in the audit log how a request of an audited route ended, before the answer is
+// complete. A failure to write does not undo the action: health reports it.
 func (a *auditor) tell(r *exchange.Request, rt exchange.Route, err error) {
 	if rt.Audit == "" || r.Entry.Told || a.log == nil {
 		return
@@ -32,14 +32,14 @@ func (a *auditor) tell(r *exchange.Request, rt exchange.Route, err error) {
 		e.Actor = r.Entry.Actor
 	}
 	if r.Entry.Detail != nil {
-		e.Detail, _ = json.Marshal(r.Entry.Detail) // texts, numbers and lists of them
+		e.Detail, _ = json.Marshal(r.Entry.Detail) // strings, numbers and lists of them cannot fail
 	}
 	if err := a.log.Append(context.WithoutCancel(r.Context()), e); err != nil {
 		a.problem(r.Request, http.StatusInternalServerError, fmt.Errorf("write the audit log: %w", err))
 	}
 }
 
-// tellRefusal offers to the audit log that a known caller was refused, except for reads.
+// tellRefusal offers the refusal of a known caller to the audit log, except for reads.
 func (a *auditor) tellRefusal(r *http.Request, rt exchange.Route, user identity.User, err error) {
 	if a.log == nil || user.Name == "" || !fault.Is(err, fault.Refused) || (r.Method == http.MethodGet || r.Method == http.MethodHead) {
 		return
@@ -48,13 +48,14 @@ func (a *auditor) tellRefusal(r *http.Request, rt exchange.Route, user identity.
 		Method string `json:"method"`
 		Role   string `json:"role"`
 		Needs  string `json:"needs"`
-	}{r.Method, user.Role.String(), rt.Role.String()}) // texts
+	}{r.Method, user.Role.String(), rt.Role.String()}) // strings cannot fail
 	a.log.Offer(audit.Entry{
 		Actor: exchange.ActorOf(user), Action: "refused", Subject: r.URL.Path, Outcome: exchange.Ending(err), Detail: detail, Time: a.now(),
 	})
 }
 
-// tellReading records in the audit log that a caller reads restricted data, each at most once a minute.
+// tellReading records in the audit log that a caller reads restricted data, at most once a minute per
+// caller.
 func (a *auditor) tellReading(r *exchange.Request, rt *exchange.Route, err error) {
 	if rt.Watched == "" || a.log == nil {
 		return

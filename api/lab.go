@@ -11,16 +11,16 @@ import (
 	"voltbus/operation/transport"
 )
 
-// Lab runs experiments, and shows pages and progress of runs, which are answered here.
+// Lab runs experiments, and serves the pages and the progress of runs.
 type Lab interface {
 	lab.Lab
-	// Report returns a finished run's page and the content security policy that it needs.
+	// Report returns a finished run's page and the content security policy it needs.
 	Report(ctx context.Context, id string) (page []byte, policy string, err error)
 	// Follow calls emit with each event of a run until it has ended, emit fails or ctx ends.
 	Follow(ctx context.Context, id string, emit func(event string, data json.RawMessage) error) error
 }
 
-// labs answers with what a run left, and how it goes.
+// labs serves the results and the progress of runs.
 type labs struct {
 	lab     Lab
 	streams *stream.Streams
@@ -32,7 +32,7 @@ func (l labs) routes() []exchange.Route {
 
 const noLab = "lab"
 
-// id returns the run that the path names.
+// id returns the run named in the path.
 func (l labs) id(r *exchange.Request) (string, error) {
 	if l.lab == nil {
 		return "", exchange.Absent(noLab)
@@ -57,8 +57,8 @@ func (l labs) labReport(w http.ResponseWriter, r *exchange.Request) error {
 	return out.End()
 }
 
-// labStream sends the progress of a run as server-sent events until it has ended, the reader goes,
-// or its login ends.
+// labStream sends the progress of a run as server-sent events until it has ended, the client
+// disconnects, or its login ends.
 func (l labs) labStream(w http.ResponseWriter, r *exchange.Request) error {
 	id, err := l.id(r)
 	if err != nil {
@@ -73,9 +73,9 @@ func (l labs) labStream(w http.ResponseWriter, r *exchange.Request) error {
 	}
 	defer release()
 	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no") // proxies must not collect it
+	w.Header().Set("X-Accel-Buffering", "no") // proxies must not buffer it
 	p := exchange.NewPatient(w, l.streams.WriteTimeout)
-	defer p.Limit() // for what the server writes at the end
+	defer p.Limit() // for the server's final writes
 	err = l.lab.Follow(r.Context(), id, func(event string, data json.RawMessage) error {
 		return p.Send(exchange.AppendEvent(nil, event, data))
 	})

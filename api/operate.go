@@ -17,7 +17,7 @@ import (
 	"voltbus/operation/declared"
 )
 
-// operationRoutes are the routes of declared operations.
+// operationRoutes returns the routes of the declared operations.
 func (s *server) operationRoutes() []exchange.Route {
 	var list []exchange.Route
 	for _, d := range declared.All() {
@@ -31,7 +31,7 @@ func (s *server) operationRoutes() []exchange.Route {
 	return list
 }
 
-// perform has a declared operation done.
+// perform carries out a declared operation.
 func (s *server) perform(w http.ResponseWriter, r *exchange.Request, rt *exchange.Route) error {
 	d := rt.Declared
 	if s.cfg.Operations == nil || !s.cfg.Operations.Has(d.Name) {
@@ -55,7 +55,7 @@ func (s *server) perform(w http.ResponseWriter, r *exchange.Request, rt *exchang
 	}
 	if rt.Stream {
 		to := &sender{Patient: exchange.NewPatient(w, s.cfg.WriteTimeout), request: r, enter: s.places(d.Stream), header: d.Header}
-		defer to.Limit() // for what the server writes at the end
+		defer to.Limit() // for the server's final writes
 		return d.Addressed(s.cfg.Operations.Stream(r.Context(), &who, d.Name, args, to))
 	}
 	control := http.NewResponseController(w)
@@ -80,7 +80,7 @@ func (s *server) perform(w http.ResponseWriter, r *exchange.Request, rt *exchang
 	return writeResult(w, result, cmp.Or(d.Media, exchange.JSON))
 }
 
-// writeResult writes what an operation gave.
+// writeResult writes the result of an operation.
 func writeResult(w http.ResponseWriter, result any, media string) error {
 	switch result := result.(type) {
 	case operation.None:
@@ -116,7 +116,7 @@ func writeResult(w http.ResponseWriter, result any, media string) error {
 
 var errTaken = errors.New("an answer of this kind is not counted")
 
-// places returns how a request waits for a place among those of a kind.
+// places returns the function with which a request waits for a place of a kind.
 func (s *server) places(kind string) func(context.Context, string, int) (func(), error) {
 	switch kind {
 	case operation.Exports:
@@ -134,16 +134,16 @@ func (s *server) places(kind string) func(context.Context, string, int) (func(),
 	}
 }
 
-// statementRate is how many bytes of statements, which the audit log keeps as a whole, one person may send in a second, over
-// time; twice as many at once.
+// statementRate is how many bytes of statements, which the audit log keeps whole, one person may send per second on average;
+// twice as many at once.
 const (
 	statementRate     = 8 << 10
-	statementRequests = 20_000 // a second, of one person
+	statementRequests = 20_000 // per second and person
 )
 
 var errStatementRate = errors.New("sends more text of statements than the audit log takes of one person; wait as Retry-After says, and ask for more at once with shorter statements")
 
-// told deducts what the audit log will record from the person's allowance.
+// told deducts from the person's allowance what the audit log will record.
 func told(rate *bound.Quotas, who string, octets int, now time.Time) error {
 	if wait := rate.Admit(who, now); wait > 0 {
 		return exchange.Later(wait, fault.E("api.sql", fault.Unavailable, who, errStatementRate))
@@ -152,7 +152,7 @@ func told(rate *bound.Quotas, who string, octets int, now time.Time) error {
 	return nil
 }
 
-// sender is where a stream goes.
+// sender is the destination of a stream.
 type sender struct {
 	*exchange.Patient
 	request *exchange.Request

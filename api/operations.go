@@ -7,7 +7,7 @@ import (
 	"voltbus/identity"
 )
 
-// elsewhere returns the other node that a request names, "" for none.
+// elsewhere returns the other node named in a request, "" for none.
 func (s *server) elsewhere(rt exchange.Route, params url.Values) string {
 	node := params.Get("node")
 	if rt.Remote == "" || node == "" || (s.cfg.Remote != nil && s.cfg.Remote.Self(node)) {
@@ -16,14 +16,14 @@ func (s *server) elsewhere(rt exchange.Route, params url.Values) string {
 	return node
 }
 
-// Operation is something that may be asked of a node over HTTP, and of another one by a method of its own.
+// Operation can be requested from a node over HTTP, and from another one by its own method.
 type Operation struct {
 	Remote       string // the method
-	Method, Path string // of HTTP; what stands in braces is an argument of the method
+	Method, Path string // of HTTP; names in braces are arguments of the method
 	Role         identity.Role
 }
 
-// Operations lists all that may be asked of another node with node=.
+// Operations lists all operations that can be requested from another node with node=.
 func Operations() (list []Operation) {
 	for _, rt := range (&server{}).routes() {
 		if rt.Remote != "" {

@@ -11,8 +11,8 @@ import (
 	"voltbus/fault"
 )
 
-// refuse answers with a problem. If the answer has begun, it cuts the connection instead: the
-// reader must not take a part for the whole.
+// refuse answers with a problem. If the answer has begun, it closes the connection instead: the
+// client must not take a partial answer for a complete one.
 func (s *server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	p := exchange.ProblemOf(err, exchange.Clip(r.URL.Path))
 	s.logProblem(r, p.Status, err)
@@ -36,7 +36,7 @@ func (s *server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	h.Del("Content-Disposition")
 	h.Set("Content-Type", media)
 	w.WriteHeader(p.Status)
-	_, _ = w.Write(b) // nobody to tell if the reader has gone
+	_, _ = w.Write(b) // an error means that the client has disconnected
 }
 
 func (s *server) logProblem(r *http.Request, status int, err error) {

@@ -9,7 +9,7 @@ import (
 
 const prometheusPrefix = "/prometheus"
 
-// prometheusRoutes are the reading part of Prometheus' API, as Grafana asks for it.
+// prometheusRoutes is the query part of Prometheus' API, as Grafana uses it.
 func (s *server) prometheusRoutes() []exchange.Route {
 	list := transport.Prometheus()
 	routes := make([]exchange.Route, len(list))
@@ -19,7 +19,7 @@ func (s *server) prometheusRoutes() []exchange.Route {
 	return routes
 }
 
-// prometheus hands the request on; the handler writes refusals too, in the shape of Prometheus.
+// prometheus passes the request on; the handler writes refusals too, in the form of Prometheus.
 func (s *server) prometheus(w http.ResponseWriter, r *exchange.Request) error {
 	if s.cfg.Prometheus == nil {
 		return exchange.Absent("history")

@@ -6,14 +6,14 @@ import (
 	"voltbus/api/exchange"
 )
 
-// Who asks may lose the login or the role while a body arrives or an answer is given. A body is checked again when it is
-// complete, see request.again. What lasts is looked at every Config.Look: its context ends when its sender may no longer ask
-// for it, and with it streams, exports, statements and calls.
+// A caller may lose the login or the role while a body arrives or an answer is sent. A body is checked again when it is
+// complete, see request.again. Long requests are checked every Config.Look: the context ends when its sender may no longer
+// ask for it, and with it streams, exports, statements and calls.
 
-// lookAgain is the usual time between two looks.
+// lookAgain is the default interval between two checks.
 const lookAgain = 2 * time.Second
 
-// authoriseAgain is authorise for a caller who was admitted before. r.User is their present state.
+// authoriseAgain is authorise for a caller who was admitted before. r.User is updated.
 func (s *server) authoriseAgain(r *exchange.Request, rt exchange.Route) error {
 	user, err := s.door.Authorise(exchange.Late(r.Request), rt)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	callTime = 30 * time.Second // that a method may take, unless the request says more
+	callTime = 30 * time.Second // default limit for a method
 	maxCall  = 5 * time.Minute
 )
 
@@ -27,7 +27,7 @@ var errCallTime = fmt.Errorf("must be seconds, more than 0 and at most %d", int(
 // RaisedError is what a method of an agent raised.
 type RaisedError = answer.RaisedError
 
-// remoteCalls answers calls of methods at other nodes.
+// remoteCalls serves calls of methods on other nodes.
 type remoteCalls struct {
 	remote     exchange.Remote
 	operations *operation.Table
@@ -39,7 +39,7 @@ func (c remoteCalls) routes() []exchange.Route {
 	}
 }
 
-// remoteCall is the body of a call to another node.
+// remoteCall is the request body of a call to another node.
 type remoteCall struct {
 	Agent   string                     `json:"agent"`
 	Method  string                     `json:"method"`
@@ -88,9 +88,9 @@ func (c remoteCalls) call(w http.ResponseWriter, r *exchange.Request) error {
 	return exchange.WriteJSON(w, answer.CallResult{Result: result})
 }
 
-// mayCall says what people may ask of other nodes by their roles: viewers read, operators call and
-// command at the levels that are theirs here. The other nodes judge the same once more, and what this node
-// may do there.
+// mayCall decides by role what people may request from other nodes: viewers read, operators call and
+// command at the levels that they have here. The other nodes check this again, and what this node may do
+// there.
 func (c remoteCalls) mayCall(ctx context.Context, u identity.User, call *remoteCall) error {
 	needed := identity.Operator
 	if call.Agent == wire.NodeName {

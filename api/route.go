@@ -9,7 +9,7 @@ import (
 	"voltbus/operation/transport"
 )
 
-// routes lists all operations: each area of the API adds a list of its own.
+// routes lists all operations: each area of the API contributes a list.
 func (s *server) routes() []exchange.Route {
 	list := slices.Concat(
 		s.door.Routes(), s.prometheusRoutes(), s.streams.Routes(), s.stateRoutes(),
@@ -30,8 +30,7 @@ func (s *server) stateRoutes() []exchange.Route {
 	}
 }
 
-// find returns the route of a request, or what is wrong with it. The request's path values are
-// set then.
+// find returns the route of a request, or why there is none. It sets the request's path values.
 func (t *routing) find(w http.ResponseWriter, r *http.Request) (exchange.Route, error) {
 	list, values := t.lookup(r.URL.EscapedPath())
 	if list == nil {

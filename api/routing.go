@@ -7,13 +7,13 @@ import (
 	"voltbus/api/exchange"
 )
 
-// routing finds routes by path. It is not changed after index made it.
+// routing finds routes by path. It is immutable once index has built it.
 type routing struct {
 	exact map[string][]exchange.Route // paths without braces
 	forms []form                      // paths with braces, in the order of the table
 }
 
-// form is a path with braces and the operations on it.
+// form is a path with braces and its operations.
 type form struct {
 	path     string
 	segments []string
@@ -40,8 +40,8 @@ func index(list []exchange.Route) *routing {
 }
 
 // lookup returns the operations on a path as it stands in the request, still escaped, and the
-// texts that its braces stand for. A path without braces wins over one with, and of these the
-// first. An escaped slash belongs to its segment; an empty segment matches no brace.
+// values of its braces. A path without braces wins over one with braces, and the first among those.
+// An escaped slash belongs to its segment; an empty segment matches no brace.
 func (t *routing) lookup(escaped string) ([]exchange.Route, map[string]string) {
 	if list, ok := t.exact[escaped]; ok {
 		return list, nil

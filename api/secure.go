@@ -10,8 +10,8 @@ import (
 	"voltbus/api/exchange"
 )
 
-// What a browser may load on behalf of an answer, and of the page. Neither allows scripts that
-// stand in the document: text of a device that got there would not run.
+// What a browser may load for an answer, and for the page. Neither allows inline scripts: text of a
+// device that ended up in the document would not run.
 const (
 	policyAnswer = "default-src 'none'; frame-ancestors 'none'"
 	policyPage   = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
@@ -30,7 +30,7 @@ func secure(h http.Header, policy string) {
 	}
 }
 
-// checkHost refuses names that are not ours: a page elsewhere may have its own name point to us.
+// checkHost refuses host names that are not ours: a foreign page may have its own name point to us.
 func checkHost(r *http.Request, hosts []string) error {
 	if len(hosts) == 0 {
 		return nil

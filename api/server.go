@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	maxQuery = 512 << 10 // bytes of a request's query
-	// MaxHeader is the most bytes of a request's first line and header, for http.Server.
+	maxQuery = 512 << 10 // bytes of a query string
+	// MaxHeader is the maximum size of a request's first line and header in bytes, for http.Server.
 	MaxHeader = maxQuery + 64<<10
 )
 
@@ -38,8 +38,8 @@ type server struct {
 	streams    *stream.Streams
 	exports    *bound.Places
 	queries    *bound.Queues // in PromQL
-	running    *bound.Places // requests that are no streams
-	bodies     *bound.Places // bytes of bodies that are being read or worked on
+	running    *bound.Places // requests other than streams
+	bodies     *bound.Places // bytes of bodies being read or processed
 	statements *bound.Queues // of SQL
 
 	statementTexts *bound.Quotas // in bytes
@@ -78,7 +78,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// note counts and logs what was answered.
+// note counts and logs an answered request.
 func (s *server) note(rec *recorder, r *http.Request, began time.Time) {
 	s.requests[min(rec.status/100, len(s.requests)-1)].Add(1)
 	s.cfg.Log.LogAttrs(r.Context(), slog.LevelDebug, "request answered",
@@ -99,7 +99,7 @@ func (s *server) page(w http.ResponseWriter, r *http.Request) {
 	s.cfg.Page.ServeHTTP(w, r)
 }
 
-// answer finds the route, checks who asks for what, and lets the route answer.
+// answer finds the route, checks the caller's rights, and lets the route answer.
 func (s *server) answer(w http.ResponseWriter, r *http.Request) error {
 	rt, err := s.routing.find(w, r)
 	if err != nil {
@@ -140,7 +140,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) error {
 		defer req.Attend(s.cfg.Look, func(r *http.Request) error { _, err := s.door.Authorise(r, rt); return err })()
 	}
 	if rt.Stream {
-		s.auditor.tellReading(req, &rt, nil) // how it ends may be much later
+		s.auditor.tellReading(req, &rt, nil) // it may end much later
 	}
 	err = rt.Serve(w, req)
 	if !rt.Stream {
@@ -156,7 +156,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) error {
 
 // admit runs a request of an authenticated caller, unless too many of theirs are running.
 func (s *server) admit(r *http.Request, user identity.User, rt *exchange.Route) (done func(), err error) {
-	if rt.Stream { // it has a place among its kind
+	if rt.Stream { // it takes a place for streams
 		return admission.Work(r.Context()), nil
 	}
 	release, err := s.running.Take(user.Name, 1)
@@ -170,11 +170,11 @@ func (s *server) admit(r *http.Request, user identity.User, rt *exchange.Route) 
 	}, nil
 }
 
-// answerTimeout is how long an answer that is no stream may take to send.
+// answerTimeout is how long sending an answer other than a stream may take.
 const answerTimeout = 2 * time.Minute
 
-// known parses the query, and refuses parameters that the route does not know: a misspelt one
-// would otherwise be ignored and the answer be another than was asked for.
+// known parses the query, and refuses parameters that the route does not know: a misspelt one would
+// otherwise be ignored and the answer would differ from what was asked for.
 func known(r *http.Request, allowed []string) (url.Values, error) {
 	if len(r.URL.RawQuery) > maxQuery {
 		return nil, exchange.Fail(http.StatusRequestURITooLong, fmt.Errorf(
@@ -211,7 +211,7 @@ func (s *server) rescue(rec *recorder, r *http.Request) {
 	s.refuse(rec, r, fault.E("api.ServeHTTP", fault.Internal, "", exchange.ErrDefect))
 }
 
-// recorder notes what was answered.
+// recorder captures what was answered.
 type recorder struct {
 	http.ResponseWriter
 	status int

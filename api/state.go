@@ -9,7 +9,7 @@ import (
 	"voltbus/identity"
 )
 
-// health answers everybody with the status, and those who are logged in with the details.
+// health gives everybody the status, and logged-in callers the details.
 func (s *server) health(w http.ResponseWriter, r *exchange.Request) error {
 	h := answer.Health{Status: "ok"}
 	if s.cfg.Health != nil {
@@ -27,12 +27,12 @@ func (s *server) health(w http.ResponseWriter, r *exchange.Request) error {
 	return exchange.WriteJSON(w, h)
 }
 
-// works reports whether this node does its work.
+// works reports whether this node is working.
 func (s *server) works(ctx context.Context) bool {
 	return s.cfg.Health == nil || works(s.cfg.Health.Health(ctx))
 }
 
-// works reports whether a node of that health does its work.
+// works reports whether a node of this health is working.
 func works(h answer.Health) bool { return h.Status == "ok" || h.Status == "degraded" }
 
 func (s *server) openapi(w http.ResponseWriter, _ *exchange.Request) error {

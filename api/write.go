@@ -12,10 +12,10 @@ import (
 	"voltbus/api/exchange"
 )
 
-// smallest is the length from which compression pays.
+// smallest is the size from which compression pays off.
 const smallest = 1 << 10
 
-// zipper compresses JSON for those who accept it.
+// zipper compresses JSON for clients that accept it.
 type zipper struct {
 	http.ResponseWriter
 	accepts bool
@@ -24,7 +24,7 @@ type zipper struct {
 	pool    *zips
 }
 
-// zips keeps gzip writers, whose tables are large, for the next answer.
+// zips holds gzip writers, whose tables are large, for reuse.
 type zips struct{ pool sync.Pool }
 
 func (z *zips) take(w io.Writer) *gzip.Writer {
@@ -37,7 +37,7 @@ func (z *zips) take(w io.Writer) *gzip.Writer {
 }
 
 func (z *zips) put(w *gzip.Writer) {
-	w.Reset(io.Discard) // forgets the connection
+	w.Reset(io.Discard) // drops the reference to the connection
 	z.pool.Put(w)
 }
 
@@ -55,7 +55,7 @@ func acceptsGzip(header string) bool {
 	return false
 }
 
-// decide looks at the answer's header and compresses or does not.
+// decide chooses by the answer's header whether to compress.
 func (z *zipper) decide() {
 	if z.decided {
 		return
@@ -94,7 +94,7 @@ func (z *zipper) Unwrap() http.ResponseWriter { return z.ResponseWriter }
 
 func (z *zipper) close() {
 	if z.zip != nil {
-		_ = z.zip.Close() // nobody to tell if the reader has gone
+		_ = z.zip.Close() // an error means that the client has disconnected
 		z.pool.put(z.zip)
 		z.zip = nil
 	}

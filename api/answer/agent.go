@@ -7,7 +7,7 @@ import (
 	"voltbus/identity/registry"
 )
 
-// AgentClient is what an agent says of itself when it comes.
+// AgentClient is what an agent reports about itself when it connects.
 type AgentClient struct {
 	SDK     string `json:"sdk"`
 	PID     int    `json:"pid"`
@@ -15,7 +15,7 @@ type AgentClient struct {
 	Version string `json:"version"`
 }
 
-// Hello is what the node answers to an agent that came.
+// Hello is the node's answer to an agent that connects.
 type Hello struct {
 	Node     string               `json:"node"`
 	Name     string               `json:"name"`
@@ -23,7 +23,7 @@ type Hello struct {
 	Standing registry.Permissions `json:"standing"`
 }
 
-// Recorded says how many samples are on disk.
+// Recorded reports how many samples are on disk.
 type Recorded struct {
 	Accepted int `json:"accepted"`
 }
@@ -45,7 +45,7 @@ type Peers struct {
 	Peers []Peer `json:"peers"`
 }
 
-// Alert is something that an agent wants people to know until it is over.
+// Alert is something that an agent wants people to know until it has cleared.
 type Alert struct {
 	Agent    string    `json:"agent" doc:"Who raised it"`
 	Key      string    `json:"key" doc:"What it is about, as the agent calls it"`
@@ -56,7 +56,7 @@ type Alert struct {
 	Count    int       `json:"count" doc:"How often it said so"`
 }
 
-// Alerts are the open alerts: the most severe first, of these the newest.
+// Alerts are the open alerts: the most severe first, and the newest first among equals.
 type Alerts struct {
 	Alerts  []Alert `json:"alerts"`
 	Refused uint64  `json:"refused" doc:"How many messages about alerts the node refused since it started, because they were wrong or an agent had too many open"`

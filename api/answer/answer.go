@@ -1,5 +1,5 @@
-// Package answer defines the types of the HTTP API that the server writes and clients read. Their documentation for other languages is
-// api/openapi.yaml, which a test compares.
+// Package answer defines the types of the HTTP API that the server writes and clients read. api/openapi.yaml documents them for other
+// languages; a test compares the two.
 package answer
 
 import (
@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Version is the program that answers.
+// Version identifies the program that answers.
 type Version struct {
 	Version string `json:"version"`
 	Commit  string `json:"commit"`
 	Go      string `json:"go"`
 }
 
-// Session is who is logged in.
+// Session describes the user who is logged in.
 type Session struct {
 	User string `json:"user"`
 	Role string `json:"role" api:"schema=Role"` // viewer, operator, engineer, administrator
@@ -47,16 +47,16 @@ type Sample struct {
 	Quality string          `json:"quality" api:"schema=Quality"`
 }
 
-// Latest is the newest value of several points.
+// Latest holds the newest values of several points.
 type Latest struct {
 	Samples []Sample `json:"samples"`
 	Sources []Source `json:"sources,omitempty" api:"schema=Sources"`
 }
 
-// SourcesHeader is the header of an export that holds its sources: a list of Source as JSON in ASCII.
+// SourcesHeader is the header of an export that lists its sources: a list of Source as ASCII JSON.
 const SourcesHeader = "Voltbus-Sources"
 
-// Source is another node of which points were asked for.
+// Source is another node whose points were queried.
 type Source struct {
 	Node    string     `json:"node"`
 	State   string     `json:"state" api:"one-of=stored|asked|unreachable|refused|late|failed" doc:"stored: what it has of the time is stored here, it was not asked. asked: it answered. Otherwise what it did not send yet is missing: it is unreachable, refused that its points are read, was late, or failed"`
@@ -77,23 +77,23 @@ type Series struct {
 	Samples   []Tuple `json:"samples"`
 	Expected  *int64  `json:"expected" api:"schema=Expected"` // null if the point's interval is unknown
 	Present   int64   `json:"present" api:"schema=Count"`
-	Extra     int64   `json:"extra" api:"schema=Extra"` // of those present, the ones that the interval does not ask for
+	Extra     int64   `json:"extra" api:"schema=Extra"` // samples present beyond those that the interval expects
 	Bad       int64   `json:"bad" api:"schema=Count"`
 	Truncated bool    `json:"truncated,omitempty" doc:"The limit cut the samples; the counts are of the whole range"`
 }
 
-// Range is the samples of several points; also a plot.
+// Range holds the samples of several points; it also answers plots.
 type Range struct {
 	Series       []Series  `json:"series"`
 	Completeness *float64  `json:"completeness" api:"schema=Completeness"` // 0 to 1; null if no interval is known, or no sample is expected
 	From         time.Time `json:"from"`
 	To           time.Time `json:"to"`
-	Step         *float64  `json:"step,omitempty"`                            // of a plot: seconds, or 0 for all samples
-	Next         string    `json:"next,omitempty" api:"schema=Next,required"` // the "after" of the next page of points; "" if this is the last
+	Step         *float64  `json:"step,omitempty"`                            // for a plot: seconds, or 0 for all samples
+	Next         string    `json:"next,omitempty" api:"schema=Next,required"` // "after" for the next page of points; "" on the last
 	Sources      []Source  `json:"sources,omitempty" api:"schema=Sources"`
 }
 
-// Bucket summarises a step. Figures are null where there are no numbers.
+// Bucket summarises a step. Figures are null if there are no numbers.
 type Bucket struct {
 	Start    time.Time           `json:"start"`
 	End      time.Time           `json:"end"`
@@ -109,18 +109,18 @@ type Bucket struct {
 	Values   map[string]*float64 `json:"values,omitempty" api:"items=Figure" doc:"Of the functions asked for, by name"`
 }
 
-// Summary is one point in steps.
+// Summary summarises one point in steps.
 type Summary struct {
 	Point    string   `json:"point"`
 	Unit     string   `json:"unit"`
 	Buckets  []Bucket `json:"buckets"`
 	Expected *int64   `json:"expected" api:"schema=Expected"`
 	Present  int64    `json:"present" api:"schema=Count"`
-	Extra    int64    `json:"extra" api:"schema=Extra"` // of those present, the ones that the interval does not ask for
+	Extra    int64    `json:"extra" api:"schema=Extra"` // samples present beyond those that the interval expects
 	Bad      int64    `json:"bad" api:"schema=Count"`
 }
 
-// Aggregate is several points in steps.
+// Aggregate summarises several points in steps.
 type Aggregate struct {
 	Series       []Summary `json:"series"`
 	Completeness *float64  `json:"completeness" api:"schema=Completeness"`
@@ -129,7 +129,7 @@ type Aggregate struct {
 	Step         float64   `json:"step" doc:"Seconds; of days and months on average"`
 	StepName     string    `json:"step_name" doc:"As it was asked for"`
 	Zone         string    `json:"zone" doc:"Empty if steps begin at from"`
-	Next         string    `json:"next" api:"schema=Next"` // the "after" of the next page of points; "" if this is the last
+	Next         string    `json:"next" api:"schema=Next"` // "after" for the next page of points; "" on the last
 	Sources      []Source  `json:"sources,omitempty" api:"schema=Sources"`
 }
 
@@ -162,7 +162,7 @@ type Device struct {
 	Interval      float64    `json:"interval" doc:"Seconds"`
 	Concern       string     `json:"concern" doc:"What health says of it or of its line; empty if all is well"`
 	Problem       string     `json:"problem" doc:"Why points are bad although the device answers, and what to do; empty if there is nothing"`
-	LastRead      *time.Time `json:"last_read"` // null before the first
+	LastRead      *time.Time `json:"last_read"` // null before the first read
 	LastError     string     `json:"last_error" doc:"Stays after a recovery; empty if there was none"`
 	LastErrorTime *time.Time `json:"last_error_time" doc:"Of last_error; null if there was none"`
 	ErrorKind     string     `json:"error_kind"` // a fault kind, "" if there was none
@@ -180,7 +180,7 @@ type Devices struct {
 	Devices []Device `json:"devices"`
 }
 
-// Ledger shows that nothing was lost, or what was.
+// Ledger shows that nothing was lost, or what was lost.
 type Ledger struct {
 	State   string   `json:"state"`  // ok, paused, …
 	Reason  string   `json:"reason"` // why it is not ok
@@ -188,11 +188,10 @@ type Ledger struct {
 	Gaps    []Gap    `json:"gaps"`
 	Log     Log      `json:"log"`
 	Damaged []Damage `json:"damaged"`
-	// Overwritten counts samples in the place of which another value of the same point and time was stored. Repeats do
-	// not count.
+	// Overwritten counts samples that replaced another value of the same point and time. Repeats do not count.
 	Overwritten uint64 `json:"overwritten" doc:"Samples in the place of which another value of the same point and time was stored; repeats do not count"`
-	// Sentence says of the whole subtree whether something was lost, Sum counts, and Nodes are the
-	// accounts of its nodes, this one first.
+	// Sentence says whether anything was lost in the whole subtree. Sum has its totals, and Nodes
+	// the accounts of its nodes, this one first.
 	Sentence string       `json:"sentence" api:"optional" doc:"Of all nodes: whether something was lost, and what and why"`
 	Sum      LedgerSum    `json:"sum" api:"optional"`
 	Nodes    []LedgerNode `json:"nodes" api:"optional" doc:"This node first, then those below it, each after the one above it"`
@@ -208,7 +207,7 @@ type Origin struct {
 	Refused        uint64 `json:"refused"`
 	Missing        uint64 `json:"missing"`
 	Repeated       uint64 `json:"repeated"`
-	Left           uint64 `json:"left_out"` // left out on the way here, because nobody selected them
+	Left           uint64 `json:"left_out"` // not sent here, because nobody selected them
 	BacklogBlocks  uint64 `json:"backlog_blocks"`
 	BacklogSamples uint64 `json:"backlog_samples"`
 	Balanced       bool   `json:"balanced"`
@@ -233,7 +232,7 @@ type Log struct {
 	DroppedSamples uint64 `json:"dropped_samples"`
 }
 
-// Damage is a piece of the history that cannot be read.
+// Damage is a part of the history that cannot be read.
 type Damage struct {
 	File    string    `json:"file"`
 	From    time.Time `json:"from,omitzero"`
@@ -242,17 +241,17 @@ type Damage struct {
 	Noticed time.Time `json:"noticed"`
 }
 
-// Health says whether all is well. Without a login only Status is there.
+// Health reports whether everything works. Without a login only Status is set.
 type Health struct {
 	Status  string    `json:"status" api:"one-of=ok|degraded|failed|starting"` // ok, degraded, failed, starting
 	Summary string    `json:"summary,omitzero"`                                // one sentence
 	Started time.Time `json:"started,omitzero"`
 	Parts   []Part    `json:"parts,omitempty"`
-	// Concerns is what is not well, what is critical first; health is ok if there is nothing.
+	// Concerns lists what is wrong, critical entries first; empty if health is ok.
 	Concerns []Concern `json:"concerns,omitempty" doc:"What is not well, what is critical first; status is ok if there is nothing"`
 }
 
-// Concern is something that is not well.
+// Concern is one thing that is wrong.
 type Concern struct {
 	_ struct{} `doc:"Something that is not well"`
 
@@ -272,7 +271,7 @@ type Part struct {
 	Reason string `json:"reason"` // why it is not ok, and what to do
 }
 
-// Problem is an error, as RFC 9457 wants it.
+// Problem is an error in the form of RFC 9457.
 type Problem struct {
 	Type     string `json:"type"`
 	Title    string `json:"title"`
@@ -284,11 +283,11 @@ type Problem struct {
 	Node     string `json:"node,omitempty" doc:"The other node that says so, if it is not the one that was asked"`
 	Missing  string `json:"missing,omitempty" doc:"Of a refusal there: the capability, as a grant is written"`
 
-	Ingested *Ingested `json:"ingested,omitempty"` // of a body of which nothing was recorded
+	Ingested *Ingested `json:"ingested,omitempty"` // for a body of which nothing was recorded
 
 	Problems []ConfigProblem `json:"problems,omitempty" doc:"All that is wrong with a configuration"`
 
-	Raised *Raised `json:"raised,omitempty"` // by a method of an agent that was called
+	Raised *Raised `json:"raised,omitempty"` // by the method of an agent that was called
 
 	Why     string   `json:"why,omitempty" doc:"Of a refusal of control, for programs: held, reserved, conflict, and others"`
 	Holders []Holder `json:"holders,omitempty" doc:"Who stands in the way"`

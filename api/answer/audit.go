@@ -18,15 +18,15 @@ type AuditEntry struct {
 	Hash    string          `json:"hash" api:"min=64,max=64" doc:"SHA-256, hexadecimal"`
 }
 
-// Audit is a page of the audit log, the newest entry first.
+// Audit is a page of the audit log, newest entry first.
 type Audit struct {
 	Entries []AuditEntry `json:"entries"`
 	Next    uint64       `json:"next" doc:"The before of the next page; 0 if this is the last"`
-	// Absent are archives that may hold more entries of those that were asked for, and are not in the folder.
+	// Absent lists archives that may hold further matching entries but are not in the folder.
 	Absent []AuditArchive `json:"absent,omitempty" doc:"Archives that may hold more entries of those that were asked for, and are not in the folder"`
 }
 
-// AuditReport says whether the audit log is whole.
+// AuditReport reports whether the audit log is intact.
 type AuditReport struct {
 	Whole    bool           `json:"whole"`
 	Entries  uint64         `json:"entries"`
@@ -38,15 +38,16 @@ type AuditReport struct {
 	Archives []AuditArchive `json:"archives,omitempty"`
 }
 
-// AuditProblem is a place where the chain does not hold.
+// AuditProblem is a place where the chain is broken.
 type AuditProblem struct {
 	Seq    uint64 `json:"seq"`
 	Detail string `json:"detail"`
-	// Accepted says by whom, when and why it was accepted; "" if it was not.
+	// Accepted says by whom, when and why the problem was accepted; "" if it was not.
 	Accepted string `json:"accepted,omitempty" doc:"By whom, when and why it was accepted; absent if it was not"`
 }
 
-// AuditArchive is a file with the oldest entries of the audit log, behind those of the one before.
+// AuditArchive is a file with the oldest entries of the audit log; they follow those of the
+// previous archive.
 type AuditArchive struct {
 	File    string    `json:"file" doc:"Its name in the folder audit.archive"`
 	First   uint64    `json:"first"`

@@ -2,7 +2,8 @@ package answer
 
 import "time"
 
-// MeterBill is the determinants of a bill. Quantities are in the unit, demand in the unit an hour.
+// MeterBill holds the billing determinants. Quantities are in the unit, demand in the unit per
+// hour.
 type MeterBill struct {
 	Meters        []string        `json:"meters" doc:"That were read, the first one first"`
 	From          time.Time       `json:"from"`
@@ -15,7 +16,7 @@ type MeterBill struct {
 	Stray         int             `json:"stray" doc:"Readings at no end of an interval, which do not count"`
 }
 
-// MeterPeriod is what was used in one period of a tariff.
+// MeterPeriod is the consumption in one period of a tariff.
 type MeterPeriod struct {
 	Period    string       `json:"period"`
 	Quantity  float64      `json:"quantity"`
@@ -27,7 +28,7 @@ type MeterPeriod struct {
 	Net       *MeterNet    `json:"net,omitempty" doc:"Of consumption and what was fed in"`
 }
 
-// MeterDemand is the highest demand of a period.
+// MeterDemand is the highest demand in a period.
 type MeterDemand struct {
 	Demand     float64    `json:"demand" doc:"Quantity an hour: kW for kWh"`
 	End        *time.Time `json:"end,omitempty" doc:"Of the window"`
@@ -35,7 +36,7 @@ type MeterDemand struct {
 	Incomplete int        `json:"incomplete" doc:"Windows that lack a value do not count"`
 }
 
-// MeterNet is consumption and what was fed in.
+// MeterNet is consumption and feed-in.
 type MeterNet struct {
 	Import    float64 `json:"import"`
 	Export    float64 `json:"export"`
@@ -45,7 +46,7 @@ type MeterNet struct {
 	Missing   int     `json:"missing" doc:"Intervals in which one of the two is missing count to neither"`
 }
 
-// MeterRegister is a register between the bill dates.
+// MeterRegister is a register at two billing dates.
 type MeterRegister struct {
 	Meter        string  `json:"meter"`
 	Channel      int     `json:"channel"`

@@ -2,7 +2,7 @@ package answer
 
 import "time"
 
-// Bus is who is on the bus, and how much is sent.
+// Bus describes the connections on the bus and its traffic.
 type Bus struct {
 	Started       time.Time       `json:"started"`
 	Total         int             `json:"total" api:"min=0" doc:"Connections; the first 1000 are listed"`
@@ -37,7 +37,7 @@ type BusConnection struct {
 	Since         time.Time `json:"since"`
 }
 
-// BusMessage is a message that was seen: the data of the event "message".
+// BusMessage is a message seen on the bus: the data of the event "message".
 type BusMessage struct {
 	Time    time.Time `json:"time"` // when it was seen
 	Subject string    `json:"subject"`
@@ -47,7 +47,7 @@ type BusMessage struct {
 	Binary  bool      `json:"binary" doc:"It is no text"`
 }
 
-// BusRates is what was seen in the last second: the data of the event "rates".
+// BusRates counts what was seen in the last second: the data of the event "rates".
 type BusRates struct {
 	Time     time.Time     `json:"time"`
 	Seconds  float64       `json:"seconds" doc:"That it was counted for"`

@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// Methods are the methods that an agent offers on the bus, as it describes them. Its texts are hostile.
+// Methods are the methods that an agent offers on the bus, as it describes them. Its strings are
+// untrusted.
 type Methods struct {
 	Methods []Method `json:"methods"`
 }
@@ -32,7 +33,7 @@ type CallResult struct {
 	Result json.RawMessage `json:"result" doc:"What the method returned"`
 }
 
-// Raised is what a method raised instead of an answer. Its texts are hostile.
+// Raised is what a method raised instead of returning. Its strings are untrusted.
 type Raised struct {
 	_ struct{} `doc:"What a method of an agent raised instead of an answer"`
 
@@ -44,5 +45,5 @@ type Raised struct {
 // RaisedError is what a method of an agent raised, as an error.
 type RaisedError struct{ Raised }
 
-// Error returns type and message.
+// Error returns the type and message.
 func (e *RaisedError) Error() string { return fmt.Sprintf("raised %s: %s", e.Type, e.Message) }

@@ -13,11 +13,11 @@ type Child struct {
 	Print      string          `json:"fingerprint" doc:"What people compare of the key"`
 	State      string          `json:"state" api:"one-of=pending|approved|revoked|expired" doc:"expired: its bundle was not used in time"`
 	Prefix     string          `json:"prefix" doc:"Below which its points are; empty: anywhere"`
-	Grants     identity.Grants `json:"grants"` // what it may do beside recording and publishing below the prefix
+	Grants     identity.Grants `json:"grants"` // what it may do besides recording and publishing below the prefix
 	Version    string          `json:"version" doc:"Of its program, when it joined"`
 	Invitation string          `json:"invitation" doc:"The ID of the one that it joined with, or empty"`
 	Joined     time.Time       `json:"joined"`
-	Changed    time.Time       `json:"changed"` // when its state changed last
+	Changed    time.Time       `json:"changed"` // when its state last changed
 	By         string          `json:"by" doc:"Who changed the state last; empty if nobody had to"`
 	Keys       int             `json:"keys" doc:"How many keys it has had"`
 	Expires    *time.Time      `json:"expires,omitempty" doc:"Until when the key of a bundle is taken that was not used yet; left out: it was used, or does not expire"`
@@ -25,7 +25,7 @@ type Child struct {
 	Refusal    string          `json:"refusal" doc:"Why blocks of it are not taken, such as a point outside its prefix; empty if they are"`
 }
 
-// ChildExpired is the state of a child with a bundle that was not used in its time.
+// ChildExpired is the state of a child whose bundle was not used in time.
 const ChildExpired = "expired"
 
 // Children are the children of this node, by name.
@@ -37,31 +37,31 @@ type Children struct {
 type Invitation struct {
 	ID       string          `json:"id"`
 	State    string          `json:"state" api:"one-of=open|used|expired|cancelled"` // open, used, expired, cancelled
-	Approved bool            `json:"approved"`                                       // the child needs nobody's approval
+	Approved bool            `json:"approved"`                                       // the child needs no approval
 	Name     string          `json:"name" doc:"What the node is called; empty: it chooses"`
 	Prefix   string          `json:"prefix"`
 	Grants   identity.Grants `json:"grants"`
 	Created  time.Time       `json:"created"`
 	Expires  time.Time       `json:"expires"`
 	By       string          `json:"by" doc:"Who invited"`
-	Used     *time.Time      `json:"used,omitempty"` // when
+	Used     *time.Time      `json:"used,omitempty"` // when it was used
 	UsedBy   string          `json:"used_by" doc:"The name of the node that used it, or empty"`
 }
 
-// Invitations are the invitations, the newest first.
+// Invitations are the invitations, newest first.
 type Invitations struct {
 	Invitations []Invitation `json:"invitations"`
 }
 
-// Invited is a new invitation with its code, which is shown only here.
+// Invited is a new invitation with its code, which is shown only once.
 type Invited struct {
 	Invitation Invitation `json:"invitation"`
 	Code       string     `json:"code" doc:"Begins with vb1; a secret until it is used"`
 	QR         []string   `json:"qr" doc:"The code as a picture: a row a text, 1 for dark, without a margin; empty if it is too long"`
-	Addresses  []string   `json:"addresses"` // where the code says that this node is
+	Addresses  []string   `json:"addresses"` // the addresses of this node in the code
 }
 
-// Door is how nodes reach and recognise this one.
+// Door tells how other nodes reach and recognise this one.
 type Door struct {
 	Node        string   `json:"node"`
 	Addresses   []string `json:"addresses"` // host:port of the bus
@@ -84,7 +84,7 @@ type Parent struct {
 	Uplink      *Uplink    `json:"uplink,omitempty"` // nil without a parent
 }
 
-// Uplink is how the blocks of this node go up.
+// Uplink is the state of this node's uplink, which sends its blocks to the parent.
 type Uplink struct {
 	_ struct{} `doc:"How the blocks of this node go up"`
 
@@ -96,7 +96,7 @@ type Uplink struct {
 	Waiting  uint64         `json:"waiting" doc:"Blocks of the log that the parent has not acknowledged"`
 	Lanes    []UplinkLane   `json:"lanes"`
 	Origins  []UplinkOrigin `json:"origins"`
-	Live     *LiveLink      `json:"live,omitempty"` // nil of a node that does not know how
+	Live     *LiveLink      `json:"live,omitempty"` // nil if the node does not support it
 }
 
 // UplinkLane is a lane of the uplink.
@@ -104,12 +104,12 @@ type UplinkLane struct {
 	Name   string     `json:"name" api:"one-of=normal|urgent"` // normal, urgent
 	Frames int        `json:"frames" doc:"Under way"`
 	Bytes  int64      `json:"octets" doc:"Under way"`
-	Oldest *time.Time `json:"oldest,omitempty"` // when the oldest block that was read and is not acknowledged was closed
+	Oldest *time.Time `json:"oldest,omitempty"` // when the oldest unacknowledged block that was read was closed
 	Sent   uint64     `json:"sent" doc:"Bytes since the start"`
 	Back   uint64     `json:"back" doc:"Times that it began anew, since the parent missed something"`
 }
 
-// UplinkOrigin counts samples of an origin since the start.
+// UplinkOrigin counts the samples of an origin since the start.
 type UplinkOrigin struct {
 	Origin       string `json:"origin"`
 	Sequence     uint64 `json:"sequence" doc:"Of the last block that the parent has"`

@@ -1,6 +1,6 @@
 package answer
 
-// MeterAnswered says which members of a cluster had a part in an answer.
+// MeterAnswered lists the members of a cluster that took part in an answer.
 type MeterAnswered struct {
 	Complete bool            `json:"complete" doc:"Whether every meter that the question is about is in the answer; false if a member that keeps some of them did not answer"`
 	Members  []MeterAnswerer `json:"members" doc:"That were asked"`

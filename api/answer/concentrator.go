@@ -2,13 +2,13 @@ package answer
 
 import "time"
 
-// MeterConcentrators says what a node does with readings of meters.
+// MeterConcentrators describes how a node handles meter readings.
 type MeterConcentrators struct {
 	System        bool                `json:"system" doc:"Whether the node is a metering data system"`
 	Concentrators []MeterConcentrator `json:"concentrators" doc:"One if the node is a concentrator"`
 }
 
-// MeterConcentrator says what a concentrator took, what became of it, and where it goes.
+// MeterConcentrator reports what a concentrator received, the outcome, and where it is forwarded.
 type MeterConcentrator struct {
 	To       string          `json:"to" doc:"systems or parent"`
 	Bulk     int             `json:"bulk" doc:"The most readings of a request"`
@@ -27,7 +27,7 @@ type MeterConcentrator struct {
 	Reason   string          `json:"reason,omitempty" doc:"What is wrong here"`
 }
 
-// MeterEventWay says what became of events that a concentrator took.
+// MeterEventWay reports the outcome of the events that a concentrator received.
 type MeterEventWay struct {
 	Sent    uint64 `json:"sent" doc:"Events that were taken further on; to a parent: samples of the log"`
 	Refused uint64 `json:"refused" doc:"Those that a system refused"`

@@ -16,14 +16,14 @@ type Config struct {
 	History []ConfigVersion `json:"history" doc:"Newest first"`
 }
 
-// ConfigVersion is a text that stood in the file.
+// ConfigVersion is a former content of the file.
 type ConfigVersion struct {
 	Version string    `json:"version"`
 	Time    time.Time `json:"time"`
 	User    string    `json:"user" doc:"Empty for a change by hand"`
 }
 
-// ConfigText is a text that stood in the file.
+// ConfigText is a content of the file.
 type ConfigText struct {
 	Version string    `json:"version"`
 	Time    time.Time `json:"time"`
@@ -43,7 +43,7 @@ type ConfigProblem struct {
 // Problems is the cause of an error: everything that is wrong with a configuration.
 type Problems []ConfigProblem
 
-// Error returns the first problem, and how many there are more.
+// Error returns the first problem, and the number of further ones.
 func (p Problems) Error() string {
 	if len(p) == 0 {
 		return "the configuration is wrong"
@@ -51,7 +51,7 @@ func (p Problems) Error() string {
 	return problem.First(p[0].Line, p[0].Path, p[0].Detail, len(p))
 }
 
-// ConfigChanges is what a text would change, or did. Lists are sorted.
+// ConfigChanges is what a configuration would change, or did change. Lists are sorted.
 type ConfigChanges struct {
 	Added   []string `json:"added" doc:"Paths of devices"`
 	Removed []string `json:"removed" doc:"Paths of devices"`
@@ -60,10 +60,10 @@ type ConfigChanges struct {
 	Words   []string `json:"words" doc:"The same in sentences, shortened if there are many"`
 }
 
-// ConfigCheck checks a text.
+// ConfigCheck is the result of checking a configuration.
 type ConfigCheck struct {
-	Problems []ConfigProblem `json:"problems"` // none: the text can be applied
-	Changes  ConfigChanges   `json:"changes"`  // from what runs now; empty if there are problems
+	Problems []ConfigProblem `json:"problems"` // empty: the configuration can be applied
+	Changes  ConfigChanges   `json:"changes"`  // relative to the running configuration; empty if there are problems
 }
 
 // ConfigApplied is what a change did.

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Holder is who holds what of control, and when: a command, a reservation, an override.
+// Holder is a holder of control, and what it holds and when: a command, a reservation or an
+// override.
 type Holder struct {
 	_ struct{} `api:"schema=ControlHolder" doc:"Who holds what, and when"`
 
@@ -28,7 +29,7 @@ type ControlError struct {
 	Holders []Holder `json:"holders,omitempty" doc:"Who stands in the way"`
 }
 
-// Reading is a point as its device says it now.
+// Reading is a point's current value according to its device.
 type Reading struct {
 	_ struct{} `api:"schema=ControlReading"`
 
@@ -40,13 +41,13 @@ type Reading struct {
 	Error   *ControlError   `json:"error,omitempty"`
 }
 
-// Freeze has a device copy its counters into frozen counters.
+// Freeze makes a device copy its counters into frozen counters.
 type Freeze struct {
 	Device string `json:"device"`
 	Clear  bool   `json:"clear,omitempty"` // and set them to zero
 }
 
-// Priorities are what everybody commands of a point in the priority array of its device.
+// Priorities lists the commands of all sources in the priority array of a point's device.
 type Priorities struct {
 	Point  string     `json:"point"`
 	Levels []Priority `json:"levels" doc:"Those in use, the most urgent first"`
@@ -58,7 +59,7 @@ type Priority struct {
 	Value json.RawMessage `json:"value" api:"schema=Value"`
 }
 
-// Readings are points as their devices say them now, in the order of the request.
+// Readings are current values according to the devices, in the order of the request.
 type Readings struct {
 	_ struct{} `api:"schema=ControlReadings"`
 
@@ -78,10 +79,10 @@ type NewCommand struct {
 	Task   string          `json:"task,omitempty" doc:"The own reservation that it belongs to"`
 }
 
-// NewCommandList is read field by field, see Scan.
+// NewCommandList is decoded field by field, see Scan.
 type NewCommandList []NewCommand
 
-// NewCommands are commands that are decided together, each by itself.
+// NewCommands are commands that are sent together and decided individually.
 type NewCommands struct {
 	Commands NewCommandList `json:"commands" api:"judged,min=1,max=10000"`
 	Wait     *float64       `json:"wait,omitempty" api:"max=60,min=0,default=10" doc:"Seconds to wait for what devices say; 0 to wait only until it is decided and kept"`
@@ -101,12 +102,12 @@ type Commanded struct {
 	Error    *ControlError   `json:"error,omitempty"`                       // why it was refused, or not carried out
 }
 
-// CommandResults are the outcome of commands, in their order.
+// CommandResults are the outcomes of commands, in their order.
 type CommandResults struct {
 	Results []Commanded `json:"results"`
 }
 
-// CommandSelection chooses commands; what is left out chooses all.
+// CommandSelection chooses commands; an empty field selects all.
 type CommandSelection struct {
 	Requester string  `json:"requester,omitempty" api:"judged,max=255" doc:"Another one, such as agent:tune"`
 	Point     string  `json:"point,omitempty" api:"judged,max=1024" doc:"With those below it, of a device or branch"`
@@ -135,7 +136,7 @@ type Decided struct {
 	Points int        `json:"points,omitempty" doc:"Of a revert: how many go back"`
 }
 
-// Window is a device, point or branch for a span of time.
+// Window is a device, point or branch for a period.
 type Window struct {
 	_ struct{} `api:"schema=ControlWindow"`
 
@@ -144,7 +145,7 @@ type Window struct {
 	To   string `json:"to" api:"schema=Time" doc:"Does not belong to it"`
 }
 
-// NewTask asks for windows, all or none.
+// NewTask requests windows, all or none.
 type NewTask struct {
 	ID       string   `json:"id,omitempty" api:"judged,max=255" doc:"Unique for who asks: a repeat gets the first answer"`
 	Task     string   `json:"task" api:"judged,max=255" doc:"Its name"`
@@ -167,14 +168,14 @@ type Task struct {
 	Preempted bool     `json:"preempted" doc:"It ends soon, for another one"`
 }
 
-// Tasks are reservations, the oldest first.
+// Tasks are reservations, oldest first.
 type Tasks struct {
 	_ struct{} `api:"schema=ControlTasks"`
 
 	Tasks []Task `json:"tasks"`
 }
 
-// Slot is a level of a priority array that is taken, or a command that waits.
+// Slot is an occupied level of a priority array, or a pending command.
 type Slot struct {
 	_ struct{} `api:"schema=ControlSlot" doc:"A level that is taken"`
 
@@ -182,15 +183,15 @@ type Slot struct {
 	Value json.RawMessage `json:"value" api:"schema=Value"`
 }
 
-// Slots are commands, the oldest first.
+// Slots are commands, oldest first.
 type Slots struct {
 	_ struct{} `api:"schema=ControlSlots"`
 
 	Commands []Slot `json:"commands"`
 }
 
-// Policy is what a point demands of commands. Times are in seconds, values in the point's unit; what is
-// missing is not demanded.
+// Policy is what a point requires of commands. Times are in seconds, values in the point's unit; an
+// absent field requires nothing.
 type Policy struct {
 	_ struct{} `api:"schema=ControlPolicy" doc:"What a point demands of commands: times in seconds, values in its unit"`
 
@@ -207,7 +208,7 @@ type Policy struct {
 	Interlocks  []Interlock `json:"interlocks,omitempty"`
 }
 
-// Limits are a span of numbers, ends included; a missing end is open.
+// Limits are an inclusive range of numbers; a missing end is open.
 type Limits struct {
 	_ struct{} `api:"schema=ControlRange" doc:"Numbers, ends included; a missing end is open"`
 
@@ -215,7 +216,7 @@ type Limits struct {
 	Max *float64 `json:"max,omitempty"`
 }
 
-// Rate bounds change: one step in a time, of a certain size at most.
+// Rate bounds changes: at most one step of at most a given size in a given time.
 type Rate struct {
 	Most float64 `json:"most" doc:"The size of a step at most"`
 	Per  float64 `json:"per" doc:"Seconds between two steps at least"`
@@ -223,12 +224,12 @@ type Rate struct {
 
 // Interlock allows values only while another point is within a range.
 type Interlock struct {
-	Guards *Limits `json:"guards,omitempty"` // own values that need it; missing: every one
+	Guards *Limits `json:"guards,omitempty"` // the point's own values that need it; missing: all
 	Other  string  `json:"other" doc:"The point that must be within needs"`
 	Needs  Limits  `json:"needs"`
 }
 
-// ControlPoint is a point as those see it who command it.
+// ControlPoint is a point as its commanders see it.
 type ControlPoint struct {
 	Point      string          `json:"point"`
 	Device     string          `json:"device"`
@@ -237,17 +238,17 @@ type ControlPoint struct {
 	Writable   bool            `json:"writable"`
 	Default    json.RawMessage `json:"default" api:"schema=Value"` // the relinquish default; null: none
 	Revert     string          `json:"revert" api:"one-of=relinquish|default|before" doc:"What it is set to when its last command ended"`
-	Policy     *Policy         `json:"policy,omitempty"` // what it demands of commands; nil: nothing
+	Policy     *Policy         `json:"policy,omitempty"` // what it requires of commands; nil: nothing
 	Array      []Slot          `json:"array" doc:"The levels that are taken, the most urgent first"`
 	Overrides  []Holder        `json:"overrides"`
 	Window     *Holder         `json:"window" doc:"The reservation that holds it now"`
 	Commanded  json.RawMessage `json:"commanded" api:"schema=Value"` // the commanded value; null: there is none
-	Wish       json.RawMessage `json:"wish" api:"schema=Value"`      // the same, as programs before 0.5 know it
+	Wish       json.RawMessage `json:"wish" api:"schema=Value"`      // the same, under its name before 0.5
 	Reverting  bool            `json:"reverting" doc:"The commanded value is what the point goes back to"`
 	Output     string          `json:"output" api:"one-of=idle|writing|waiting|held|differs|mismatch|failed|unknown"` // idle, writing, waiting, held, differs, mismatch, failed, unknown
-	Held       json.RawMessage `json:"held" api:"schema=Value"`                                                       // what it was last set to, as far as known
+	Held       json.RawMessage `json:"held" api:"schema=Value"`                                                       // what it was last set to, if known
 	Reported   json.RawMessage `json:"reported" api:"schema=Value"`                                                   // what the device last answered
-	Observed   json.RawMessage `json:"observed" api:"schema=Value"`                                                   // the last value that was read
+	Observed   json.RawMessage `json:"observed" api:"schema=Value"`                                                   // the last value read
 	Later      *time.Time      `json:"later,omitempty" doc:"When it goes on, if something holds it back"`
 	Failures   int             `json:"failures" doc:"Of writes, in a row"`
 	FailedWith string          `json:"failed_with,omitempty" doc:"The device's words"`
@@ -259,13 +260,13 @@ type ControlPoints struct {
 	Next   string         `json:"next" doc:"The after of the next page; empty if this is the last"`
 }
 
-// Who says who holds a path, until when and why.
+// Who reports who controls a path, until when and why.
 type Who struct {
 	_ struct{} `api:"schema=WhoHolds"`
 
 	Points    []ControlPoint `json:"points" doc:"At or below the path, that are commanded or go back; the point itself always"`
 	Tasks     []Task         `json:"tasks"`     // with windows above, at or below it
-	Overrides []Holder       `json:"overrides"` // that select something of it
+	Overrides []Holder       `json:"overrides"` // that select some of it
 	Next      string         `json:"next" doc:"There are more points"`
 }
 
@@ -278,36 +279,36 @@ type NewOverride struct {
 	Failsafe bool    `json:"failsafe,omitempty" doc:"Every command of the points ends and they go back first"`
 }
 
-// Holders are overrides, the oldest first.
+// Holders are overrides, oldest first.
 type Holders struct {
 	_ struct{} `api:"schema=ControlOverrides"`
 
 	Overrides []Holder `json:"overrides"`
 }
 
-// Approval is a second person's word about a command that waits.
+// Approval is a second person's decision on a pending command.
 type Approval struct {
 	Requester string `json:"requester" api:"required,judged,max=255"`
 	ID        string `json:"id" api:"required,judged,max=255"`
 	Agree     *bool  `json:"agree" api:"required,judged"`
 }
 
-// ControlEvent is something that happened in control.
+// ControlEvent is an event of control.
 type ControlEvent struct {
 	Event string `json:"event" doc:"command-started, command-ended, lease-renewed, approval-asked, approval-ended, window-started, window-announced, window-ended, task-made, task-ended, override-started, override-ended, write-confirmed, write-differs, write-failed, write-unknown, point-read, command-restored, mismatch or mismatch-ended"`
 	Holder
 	Time      time.Time       `json:"time"`
 	Cause     string          `json:"cause,omitempty"`
-	Value     json.RawMessage `json:"value,omitempty" api:"schema=Value"`     // of a command or write; what the point reports, of a reading or mismatch
-	Commanded json.RawMessage `json:"commanded,omitempty" api:"schema=Value"` // what the point should report, of a mismatch
-	Wish      json.RawMessage `json:"wish,omitempty" api:"schema=Value"`      // the same, as programs before 0.5 know it
+	Value     json.RawMessage `json:"value,omitempty" api:"schema=Value"`     // for a command or write; for a reading or mismatch, what the point reports
+	Commanded json.RawMessage `json:"commanded,omitempty" api:"schema=Value"` // for a mismatch, what the point should report
+	Wish      json.RawMessage `json:"wish,omitempty" api:"schema=Value"`      // the same, under its name before 0.5
 	By        string          `json:"by,omitempty"`
 	Write     uint64          `json:"write,omitempty"`
 	Fault     string          `json:"fault,omitempty" api:"schema=FaultKind"`
 	Text      string          `json:"text,omitempty" doc:"The device's words"`
 }
 
-// Value returns the commanded value, also in the answer of a node before 0.5.
+// Value returns the commanded value, also from the answer of a node before 0.5.
 func (p *ControlPoint) Value() json.RawMessage {
 	if p.Commanded == nil {
 		return p.Wish

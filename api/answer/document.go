@@ -16,7 +16,7 @@ type Document struct {
 	At      time.Time `json:"at"`
 	Note    string    `json:"note"`
 	Deleted bool      `json:"deleted" doc:"This version says that the document is gone"`
-	// Content is what agents get of the newest version.
+	// Content is the newest version as agents receive it.
 	Content json.RawMessage `json:"content,omitempty" doc:"What the text says, with what it refers to in its place; for agents that ask for the newest version"`
 }
 
@@ -25,12 +25,12 @@ type Documents struct {
 	Documents []Document `json:"documents"`
 }
 
-// DocumentCheck says what is wrong with a document.
+// DocumentCheck lists what is wrong with a document.
 type DocumentCheck struct {
 	Problems []ConfigProblem `json:"problems"`
 }
 
-// DocumentDiff is how two versions differ, in the unified form.
+// DocumentDiff is the difference between two versions, in unified format.
 type DocumentDiff struct {
 	Diff string `json:"diff"`
 }

@@ -2,7 +2,7 @@ package answer
 
 import "encoding/json"
 
-// Driver is a kind of device that the node can read.
+// Driver is a type of device that the node can read.
 type Driver struct {
 	Kind     string          `json:"kind" doc:"What stands as driver in the configuration"`
 	Doc      string          `json:"doc"` // one sentence
@@ -10,7 +10,7 @@ type Driver struct {
 	Schema   json.RawMessage `json:"schema" api:"object" doc:"JSON Schema of its section: keys in order, with defaults and help"`
 }
 
-// Drivers are all kinds, by name.
+// Drivers are all drivers, by name.
 type Drivers struct {
 	Drivers []Driver `json:"drivers"`
 }
@@ -30,7 +30,7 @@ type Neighbour struct {
 	Config json.RawMessage `json:"config" api:"object" doc:"What the search found out for its configuration"`
 }
 
-// Trial is what a device answered when it was tried.
+// Trial is what a device answered when tested.
 type Trial struct {
 	Kind   string       `json:"kind" doc:"Empty if it answered, else a fault kind"`
 	Detail string       `json:"detail" doc:"Why it did not answer"`
@@ -40,7 +40,7 @@ type Trial struct {
 	Notes  []string     `json:"notes" doc:"What of the list of points was left out, and why"`
 }
 
-// TrialPoint is a point of a device that was tried.
+// TrialPoint is a point of a tested device.
 type TrialPoint struct {
 	Name        string          `json:"name" doc:"Within the device"`
 	Kind        string          `json:"kind" api:"schema=Kind"`

@@ -6,13 +6,13 @@ import (
 	"voltbus/identity"
 )
 
-// Agent is a program with an identity of its own on the bus.
+// Agent is a program with its own identity on the bus.
 type Agent struct {
 	Name    string          `json:"name"`
 	Public  string          `json:"public" doc:"The public half of its key"`
 	Grants  identity.Grants `json:"grants"`
 	Created time.Time       `json:"created"`
-	Revoked *time.Time      `json:"revoked,omitempty"` // since when it is shut out
+	Revoked *time.Time      `json:"revoked,omitempty"` // since when it has been shut out
 	Online  *AgentOnline    `json:"online,omitempty" doc:"Left out if it is not connected"`
 }
 

@@ -5,16 +5,17 @@ import (
 	"time"
 )
 
-// Ingested says what became of a body of readings.
+// Ingested is the outcome of a body of readings.
 type Ingested struct {
 	Accepted int           `json:"accepted" api:"schema=Count"` // on disk
 	Refused  int           `json:"refused" api:"min=0" doc:"A line that cannot be read counts once"`
 	Errors   []IngestError `json:"errors" api:"max=100"` // the first hundred
-	// Misdated are those whose time was out of the node's bounds: they have the time of their arrival.
+	// Misdated counts readings whose time was outside the node's bounds; they are recorded with their
+	// time of arrival.
 	Misdated int `json:"misdated,omitempty" api:"min=1" doc:"Readings whose time was out of bounds (ingest.clock_ahead, ingest.clock_behind): they have the time of their arrival and are uncertain(clock)"`
 }
 
-// IngestError is why a reading was refused.
+// IngestError explains why a reading was refused.
 type IngestError struct {
 	Line   int    `json:"line" api:"min=1" doc:"Of a text; the number of the reading in JSON and SenML"`
 	Point  string `json:"point"`
@@ -22,7 +23,7 @@ type IngestError struct {
 	Detail string `json:"detail"`
 }
 
-// Tokens lists the tokens that can only record.
+// Tokens lists the tokens that are restricted to recording.
 type Tokens struct {
 	Tokens []Token `json:"tokens"`
 }
@@ -30,7 +31,7 @@ type Tokens struct {
 // Token describes a token without the secret.
 type Token struct {
 	Name    string    `json:"name"`
-	Purpose string    `json:"purpose" api:"one-of=record|member"` // record, or member of a metering cluster
+	Purpose string    `json:"purpose" api:"one-of=record|member"` // record, or a member of a metering cluster
 	Under   string    `json:"under"`                              // where it may record; "" for anywhere
 	Created time.Time `json:"created"`
 }
@@ -42,12 +43,12 @@ type IssuedToken struct {
 	Token string `json:"token"`
 }
 
-// OwnTokens lists the tokens that a person created for programs.
+// OwnTokens lists the tokens that a user created for programs.
 type OwnTokens struct {
 	Tokens []OwnToken `json:"tokens"`
 }
 
-// OwnToken describes a token that a person created for programs, without the secret.
+// OwnToken describes a token that a user created for programs, without the secret.
 type OwnToken struct {
 	ID      string     `json:"id"`
 	Name    string     `json:"name"`
@@ -62,13 +63,13 @@ type IssuedOwnToken struct {
 	Token string `json:"token"`
 }
 
-// InfluxError is what is wrong, as InfluxDB says it.
+// InfluxError is an error in the form of InfluxDB.
 type InfluxError struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
-// InfluxHealth is whether the node works, as InfluxDB says it.
+// InfluxHealth is the health of the node in the form of InfluxDB.
 type InfluxHealth struct {
 	Name    string   `json:"name"`
 	Message string   `json:"message"`
@@ -76,7 +77,7 @@ type InfluxHealth struct {
 	Status  string   `json:"status" api:"one-of=pass|fail"`
 }
 
-// Prometheus is an answer as Prometheus writes it.
+// Prometheus is a response in the form of Prometheus.
 type Prometheus struct {
 	Status string          `json:"status" api:"one-of=success"`
 	Data   json.RawMessage `json:"data"`

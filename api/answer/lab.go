@@ -21,7 +21,7 @@ type LabExperiment struct {
 	Peers     []string     `json:"peers"`
 }
 
-// LabSetting is what a run may change.
+// LabSetting is a setting that a run may change.
 type LabSetting struct {
 	Name    string `json:"name"`
 	Default string `json:"default"`
@@ -35,7 +35,7 @@ type LabRow struct {
 	Figures []LabFigure `json:"figures"`
 }
 
-// LabFigure is a published figure with where it comes from.
+// LabFigure is a published figure with its origin.
 type LabFigure struct {
 	Label string  `json:"label"`
 	Value float64 `json:"value"`
@@ -46,7 +46,7 @@ type LabExperiments struct {
 	Experiments []LabExperiment `json:"experiments"`
 }
 
-// LabOrder asks for a run.
+// LabOrder requests a run.
 type LabOrder struct {
 	Experiment string            `json:"experiment" api:"required,judged"`
 	Settings   map[string]string `json:"settings,omitempty"`
@@ -68,11 +68,11 @@ type LabRun struct {
 	Repeats    int             `json:"repeats"`
 	Verdict    []string        `json:"verdict" doc:"In sentences"`
 	Error      string          `json:"error" doc:"Why it failed; empty if it did not"`
-	Progress   json.RawMessage `json:"progress,omitempty" api:"schema=LabProgress"` // the latest LabProgress of a running one
+	Progress   json.RawMessage `json:"progress,omitempty" api:"schema=LabProgress"` // the latest LabProgress while it runs
 	Result     json.RawMessage `json:"result,omitempty" api:"object" doc:"The result.json of a finished run, only where one run is asked for"`
 }
 
-// LabRuns are the runs, the newest first.
+// LabRuns are the runs, newest first.
 type LabRuns struct {
 	Runs []LabRun `json:"runs"`
 }
@@ -95,7 +95,7 @@ type LabProgress struct {
 	Message string    `json:"message,omitempty"`
 }
 
-// Capacity is what this machine was found to carry.
+// Capacity is the measured capacity of this machine.
 type Capacity struct {
 	Measured time.Time       `json:"measured"`
 	Words    []string        `json:"words" doc:"What this machine carries, in sentences"`
@@ -105,14 +105,14 @@ type Capacity struct {
 	Carries  []Carried       `json:"carries"`
 }
 
-// Carried is how many of a kind a machine carries.
+// Carried is how many of one kind a machine can carry.
 type Carried struct {
 	What   string `json:"what" doc:"Such as devices of 18 points each second"`
 	Number int    `json:"number" api:"min=0"`
 	Binds  string `json:"binds" doc:"What is used up first"`
 }
 
-// CapacityFigures are what was measured.
+// CapacityFigures are the measurements.
 type CapacityFigures struct {
 	Sample   float64 `json:"cpu_per_sample" doc:"Seconds of a core from the device to the store"`
 	Delivery float64 `json:"cpu_per_delivery" doc:"Seconds of a core to give one message to one client, the client's own work included"`

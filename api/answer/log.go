@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// NodeLog are records of a node's own log, oldest first.
+// NodeLog holds records of a node's own log, oldest first.
 type NodeLog struct {
 	Entries []NodeLogLine `json:"entries"`
-	// Last is the number to ask for what follows with.
+	// Last is the number to pass in the request for the records that follow.
 	Last uint64 `json:"last" doc:"The number to ask for what follows with"`
-	// Lost counts the records behind the number that was asked with that are not kept any more.
+	// Lost counts the records after the requested number that are no longer kept.
 	Lost uint64 `json:"lost,omitempty" doc:"Records behind the number that was asked with that are not kept any more"`
 }
 
-// NodeLogLine is a record of a node's own log. Texts in it may come from devices and other programs.
+// NodeLogLine is a record of a node's own log. Its strings may come from devices and other programs.
 type NodeLogLine struct {
 	_ struct{} `doc:"Texts may come from devices and other programs"`
 
@@ -25,7 +25,7 @@ type NodeLogLine struct {
 	Extra   json.RawMessage `json:"extra,omitempty" api:"object"` // an object
 }
 
-// NodeLogLost is an event of a log that is followed: records came faster than they were read.
+// NodeLogLost is an event of a followed log: records came faster than the client read them.
 type NodeLogLost struct {
 	Count uint64 `json:"count"`
 }

@@ -1,19 +1,20 @@
 package answer
 
-// Message is what another system sends in a form of its own.
+// Message is a message from another system, in that system's format.
 type Message struct {
-	Sender string // who, as in the audit log
-	Under  string // below which path they may record; "" is anywhere
+	Sender string // the sender, as in the audit log
+	Under  string // the path below which they may record; "" is anywhere
 	Media  string // the Content-Type
 	Body   []byte
-	// Member is which member of the metering cluster sent it, "" for others, and Digest that of the cluster as it knows it.
+	// Member is the member of the metering cluster that sent the message, "" for other senders; Digest is that member's
+	// digest of the cluster.
 	Member, Digest string
 }
 
-// Reply is what the sender of a message is answered over HTTP.
+// Reply is the HTTP response to the sender of a message.
 type Reply struct {
 	Status   int
 	Media    string
 	Body     []byte
-	Readings int // that the message had
+	Readings int // number of readings in the message
 }

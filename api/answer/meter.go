@@ -2,7 +2,7 @@ package answer
 
 import "time"
 
-// MeterEntry is a meter with where it is installed.
+// MeterEntry is a meter and where it is installed.
 type MeterEntry struct {
 	ID           string         `json:"id"`
 	Commodity    string         `json:"commodity" api:"one-of=electricity|gas|heat|water"`
@@ -24,13 +24,13 @@ type MeterChannel struct {
 	Decimals    int     `json:"decimals,omitempty" doc:"Of the register behind it"`
 }
 
-// Meters is a part of the list of meters.
+// Meters is a page of the list of meters.
 type Meters struct {
 	Meters  []MeterEntry   `json:"meters"`
 	Cluster *MeterAnswered `json:"cluster,omitempty" doc:"Which members had a part in the answer; none if the node is in no cluster"`
 }
 
-// MeterRegistered says what became of meters.
+// MeterRegistered is the outcome of registering meters.
 type MeterRegistered struct {
 	Added   int            `json:"added"`
 	Known   int            `json:"known" doc:"Were there with the same channels"`
@@ -39,22 +39,22 @@ type MeterRegistered struct {
 	Cluster *MeterAnswered `json:"cluster,omitempty" doc:"Which members had a part in the answer; none if the node is in no cluster"`
 }
 
-// MeterRefusal says why an entry of a list was refused.
+// MeterRefusal explains why an entry of a list was refused.
 type MeterRefusal struct {
 	Index  int    `json:"index" doc:"In the list that was sent"`
 	Reason string `json:"reason"`
 }
 
-// MeterReadingIn is a reading as a program sends it.
+// MeterReadingIn is a reading sent by a program.
 type MeterReadingIn struct {
 	Meter       string   `json:"meter"`
 	Channel     int      `json:"channel,omitempty"`
-	ReadingType string   `json:"readingType,omitempty"` // in place of the channel
+	ReadingType string   `json:"readingType,omitempty"` // instead of the channel
 	End         string   `json:"end"`
 	Value       *float64 `json:"value"`
 }
 
-// MeterTaken says what became of readings.
+// MeterTaken is the outcome of sending readings.
 type MeterTaken struct {
 	Accepted int            `json:"accepted" doc:"Readings that are on disk"`
 	Refused  []MeterRefusal `json:"refused"`
@@ -63,7 +63,7 @@ type MeterTaken struct {
 // Taken is how many readings were sent.
 func (t MeterTaken) Taken() int { return t.Accepted + len(t.Refused) }
 
-// MeterReadings are readings of a channel.
+// MeterReadings are the readings of a channel.
 type MeterReadings struct {
 	Meter    string         `json:"meter"`
 	Channel  int            `json:"channel"`
@@ -84,7 +84,7 @@ type MeterVersion struct {
 	Reason   string    `json:"reason,omitempty"`
 }
 
-// MeterMissing is what is missing of a day.
+// MeterMissing lists the data missing for a day.
 type MeterMissing struct {
 	Day      string              `json:"day"`
 	Expected uint64              `json:"expected" doc:"Intervals"`
@@ -95,20 +95,20 @@ type MeterMissing struct {
 	Cluster  *MeterAnswered      `json:"cluster,omitempty" doc:"Which members had a part in the answer; none if the node is in no cluster"`
 }
 
-// MeterMissingEntry is a channel that lacks something.
+// MeterMissingEntry is a channel that lacks data.
 type MeterMissingEntry struct {
 	Meter   string      `json:"meter"`
 	Channel int         `json:"channel"`
 	Ends    []time.Time `json:"ends"`
 }
 
-// MeterExceptions are exceptions that wait.
+// MeterExceptions are pending exceptions.
 type MeterExceptions struct {
 	Exceptions []MeterException `json:"exceptions"`
 	Cluster    *MeterAnswered   `json:"cluster,omitempty" doc:"Which members had a part in the answer; none if the node is in no cluster"`
 }
 
-// MeterException is a day of a channel that validation doubts.
+// MeterException is a day of a channel that failed validation.
 type MeterException struct {
 	Number    uint64    `json:"number"`
 	Member    string    `json:"member,omitempty" doc:"Of the cluster, whose number it is"`
@@ -120,7 +120,7 @@ type MeterException struct {
 	Noticed   time.Time `json:"noticed"`
 }
 
-// MeterJudgement is what validation found.
+// MeterJudgement is the result of a validation.
 type MeterJudgement struct {
 	Channels   int            `json:"channels"`
 	Validated  int            `json:"validated" doc:"Readings"`

@@ -2,13 +2,13 @@ package answer
 
 import "time"
 
-// MeterEventIn is an event as a program sends it.
+// MeterEventIn is an event sent by a program.
 type MeterEventIn struct {
 	Meter    string `json:"meter"`
 	At       string `json:"at"`
-	Kind     string `json:"kind,omitempty"`     // such as last-gasp; that of the code if left out
+	Kind     string `json:"kind,omitempty"`     // such as last-gasp; defaults to that of the code
 	Code     string `json:"code,omitempty"`     // of IEC 61968-9
-	Severity string `json:"severity,omitempty"` // information, warning or critical; that of the kind if left out
+	Severity string `json:"severity,omitempty"` // information, warning or critical; defaults to that of the kind
 	Detail   string `json:"detail,omitempty"`
 }
 

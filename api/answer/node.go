@@ -7,8 +7,8 @@ import (
 
 // The states of a node.
 const (
-	NodeHere   = "here"      // it is the one that answers
-	NodeOnline = "connected" // to its parent, and so on up to the one that answers
+	NodeHere   = "here"      // it is the answering node
+	NodeOnline = "connected" // to its parent, and so on up to the answering node
 	NodeAway   = "away"
 )
 
@@ -55,13 +55,14 @@ type Node struct {
 	Note           string `json:"note" doc:"What a person should know, such as that it went back to an older configuration"`
 
 	Outages  []Outage  `json:"outages,omitempty" api:"max=21" doc:"When it was away, the newest first; only of children of the one that answers"`
-	Received *Received `json:"received,omitempty"` // of a child: what came since the start of the one that answers
-	// Live is how live messages go between a child and the one that answers, or of that between it and its parent;
-	// nil if there is no such link, or one of them does not know how.
+	Received *Received `json:"received,omitempty"` // from a child: counts since the start of the answering node
+	// Live describes the live messages between a child and the answering node, or between the answering node and
+	// its parent; nil if there is no such link, or one of the two does not support it.
 	Live *LiveLink `json:"live,omitempty"`
 }
 
-// Outage is a time in which a child was not connected, and what became of what it recorded meanwhile.
+// Outage is a time in which a child was not connected, and the outcome for the data it recorded
+// during that time.
 type Outage struct {
 	_ struct{} `doc:"A time in which a child was not connected. When it greets again, both compare up to which number each has the blocks of each origin on disk: the difference is what waited."`
 
@@ -76,7 +77,7 @@ type Outage struct {
 	At      string     `json:"at,omitempty" doc:"The ancestor that counted this, on whose disk here means; missing: this node"`
 }
 
-// Received counts what came from a child.
+// Received counts what arrived from a child.
 type Received struct {
 	_ struct{} `doc:"What came from a child since the start of the one that answers"`
 
@@ -90,21 +91,21 @@ type Received struct {
 	Reason   string `json:"reason" doc:"Why its last block was not taken; empty if it was"`
 }
 
-// RefusedNode is a node that the tree does not let in.
+// RefusedNode is a node that was refused admission to the tree.
 type RefusedNode struct {
 	Name string `json:"name"`
 	Why  string `json:"why"`
 }
 
-// Nodes are this node, first, and all below it, those above others first.
+// Nodes lists this node first, and then all its descendants, parents before children.
 type Nodes struct {
 	Nodes   []Node        `json:"nodes"`
 	Above   []string      `json:"above" doc:"The parent and those above it, the nearest first"`
 	Refused []RefusedNode `json:"refused" doc:"Descendants of this node that its parent does not let into the tree"`
 }
 
-// NodesChange is an event of the stream about nodes: the first one is whole, the others are what changed
-// since the one before.
+// NodesChange is an event of the stream about nodes: the first is complete, each further one holds the
+// changes since the previous event.
 type NodesChange struct {
 	_ struct{} `doc:"An event of the stream about nodes: what changed since the one before"`
 
@@ -115,8 +116,8 @@ type NodesChange struct {
 	Refused *[]RefusedNode               `json:"refused,omitempty" doc:"As of Nodes, if it changed"`
 }
 
-// LedgerChange is an event of the stream about nodes with the ledger: the first one is whole, the others are
-// what changed since the one before.
+// LedgerChange is an event of the stream about nodes with the ledger: the first is complete, each further
+// one holds the changes since the previous event.
 type LedgerChange struct {
 	_ struct{} `doc:"An event of the stream about nodes with the ledger: what changed since the one before"`
 

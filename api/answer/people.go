@@ -12,12 +12,12 @@ type Person struct {
 	Local    bool      `json:"local" doc:"The local administrator, who cannot be changed"`
 }
 
-// People is everybody who can log in, by name.
+// People lists everybody who can log in, by name.
 type People struct {
 	People []Person `json:"people"`
 }
 
-// Setup says whether the node waits for its first administrator.
+// Setup says whether the node still lacks its first administrator.
 type Setup struct {
 	Needed bool   `json:"needed"`
 	Node   string `json:"node" doc:"The node's name"`

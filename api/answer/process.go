@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Process is an agent that is installed on a node, which runs its process.
+// Process is an agent installed on a node, which runs the agent's process.
 type Process struct {
 	Name      string          `json:"name"`
 	State     string          `json:"state" api:"one-of=stopped|starting|running|backing-off|failed|stopping"`
@@ -44,7 +44,7 @@ type ProcessEnd struct {
 	Uptime float64   `json:"uptime" doc:"Seconds"`
 }
 
-// Processes are the agents that are installed, by name.
+// Processes are the installed agents, by name.
 type Processes struct {
 	Processes []Process `json:"processes"`
 	Isolation []string  `json:"isolation" doc:"What this node can isolate agents by"`
@@ -56,7 +56,7 @@ type ProcessLog struct {
 	Entries []ProcessLine `json:"entries"`
 }
 
-// ProcessLine is a line that an agent printed, or that the node has to say of it.
+// ProcessLine is a line that an agent printed, or a remark of the node about it.
 type ProcessLine struct {
 	Time    time.Time      `json:"time"`
 	Level   string         `json:"level"`
@@ -66,7 +66,7 @@ type ProcessLine struct {
 	Extra   map[string]any `json:"extra,omitempty"`
 }
 
-// ProcessCrash is the report of an end that nobody wanted.
+// ProcessCrash is the report of an unexpected end.
 type ProcessCrash struct {
 	ProcessEnd
 	Agent     string        `json:"agent"`

@@ -9,8 +9,8 @@ import (
 	"voltbus/wire"
 )
 
-// Commands and what becomes of them are read and written field by field where they are as most are: package
-// json takes a fifth of what a command costs over the bus.
+// Commands and their results are encoded and decoded field by field where they have their usual form:
+// package json takes a fifth of the cost of a command over the bus.
 
 // AppendJSON appends the commands as package json would write them.
 func (n *NewCommands) AppendJSON(dst []byte) []byte {
@@ -54,7 +54,7 @@ func number(o *point.Object, name string, n float64) {
 	o.JSON = strconv.AppendFloat(o.JSON, n, 'g', -1, 64)
 }
 
-// raw writes what is JSON already; null for nothing.
+// raw writes a value that is JSON already; null for an empty one.
 func raw(o *point.Object, name string, value json.RawMessage) {
 	o.Name(name)
 	if value == nil {
@@ -63,7 +63,8 @@ func raw(o *point.Object, name string, value json.RawMessage) {
 	o.JSON = append(o.JSON, value...)
 }
 
-// Scan reads commands; false, and nothing is read, if package json must. Values are parts of data.
+// Scan decodes commands. It returns false, and decodes nothing, if package json must do it. Values
+// are slices of data.
 func (n *NewCommandList) Scan(data []byte) bool {
 	r, in := wire.NewReader(data), NewCommandList{}
 	ok := r.Each(func() bool {
@@ -148,14 +149,15 @@ func (c *Commanded) write(o *point.Object) {
 		raw(o, "reported", c.Reported)
 	}
 	if c.Error != nil {
-		if data, err := json.Marshal(c.Error); err == nil { // texts, numbers and times always can be written
+		if data, err := json.Marshal(c.Error); err == nil { // strings, numbers and times can always be encoded
 			raw(o, "error", data)
 		}
 	}
 	o.End()
 }
 
-// Scan reads results; false, and nothing is read, if package json must. Values are parts of data.
+// Scan decodes results. It returns false, and decodes nothing, if package json must do it. Values
+// are slices of data.
 func (c *CommandResults) Scan(data []byte) bool {
 	r, in := wire.NewReader(data), CommandResults{}
 	ok := r.Members(func(name []byte) bool {
@@ -196,7 +198,7 @@ func (c *Commanded) scan(r *wire.Reader) bool {
 		case "reported":
 			c.Reported, ok = r.Value()
 		}
-		return ok // an error is for package json
+		return ok // package json returns the error
 	})
 }
 

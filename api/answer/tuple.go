@@ -15,7 +15,7 @@ import (
 // Tuple is a sample of a Series: [milliseconds since 1970, value] or, if the quality is not
 // good, [milliseconds, value, quality].
 type Tuple struct {
-	Millis  float64 // with microseconds behind the point
+	Millis  float64 // with microseconds as decimals
 	Value   json.RawMessage
 	Quality string // "" for good
 }
@@ -69,8 +69,8 @@ func AppendTuple(dst []byte, s *point.Sample) []byte {
 	return append(dst, ']')
 }
 
-// ParseValue reads a value of a kind, as "kind" names it. A kind that is unknown or "none" is
-// taken from the JSON: numbers without fraction that fit are integers.
+// ParseValue decodes a value of a kind, as "kind" names it. For an unknown kind or "none" the type
+// follows from the JSON: whole numbers that fit are integers.
 func ParseValue(kind string, raw json.RawMessage) (point.Value, error) {
 	text := string(raw)
 	switch {
@@ -93,7 +93,7 @@ func ParseValue(kind string, raw json.RawMessage) (point.Value, error) {
 	return point.FloatOf(f), nil
 }
 
-// parseText reads a text, or what JSON cannot write as a number.
+// parseText decodes a string, or a value that JSON cannot write as a number.
 func parseText(kind string, raw json.RawMessage) (point.Value, error) {
 	var s string
 	if err := json.Unmarshal(raw, &s); err != nil {

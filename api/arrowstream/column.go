@@ -16,8 +16,8 @@ const (
 	uint8s
 )
 
-// column is the values of one field in a batch, in the layout of Arrow: a bit per row for whether there is a value, then
-// the values, for text behind the offsets at which each ends ("Arrow Columnar Format", Physical Memory Layout).
+// column is the values of one field in a batch, in the layout of Arrow: a validity bit per row, then the values; for
+// text, preceded by the offsets at which each ends ("Arrow Columnar Format", Physical Memory Layout).
 type column struct {
 	name     string
 	kind     kind
@@ -52,7 +52,7 @@ func (c *column) appendText(s string) {
 	c.endText()
 }
 
-// endText notes where the text of a row ends. The first offset is where the first begins.
+// endText notes where the text of a row ends. The first offset is where the first text begins.
 func (c *column) endText() {
 	if len(c.offsets) == 0 {
 		c.offsets = binary.LittleEndian.AppendUint32(c.offsets, 0)
@@ -85,7 +85,7 @@ func (c *column) appendNull() {
 	c.data = append(c.data, 0, 0, 0, 0, 0, 0, 0, 0)
 }
 
-// buffers are the column as it is sent. Without nulls the bits may be left out.
+// buffers returns the column as sent. Without nulls the validity bits may be left out.
 func (c *column) buffers() [][]byte {
 	valid := c.valid
 	if c.nulls == 0 {

@@ -27,11 +27,11 @@ const (
 // alignment is what each message and each buffer is padded to.
 const alignment = 8
 
-// padding follows n bytes.
+// padding returns the padding after n bytes.
 func padding(n int) []byte { return make([]byte, -n&(alignment-1)) }
 
-// framed is metadata as they stand in a stream: a mark, their length with padding, and they. Without metadata it ends the
-// stream.
+// framed returns metadata as it stands in a stream: a marker, the length with padding, and the metadata. Empty metadata
+// ends the stream.
 func framed(metadata []byte) []byte {
 	metadata = append(metadata, padding(len(metadata))...)
 	out := binary.LittleEndian.AppendUint32(nil, math.MaxUint32)

@@ -1,6 +1,6 @@
 // Package arrowstream writes samples as an Arrow IPC stream, which pandas, polars and DuckDB read
-// without parsing. It writes the few types that samples need by itself: the library for all of Arrow
-// would be 3 % of the program.
+// without parsing. It implements only the few types that samples need: a complete Arrow library
+// would add 3 % to the program's size.
 package arrowstream
 
 import (
@@ -13,7 +13,7 @@ import (
 // Media is the media type of a stream.
 const Media = "application/vnd.apache.arrow.stream"
 
-// A batch ends with so many samples, or bytes of text. Offsets into text are 32 bits wide.
+// A batch ends at this number of samples, or of bytes of text. Offsets into text are 32 bits wide.
 const (
 	maxRows = 64 << 10
 	maxText = 64 << 20
@@ -21,7 +21,7 @@ const (
 
 // Writer writes one stream with the columns point, time, value, exact, text, kind and quality, which
 // are those of the store's Parquet files: numbers and booleans stand in value, integers beyond 2^53
-// also in exact, texts in text. It holds one batch in memory. It is not safe for concurrent use.
+// also in exact, strings in text. It holds one batch in memory. It is not safe for concurrent use.
 type Writer struct {
 	out     io.Writer
 	started bool
@@ -48,7 +48,7 @@ func (w *Writer) columns() []*column {
 	return []*column{w.point, w.time, w.value, w.exact, w.text, w.kind, w.quality}
 }
 
-// Write adds samples.
+// Write appends samples.
 func (w *Writer) Write(samples []point.Sample) error {
 	for i := range samples {
 		w.add(&samples[i])
@@ -61,7 +61,7 @@ func (w *Writer) Write(samples []point.Sample) error {
 	return nil
 }
 
-// exactBelow is the bound up to which a double keeps integers without loss.
+// exactBelow is the bound up to which a double represents integers exactly.
 const exactBelow = 1 << 53
 
 func (w *Writer) add(s *point.Sample) {
@@ -116,7 +116,7 @@ func (w *Writer) flush() error {
 	return nil
 }
 
-// message sends metadata and the buffers that they describe.
+// message sends metadata and the buffers that it describes.
 func (w *Writer) message(metadata []byte, body [][]byte) error {
 	if _, err := w.out.Write(framed(metadata)); err != nil {
 		return fmt.Errorf("write the description of a batch: %w", err)
@@ -132,8 +132,8 @@ func (w *Writer) message(metadata []byte, body [][]byte) error {
 	return nil
 }
 
-// Close sends the rest and ends the stream, also one without samples. A stream that is not closed is seen by its
-// reader to be incomplete.
+// Close sends the rest and ends the stream, even one without samples. Readers recognise a stream that was not
+// closed as incomplete.
 func (w *Writer) Close() error {
 	if err := w.flush(); err != nil {
 		return err

@@ -1,4 +1,5 @@
-// Package bound limits the resources that one person and all together may use: concurrent places, queues and rates.
+// Package bound limits the resources that one person and all persons together may use: concurrent places, queues
+// and rates.
 package bound
 
 import (
@@ -12,15 +13,15 @@ import (
 
 // Places counts the places in use, by person. It is safe for concurrent use.
 type Places struct {
-	what       string // "streams", for words
-	most, each int64  // most 0: no bound of all together
+	what       string // "streams", for error messages
+	most, each int64  // most 0: no total bound
 
 	mu   sync.Mutex
 	all  int64
 	held map[string]int64
 }
 
-// NewPlaces returns places of which so many are held together, and each person has. Of what names them in words.
+// NewPlaces returns places: at most most in total, and each per person. Errors name them by what.
 func NewPlaces(what string, most, each int) *Places {
 	return &Places{what: what, most: int64(most), each: int64(each), held: map[string]int64{}}
 }
@@ -33,7 +34,8 @@ func (p *Places) Take(who string, n int64) (release func(), err error) {
 	return sync.OnceFunc(func() { p.Release(who, n) }), nil
 }
 
-// Add holds n more Places for a person. An error says whose bound was met: fault.Unavailable that of all together.
+// Add holds n more places for a person. The kind of the error tells which bound was met: fault.Unavailable is the
+// total one.
 func (p *Places) Add(who string, n int64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -48,7 +50,8 @@ func (p *Places) Add(who string, n int64) error {
 	return nil
 }
 
-// Account returns a function that holds more places for a person, to be called by one goroutine, and one that gives all of them back.
+// Account returns a function that holds further places for a person, to be called by one goroutine, and one that releases all of
+// them.
 func (p *Places) Account(who string) (more func(n int64) error, end func()) {
 	var held int64
 	more = func(n int64) error {
@@ -61,7 +64,7 @@ func (p *Places) Account(who string) (more func(n int64) error, end func()) {
 	return more, func() { p.Release(who, held) }
 }
 
-// Release gives back places that Add took.
+// Release returns places that Add took.
 func (p *Places) Release(who string, n int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,7 +74,7 @@ func (p *Places) Release(who string, n int64) {
 	}
 }
 
-// Count returns how many are held.
+// Count returns how many places are held.
 func (p *Places) Count() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,12 +10,13 @@ import (
 	"voltbus/fault"
 )
 
-// Queues has each person do a few things at a time; the others wait. It is safe for concurrent use.
+// Queues lets each person run a few things at a time; the others wait. It is safe for concurrent
+// use.
 type Queues struct {
-	what       string        // "queries", for words
-	all        chan struct{} // an entry for each that runs; nil for no bound of all together
-	each, most int           // that run, and that run or wait
-	patience   time.Duration // that one waits
+	what       string        // "queries", for error messages
+	all        chan struct{} // an entry for each one running; nil for no total bound
+	each, most int           // running, and running or waiting
+	patience   time.Duration // longest wait
 
 	mu sync.Mutex
 	of map[string]*queue
@@ -24,10 +25,11 @@ type Queues struct {
 // queue is one person's.
 type queue struct {
 	free chan struct{}
-	n    int // that run or wait
+	n    int // running or waiting
 }
 
-// NewQueues makes Queues in which each of a person's run, and most run or wait. Of all persons together, together run; 0 for no bound.
+// NewQueues returns Queues: each person has at most each running, and most running or waiting; together bounds all that run, 0 for
+// no bound.
 func NewQueues(what string, each, most, together int, patience time.Duration) *Queues {
 	q := &Queues{what: what, each: each, most: most, patience: patience, of: make(map[string]*queue)}
 	if together > 0 {
@@ -36,7 +38,8 @@ func NewQueues(what string, each, most, together int, patience time.Duration) *Q
 	return q
 }
 
-// Wait returns when it is the person's turn; release must follow. It fails with fault.Unavailable, or what ended ctx.
+// Wait returns when it is the person's turn; release must follow. It fails with fault.Unavailable, or the cause of
+// ctx.
 func (t *Queues) Wait(ctx context.Context, who string) (release func(), err error) {
 	p, err := t.join(who)
 	if err != nil {

@@ -9,22 +9,22 @@ import (
 // maxQuotas bounds the users whose rate is watched.
 const maxQuotas = 4096
 
-// Quotas bounds what each user sends, in requests and in samples. It is safe for concurrent use.
+// Quotas bounds what each user sends, in requests and samples. It is safe for concurrent use.
 type Quotas struct {
-	requests, samples float64 // a second
+	requests, samples float64 // per second
 
 	mu    sync.Mutex
 	users map[string]*quota
 }
 
-// quota is the account of one user. What is left may be negative: how many samples a body has is
-// known when it was read, and what was too much is paid off before the next.
+// quota is the account of one user. The balance may be negative: the number of samples in a body is
+// known only after reading it, and an excess is paid off before the next one.
 type quota struct {
 	requests, samples float64 // left
 	at                time.Time
 }
 
-// NewQuotas returns the rates of users, so many requests and samples a second each.
+// NewQuotas returns Quotas of so many requests and samples per second for each user.
 func NewQuotas(requests, samples float64) *Quotas {
 	return &Quotas{requests: requests, samples: samples, users: map[string]*quota{}}
 }
@@ -51,7 +51,7 @@ func (q *Quotas) Charge(user string, now time.Time, samples int) {
 	q.account(user, now).samples -= float64(samples)
 }
 
-// account returns a user's account as it is now: two seconds' worth is the most that it holds.
+// account returns the current account of a user, which holds at most two seconds' worth.
 func (q *Quotas) account(user string, now time.Time) *quota {
 	u := q.users[user]
 	if u == nil {

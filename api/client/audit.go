@@ -9,12 +9,13 @@ import (
 	"voltbus/operation/auditlog"
 )
 
-// AuditFilter selects entries of the audit log; "" selects all. Times are as people write them.
+// AuditFilter selects entries of the audit log; "" selects all. Times are in the forms that people
+// write.
 type AuditFilter struct {
 	From, To                       string
 	Actor, Action, Subject, Search string
 	Limit                          int    // of a page; 0 for the node's choice
-	Before                         uint64 // the Next of the page before
+	Before                         uint64 // Next of the previous page
 }
 
 func (f *AuditFilter) selects() auditlog.Filter {
@@ -28,7 +29,7 @@ func (f AuditFilter) Page() auditlog.Page {
 	return auditlog.Page{Filter: f.selects(), Limit: f.Limit, Before: int(f.Before)} //nolint:gosec // it is a number that came from there
 }
 
-// ExportAudit writes entries as lines of JSON, the oldest first.
+// ExportAudit writes entries as lines of JSON, oldest first.
 func (c *Client) ExportAudit(ctx context.Context, f AuditFilter, to io.Writer) error {
 	resp, err := ask(ctx, c, auditlog.Export, f.selects())
 	if err != nil {

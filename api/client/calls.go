@@ -15,7 +15,7 @@ import (
 // Call is a call of a method of an agent, in the name of the node.
 type Call struct {
 	Method string
-	Args   []json.RawMessage          // by place
+	Args   []json.RawMessage          // positional
 	Kwargs map[string]json.RawMessage // by name
 	// Timeout is how long the agent may take, 0 for the node's 30 s.
 	Timeout time.Duration
@@ -39,8 +39,8 @@ func (c *Client) CallNode(ctx context.Context, node, agent string, call Call) (j
 	return result.Result, err
 }
 
-// CallAgent calls a method of an agent, and returns its result. What the method raised is
-// fault.Rejected.
+// CallAgent calls a method of an agent and returns its result. An exception that the method raised
+// is fault.Rejected.
 func (c *Client) CallAgent(ctx context.Context, agent string, call Call) (json.RawMessage, error) {
 	in := agents.Request{Agent: agents.Agent{Name: agent}, Method: call.Method, Args: call.Args, Kwargs: call.Kwargs}
 	if call.Timeout != 0 {

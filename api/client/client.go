@@ -20,7 +20,7 @@ import (
 	"voltbus/fault"
 )
 
-// maxProblem is how much of an error's body is read.
+// maxProblem is how much of an error response is read.
 const maxProblem = 1 << 20
 
 // Client calls one node. It is immutable and safe for concurrent use. Its methods return the
@@ -29,13 +29,13 @@ type Client struct {
 	base  *url.URL
 	token string
 	http  *http.Client
-	node  string // another node that is asked by way of this one; "" for none
+	node  string // another node that is reached through this one; "" for none
 }
 
 var errAddress = errors.New("is not an address of a node; write http://localhost:8080")
 
-// New returns a client of the node at the address, such as "http://localhost:8080", that shows
-// the token. The transport carries the requests; nil is http.DefaultTransport. It starts nothing.
+// New returns a client of the node at the address, such as "http://localhost:8080", that sends the
+// token. The transport carries the requests; nil is http.DefaultTransport. It starts nothing.
 func New(address, token string, transport http.RoundTripper) (*Client, error) {
 	base, err := url.Parse(address)
 	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
@@ -46,16 +46,16 @@ func New(address, token string, transport http.RoundTripper) (*Client, error) {
 	return &Client{base: base, token: token, http: &http.Client{Transport: transport, CheckRedirect: stay}}, nil
 }
 
-// At returns a client that asks another node of the tree by way of this one, "" for this one. Only
-// operations that can be asked from afar can be used: those of agents that are installed, of documents
-// and of the configuration.
+// At returns a client that addresses another node of the tree through this one, "" for this one. Only
+// operations that can be requested remotely are available: those of installed agents, of documents and
+// of the configuration.
 func (c *Client) At(node string) *Client {
 	clone := *c
 	clone.node = node
 	return &clone
 }
 
-// Health returns the node's health. A node that is not well answers too: that is no error.
+// Health returns the node's health. An unhealthy node answers too: that is no error.
 func (c *Client) Health(ctx context.Context) (h answer.Health, err error) {
 	resp, err := c.send(ctx, http.MethodGet, "health", nil, nil)
 	if err != nil {
@@ -168,11 +168,11 @@ func FaultOf(p answer.Problem) error {
 	return fault.E("node", kind, p.Subject, err)
 }
 
-// Lacking is the cause of a refusal that says which capability is missing.
+// Lacking is the cause of a refusal; it names the missing capability.
 type Lacking struct {
 	error
 
-	Node       string // that refused it; "" for the one that was asked
+	Node       string // that refused it; "" for the called node
 	Capability string // as a grant is written
 }
 
@@ -184,7 +184,7 @@ func media(resp *http.Response) string {
 	return m
 }
 
-// set puts a parameter if it says something.
+// set sets a parameter unless its value is empty.
 func set(params url.Values, name, value string) {
 	if value != "" {
 		params.Set(name, value)

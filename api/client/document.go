@@ -4,12 +4,12 @@ import (
 	"voltbus/operation/documents"
 )
 
-// NewDocument is a text for a configuration document.
+// NewDocument is the content of a configuration document.
 type NewDocument struct {
 	Text   string
 	Type   string
 	Note   string
-	Expect *int // the version that it was made from, 0 for none; nil for whatever
+	Expect *int // the version it is based on, 0 for none; nil for any
 }
 
 // Arguments are those of documents.Set and documents.Check.

@@ -21,8 +21,8 @@ type Filter struct {
 	Search  string
 	Tags    map[string]string // "" for any value
 	Unit    string
-	Limit   int    // points of a page; 0 for the node's choice
-	After   string // the Next of the page before
+	Limit   int    // points per page; 0 for the node's choice
+	After   string // Next of the previous page
 }
 
 // Points returns a page of points.
@@ -36,7 +36,7 @@ func (c *Client) Points(ctx context.Context, f Filter) (p answer.Points, err err
 	return p, c.get(ctx, "points", params, &p)
 }
 
-// AllPoints walks all pages. After an error it ends.
+// AllPoints iterates over all pages. It ends after an error.
 func (c *Client) AllPoints(ctx context.Context, f Filter) iter.Seq2[answer.Point, error] {
 	return func(yield func(answer.Point, error) bool) {
 		for {
@@ -57,16 +57,16 @@ func (c *Client) AllPoints(ctx context.Context, f Filter) iter.Seq2[answer.Point
 	}
 }
 
-// Span selects samples: of the points, or, if none is named, of the pattern. Times are as people
-// write them: RFC 3339, "now", "-1h"; "" for the node's choice, which is the last hour.
+// Span selects samples of the points or, if none is named, of the pattern. Times have the forms
+// that people write: RFC 3339, "now", "-1h"; "" for the node's choice, which is the last hour.
 type Span struct {
 	Points  []string
 	Pattern string
 	From    string
 	To      string
-	Node    string // another node of the tree, which is asked instead; "" for none
-	Local   bool   // descendants are not asked for what they have not sent yet
-	Cells   string // "text" for exports in CSV whose texts no spreadsheet takes for a formula; "" as they are
+	Node    string // another node of the tree to ask instead; "" for none
+	Local   bool   // do not ask descendants for what they have not sent yet
+	Cells   string // "text" for CSV exports whose strings no spreadsheet takes for a formula; "" for unchanged strings
 }
 
 func (s *Span) params() url.Values {
@@ -97,7 +97,7 @@ func (c *Client) Latest(ctx context.Context, s Span) (l answer.Latest, err error
 	return l, c.get(ctx, "latest", params, &l)
 }
 
-// Range returns samples, at most limit of each point, the oldest or the newest; 0 for all.
+// Range returns samples, at most limit per point, the oldest or the newest; 0 for all.
 func (c *Client) Range(ctx context.Context, s Span, limit int, newest bool) (r answer.Range, err error) {
 	params := s.params()
 	setNumber(params, "limit", limit)
@@ -114,10 +114,10 @@ func (c *Client) Plot(ctx context.Context, s Span, pixels int) (r answer.Range, 
 	return r, c.get(ctx, "plot", params, &r)
 }
 
-// Steps says how samples are summarised.
+// Steps tells how samples are summarised.
 type Steps struct {
 	Step      string // such as "15m" or "1d"; "" for an hour
-	Zone      string // a time zone whose round local times the steps have; "" for steps that begin at From
+	Zone      string // a time zone whose round local times the steps follow; "" for steps that begin at From
 	Functions string // separated by commas
 }
 
@@ -130,10 +130,10 @@ func (c *Client) Aggregate(ctx context.Context, s Span, how Steps) (a answer.Agg
 	return a, c.get(ctx, "aggregate", params, &a)
 }
 
-// Exported is what is known of a file of samples.
+// Exported describes a file of exported samples.
 type Exported struct {
 	Bytes   int64
-	Sources []answer.Source // descendants whose points were asked for; those because of which something is missing first
+	Sources []answer.Source // descendants whose points were requested; first those whose data is missing
 }
 
 // Export writes all samples of the span to w, as "csv", "parquet" or "arrow". With an error, what was
@@ -161,7 +161,7 @@ func (c *Client) Export(ctx context.Context, s Span, format string, w io.Writer)
 	return out, nil
 }
 
-// Samples reads a series of a Range as samples.
+// Samples decodes a series of a Range.
 func Samples(s answer.Series) ([]point.Sample, error) {
 	out := make([]point.Sample, len(s.Samples))
 	for i, t := range s.Samples {
@@ -174,7 +174,7 @@ func Samples(s answer.Series) ([]point.Sample, error) {
 	return out, nil
 }
 
-// Sample reads a newest value as a sample.
+// Sample decodes a newest value.
 func Sample(s answer.Sample) (point.Sample, error) {
 	v, err := answer.ParseValue(s.Kind, s.Value)
 	if err != nil {
@@ -185,7 +185,7 @@ func Sample(s answer.Sample) (point.Sample, error) {
 	}, nil
 }
 
-// quality reads a quality; one that this program does not know is uncertain.
+// quality parses a quality; one that this program does not know is uncertain.
 func quality(name string) point.Quality {
 	if name == "" {
 		return point.Good

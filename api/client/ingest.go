@@ -16,14 +16,14 @@ import (
 
 // Body is a body of readings to record.
 type Body struct {
-	Media  string // its Content-Type
+	Media  string // the Content-Type
 	Text   []byte
 	Params url.Values // precision, under, layout
 	Key    string     // an idempotency key; "" for none
 }
 
-// SendSamples sends readings and returns the outcome of them when those accepted are on disk. That none
-// was accepted is no error.
+// SendSamples sends readings and returns their outcome once the accepted ones are on disk. It is no
+// error if none was accepted.
 func (c *Client) SendSamples(ctx context.Context, b Body) (in answer.Ingested, err error) {
 	target := c.base.JoinPath("api/v1/samples")
 	target.RawQuery = b.Params.Encode()
@@ -57,7 +57,7 @@ func (c *Client) SendSamples(ctx context.Context, b Body) (in answer.Ingested, e
 	return *p.Ingested, nil
 }
 
-// laterError is an error of a node that says when to try again.
+// laterError is an error of a node that tells when to try again.
 type laterError struct {
 	error
 	wait time.Duration
@@ -65,7 +65,7 @@ type laterError struct {
 
 func (e *laterError) Unwrap() error { return e.error }
 
-// later adds to an error what the response says of a next time.
+// later adds to an error when the response allows the next attempt.
 func later(resp *http.Response, err error) error {
 	seconds, parsed := strconv.Atoi(resp.Header.Get("Retry-After"))
 	if parsed != nil || seconds < 0 {
@@ -74,8 +74,8 @@ func later(resp *http.Response, err error) error {
 	return &laterError{err, time.Duration(seconds) * time.Second}
 }
 
-// RetryAfter returns how long the node wants its client to wait before it sends again what led to the
-// error; false if it did not say so.
+// RetryAfter returns how long the client should wait before it repeats the request that led to the
+// error; false if the node did not say.
 func RetryAfter(err error) (time.Duration, bool) {
 	e, ok := errors.AsType[*laterError](err)
 	if !ok {

@@ -9,9 +9,9 @@ import (
 	"voltbus/fault"
 )
 
-// FollowNodeLog calls emit with records of the node's own log and with each further one, until ctx ends,
-// which gives nil, emit returns an error, which is returned, or the node ends the stream, which gives its
-// reason. lost is called with the number of records that arrived faster than they were read.
+// FollowNodeLog calls emit with the records of the node's own log and then with each new one. It returns
+// nil when ctx ends, the error of emit if that fails, or the node's reason if the node ends the stream.
+// lost is called with the number of records that arrived faster than they were read.
 func (c *Client) FollowNodeLog(ctx context.Context, l Lines, emit func(answer.NodeLogLine) error, lost func(count uint64) error) error {
 	resp, err := c.call(ctx, http.MethodGet, "log/follow", l.params(), nil)
 	if err != nil {

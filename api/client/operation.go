@@ -14,7 +14,7 @@ import (
 	"voltbus/operation"
 )
 
-// Do asks for a declared operation. What an argument leaves at its zero value is left out, unless it is a pointer.
+// Do performs a declared operation. Zero arguments are omitted unless they are pointers.
 func Do[In, Out any](ctx context.Context, c *Client, op operation.Operation[In, Out], in In) (out Out, err error) {
 	resp, err := ask(ctx, c, op, in)
 	if err != nil {
@@ -26,14 +26,14 @@ func Do[In, Out any](ctx context.Context, c *Client, op operation.Operation[In, 
 	return out, errors.Join(decode(resp.Body, &out), resp.Body.Close())
 }
 
-// Tell is Do for an operation that answers nothing.
+// Tell is Do for an operation without a result.
 func Tell[In any](ctx context.Context, c *Client, op operation.Operation[In, operation.None], in In) error {
 	_, err := Do(ctx, c, op, in)
 	return err
 }
 
-// Copy asks for a declared operation whose answer is a file, and writes that to w; it returns its bytes. With an error, what was written is
-// not complete.
+// Copy performs a declared operation that returns a file, and writes the file to w; it returns the number of bytes. After an error the file
+// is incomplete.
 func Copy[In any](ctx context.Context, c *Client, op operation.Operation[In, operation.None], in In, w io.Writer) (int64, error) {
 	resp, err := ask(ctx, c, op, in)
 	if err != nil {
@@ -47,7 +47,7 @@ func Copy[In any](ctx context.Context, c *Client, op operation.Operation[In, ope
 	return n, nil
 }
 
-// ask asks for a declared operation, and returns the response of a success. The caller closes its body.
+// ask requests a declared operation, and returns a successful response. The caller closes its body.
 func ask[In, Out any](ctx context.Context, c *Client, op operation.Operation[In, Out], in In) (*http.Response, error) {
 	d := op.Declared()
 	args, err := d.Given(in)
@@ -59,8 +59,8 @@ func ask[In, Out any](ctx context.Context, c *Client, op operation.Operation[In,
 
 var errAgentsOnly = errors.New("is not asked over HTTP; only agents ask for it")
 
-// Request asks for an operation with its arguments as JSON, for programs that know it by its declaration alone. It returns the response of a
-// success, whose body the caller closes.
+// Request performs an operation with its arguments as JSON, for programs that know it only by its declaration. It returns a successful
+// response, whose body the caller closes.
 func Request(ctx context.Context, c *Client, d *operation.Declared, args operation.Arguments) (*http.Response, error) {
 	method, path, over := strings.Cut(d.HTTP, " ")
 	if !over {
@@ -89,7 +89,7 @@ func Request(ctx context.Context, c *Client, d *operation.Declared, args operati
 	return c.call(ctx, method, path, params, content)
 }
 
-// textsOf returns an argument as it stands in an address, as often as it stands there.
+// textsOf returns the values of an argument for a URL, one for each occurrence.
 func textsOf(f *operation.Field, value json.RawMessage) []string {
 	var list []string
 	var pairs map[string]string
@@ -104,7 +104,7 @@ func textsOf(f *operation.Field, value json.RawMessage) []string {
 	return list
 }
 
-// textOf returns an argument as it stands in an address.
+// textOf returns the value of an argument for a URL.
 func textOf(value json.RawMessage) string {
 	var text string
 	if json.Unmarshal(value, &text) == nil {

@@ -26,15 +26,15 @@ func (c *Client) Operate(ctx context.Context, name, action string) (p answer.Pro
 	return p, errors.Join(decode(resp.Body, &p), resp.Body.Close())
 }
 
-// Installation says how an agent is installed.
+// Installation tells how an agent is installed.
 type Installation struct {
-	Entry    string // which of the package's agents, if there are several
+	Entry    string // which agent of the package, if there are several
 	Grant    string // all, none or refuse
-	Memory   int64  // bytes; 0 keeps what it was
-	Priority int    // -1 keeps what it was
+	Memory   int64  // bytes; 0 keeps the current one
+	Priority int    // -1 keeps the current one
 }
 
-// Install uploads an agent: a compressed tar with source/<one file> and wheels/.
+// Install uploads an agent: a compressed tar file with source/<one file> and wheels/.
 func (c *Client) Install(ctx context.Context, name string, how Installation, upload io.Reader) (p answer.Process, err error) {
 	params := url.Values{}
 	set(params, "entry", how.Entry)
@@ -76,7 +76,8 @@ func (l Lines) params() url.Values {
 	return params
 }
 
-// FollowLogs calls emit with lines that an agent printed and with each further one, until ctx ends.
+// FollowLogs calls emit with the lines that an agent printed and then with each new one, until ctx
+// ends.
 func (c *Client) FollowLogs(ctx context.Context, name string, l Lines, emit func(answer.ProcessLine) error) error {
 	resp, err := c.call(ctx, http.MethodGet, agentPath(name, "logs/follow"), l.params(), nil)
 	if err != nil {

@@ -20,22 +20,21 @@ const maxLine = 64 << 20
 
 var errEnded = errors.New("the stream ended; the node may be restarting, try again")
 
-// Live says which live messages are wanted.
+// Live selects live messages.
 type Live struct {
 	Pattern string
-	Node    string // another one whose messages they are; "" for the node itself
-	// Dropped is called with the number of messages that arrived faster than they were read from another node; may be nil.
+	Node    string // another node whose messages are wanted; "" for the node itself
+	// Dropped is called with the number of messages that arrived from another node faster than they were read; may be nil.
 	Dropped func(messages int)
 }
 
-// Stream calls emit with each live message of the pattern, as Follow does.
+// Stream calls emit with each live message that matches the pattern, as Follow does.
 func (c *Client) Stream(ctx context.Context, pattern string, emit func(json.RawMessage) error) error {
 	return c.Follow(ctx, Live{Pattern: pattern}, emit)
 }
 
-// Follow calls emit with each live message until ctx ends, which gives nil, emit
-// returns an error, which is returned, or the node ends the stream, which gives its reason. The
-// message is valid until emit returns.
+// Follow calls emit with each live message. It returns nil when ctx ends, the error of emit if that
+// fails, or the node's reason if the node ends the stream. The message is valid until emit returns.
 func (c *Client) Follow(ctx context.Context, want Live, emit func(json.RawMessage) error) error {
 	params := url.Values{}
 	set(params, "pattern", want.Pattern)
@@ -57,7 +56,7 @@ func (c *Client) Follow(ctx context.Context, want Live, emit func(json.RawMessag
 	}))
 }
 
-// endOf returns nil for whatever happened because ctx was cancelled.
+// endOf returns nil for an error that the cancellation of ctx caused.
 func endOf(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return nil
@@ -101,7 +100,7 @@ func lastWords(data []byte) error {
 	return FaultOf(p)
 }
 
-// lastRow is the end of the rows of a statement.
+// lastRow marks the end of a statement's rows.
 type lastRow struct {
 	Columns   []string        `json:"columns"`
 	Rows      *int            `json:"rows"`
@@ -111,8 +110,8 @@ type lastRow struct {
 
 var errCut = errors.New("the answer ends before its last line; ask again")
 
-// SQL runs a read-only statement and calls columns once, then row with the values of each row. It
-// reports whether the limit ended the answer. limit 0 is the node's choice.
+// SQL runs a read-only statement , calls columns once, and then row with the values of each row. It
+// reports whether the limit truncated the answer. limit 0 is the node's choice.
 func (c *Client) SQL(ctx context.Context, statement string, limit int, columns func([]string) error, row func([]json.RawMessage) error) (truncated bool, err error) {
 	body := map[string]any{"statement": statement}
 	if limit != 0 {

@@ -8,7 +8,7 @@ import (
 	"voltbus/identity"
 )
 
-// Ending says how something ended, without what is only for the log of the program.
+// Ending describes how something ended, without the details that only the program's log gets.
 func Ending(err error) string {
 	if err == nil {
 		return "ok"
@@ -17,7 +17,7 @@ func Ending(err error) string {
 	return p.Kind + ": " + p.Detail
 }
 
-// ActorOf is how the audit log and other nodes know a user.
+// ActorOf returns a user's name for the audit log and for other nodes.
 func ActorOf(u identity.User) string {
 	if name, ok := u.CertificateName(); ok {
 		return "certificate:" + name
@@ -28,10 +28,10 @@ func ActorOf(u identity.User) string {
 	if _, is := u.MemberName(); is {
 		return u.Name
 	}
-	if node, is := strings.CutPrefix(u.Name, identity.ChildPrefix); is { // no person's name begins so
+	if node, is := strings.CutPrefix(u.Name, identity.ChildPrefix); is { // no person's name has this prefix
 		return "node:" + node
 	}
-	if strings.Contains(u.Name, "/") { // nor can it hold that: somebody of another node
+	if strings.Contains(u.Name, "/") { // nor contains a slash: a user of another node
 		if p, err := identity.ParsePrincipal(u.Name); err == nil && p.Node != "" {
 			return u.Name
 		}

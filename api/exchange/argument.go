@@ -50,7 +50,7 @@ func Arguments(r *Request, rt *Route) (operation.Arguments, error) {
 	return args, nil
 }
 
-// ArgumentsOf reads the arguments of an operation whose answers are followed.
+// ArgumentsOf collects the arguments of an operation that streams its answer.
 func ArgumentsOf[In, Out any](r *Request, op operation.Operation[In, Out]) (*In, operation.Arguments, error) {
 	d := op.Declared()
 	_, path, _ := strings.Cut(d.HTTP, " ")
@@ -63,7 +63,7 @@ func ArgumentsOf[In, Out any](r *Request, op operation.Operation[In, Out]) (*In,
 	return in, args, err
 }
 
-// readFields reads the arguments that come in a body.
+// readFields decodes the arguments in a body.
 func readFields(r *Request, d *operation.Declared, args *operation.Arguments) error {
 	var fields []string
 	for i := range d.Fields {
@@ -94,14 +94,14 @@ func readFields(r *Request, d *operation.Declared, args *operation.Arguments) er
 	return nil
 }
 
-// CallerOf returns the caller, as operations know them.
+// CallerOf returns the caller in the form that operations receive.
 func CallerOf(u identity.User) operation.Caller {
 	_, recorder := u.RecordName()
 	member, _ := u.MemberName()
 	return operation.Caller{Name: ActorOf(u), Role: u.Role, Recorder: recorder, Under: u.Under, Member: member}
 }
 
-// InBraces lists what stands in braces in a path.
+// InBraces lists the names in braces in a path.
 func InBraces(path string) (list []string) {
 	for part := range strings.SplitSeq(path, "/") {
 		if name, is := strings.CutPrefix(part, "{"); is {

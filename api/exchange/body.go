@@ -21,11 +21,11 @@ var (
 	errCharset = errors.New("is not UTF-8, which JSON must be")
 	errObject  = errors.New("must be a JSON object")
 	errNull    = errors.New("must have a value; leave it out if there is none")
-	// ErrMissing says that something must be there.
+	// ErrMissing says that a value is required.
 	ErrMissing = errors.New("is missing")
 )
 
-// ReadJSON reads a body strictly: JSON, no unknown fields, nothing behind it.
+// ReadJSON reads a body strictly: JSON, no unknown fields, nothing after it.
 func ReadJSON(_ http.ResponseWriter, r *Request, to any) error {
 	b, err := ReadBody(r, to)
 	if err != nil {
@@ -63,11 +63,11 @@ func noNullWithin(name string, content any) error {
 	return nil
 }
 
-// ReadBody reads a body, and returns it. Who sent it may have lost the role, or the login, while it arrived: that is checked
-// again, and r.User is who it is then.
+// ReadBody reads a body and returns it. Its sender may have lost the role or the login while it arrived: their rights are
+// checked again, and r.User is updated.
 func ReadBody(r *Request, to any) ([]byte, error) { return ReadNamed(r, to, FieldsOf(to)) }
 
-// ReadNamed is ReadBody for a body that may have the fields.
+// ReadNamed is ReadBody for a body whose permitted fields are given.
 func ReadNamed(r *Request, to any, fields []string) ([]byte, error) {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
 		return nil, Fail(http.StatusUnsupportedMediaType, errMedia)
@@ -83,7 +83,7 @@ func ReadNamed(r *Request, to any, fields []string) ([]byte, error) {
 		return nil, crowded.error
 	}
 	if err == nil && r.Room != nil {
-		if err := r.Room(int64(wire.Weight(b) - len(b))); err != nil { // a list of {} takes a hundred times its text
+		if err := r.Room(int64(wire.Weight(b) - len(b))); err != nil { // a list of {} takes a hundred times its length
 			return nil, err
 		}
 	}
@@ -95,7 +95,7 @@ func ReadNamed(r *Request, to any, fields []string) ([]byte, error) {
 			return nil, err
 		}
 	}
-	if !utf8.Valid(b) { // the decoder would put other characters in place of what it cannot read
+	if !utf8.Valid(b) { // the decoder would replace invalid bytes
 		return nil, fault.E("api.readJSON", fault.Invalid, "body", errCharset)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(b))
@@ -109,7 +109,7 @@ func ReadNamed(r *Request, to any, fields []string) ([]byte, error) {
 	return b, nil
 }
 
-// roomy takes memory for what it reads.
+// roomy reserves memory for what it reads.
 type roomy struct {
 	from io.Reader
 	room func(octets int64) error
@@ -129,7 +129,7 @@ func (b *roomy) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// NoNull refuses fields without a value: the decoder would take them for those that are left out.
+// NoNull refuses fields without a value: the decoder would treat them as absent.
 func NoNull(body []byte) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(body, &fields); err != nil || fields == nil {
@@ -143,10 +143,10 @@ func NoNull(body []byte) error {
 	return nil
 }
 
-// explain says in our words what is wrong with a body that may have the fields.
+// explain describes in plain words what is wrong with a body that may have the fields.
 func explain(err error, fields []string) error {
 	names := strings.Join(fields, ", ")
-	if unknown, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok { // has no type of its own
+	if unknown, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok { // has no error type
 		return fmt.Errorf("unknown field %s; there are %s", Clip(unknown), names)
 	}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
@@ -164,7 +164,7 @@ func explain(err error, fields []string) error {
 	return errors.New("is not JSON: it ends too early")
 }
 
-// TypeName returns what JSON calls values of the kind; bodies hold texts, numbers and switches.
+// TypeName returns what JSON calls values of the kind; bodies hold strings, numbers and booleans.
 func TypeName(kind reflect.Kind) string {
 	switch kind { //nolint:exhaustive // all others are numbers
 	case reflect.String:
@@ -181,7 +181,8 @@ func TypeName(kind reflect.Kind) string {
 	return "number"
 }
 
-// FieldsOf lists the names that the struct behind to has in JSON; none if it is something else.
+// FieldsOf lists the JSON names of the fields of the struct that to points to; none for anything
+// else.
 func FieldsOf(to any) []string {
 	t := reflect.TypeOf(to).Elem()
 	if t.Kind() != reflect.Struct {

@@ -14,7 +14,7 @@ const (
 
 var errKey = errors.New("an idempotency key has 1 to 255 printable ASCII characters")
 
-// Key returns the idempotency key of a request, "" for none.
+// Key returns the idempotency key of a request, "" if it has none.
 func (r *Request) Key() (string, error) {
 	key := r.Header.Get(HeaderKey)
 	if _, given := r.Header[HeaderKey]; given && !validKey(key) {

@@ -22,13 +22,13 @@ var (
 	errSwitch = errors.New("must be true or false")
 )
 
-// Reading reads the parameters of a request and keeps the first error.
+// Reading parses the parameters of a request and keeps the first error.
 type Reading struct {
 	*Request
 	Err error // the first that was found
 }
 
-// Read reads the parameters of a request.
+// Read parses the parameters of a request.
 func Read(r *Request) *Reading { return &Reading{Request: r} }
 
 // Fail notes that a parameter is wrong.
@@ -72,7 +72,7 @@ func (r *Reading) Segment(name string) string {
 	return v
 }
 
-// Number returns a whole number between least and most, or otherwise if there is none.
+// Number returns a whole number between least and most, or otherwise if the parameter is absent.
 func (r *Reading) Number(name string, otherwise, least, most int) int {
 	text, ok := r.Text(name)
 	if !ok || text == "" {
@@ -85,7 +85,7 @@ func (r *Reading) Number(name string, otherwise, least, most int) int {
 	return n
 }
 
-// Truth returns a switch, false if it is not there.
+// Truth returns a boolean parameter, false if it is absent.
 func (r *Reading) Truth(name string) bool {
 	text, ok := r.Text(name)
 	switch {
@@ -97,7 +97,7 @@ func (r *Reading) Truth(name string) bool {
 	return false
 }
 
-// Tags returns the tags that are asked for.
+// Tags returns the requested tags.
 func (r *Reading) Tags() map[string]string {
 	values := r.All("tag")
 	if len(values) > maxTags {

@@ -14,7 +14,7 @@ import (
 	"voltbus/wire"
 )
 
-// StatusError is an error that HTTP has its own status for.
+// StatusError is an error that has its own HTTP status.
 type StatusError struct {
 	status int
 	err    error
@@ -24,10 +24,10 @@ func (e *StatusError) Error() string { return e.err.Error() }
 
 func (e *StatusError) Unwrap() error { return e.err }
 
-// Fail gives an error a status of HTTP.
+// Fail gives an error an HTTP status.
 func Fail(status int, err error) error { return &StatusError{status, err} }
 
-// statusClosed is what logs of other servers show for a client that went away.
+// statusClosed is what other servers log for a client that disconnected.
 const statusClosed = 499
 
 func statusOf(kind fault.Kind) int {
@@ -82,7 +82,7 @@ func titleOf(kind fault.Kind) string {
 	return "A defect of the program"
 }
 
-// Describer is an error that has more to say in a problem.
+// Describer is an error with further fields for a problem.
 type Describer interface {
 	error
 	Describe(p *answer.Problem)
@@ -91,7 +91,7 @@ type Describer interface {
 // ErrDefect replaces an internal error in responses.
 var ErrDefect = errors.New("a defect of the program; its log has the details")
 
-// ProblemOf describes an error. Internal errors keep their details for the log.
+// ProblemOf describes an error. The details of internal errors go to the log only.
 func ProblemOf(err error, instance string) answer.Problem {
 	kind := fault.KindOf(err)
 	p := answer.Problem{Status: statusOf(kind), Detail: err.Error(), Instance: instance}
@@ -140,7 +140,7 @@ func kindOfStatus(status int) fault.Kind {
 
 const maxClip = 200
 
-// shortSubject bounds what an answer repeats of a name that was sent. Paths of points are shorter.
+// shortSubject bounds how much of a received name an answer repeats. Paths of points are shorter.
 func shortSubject(s string) string {
 	const most = 1 << 10
 	if len(s) <= most {
@@ -149,7 +149,7 @@ func shortSubject(s string) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// Clip shortens what a stranger sent, before it is repeated.
+// Clip shortens received text before it is repeated.
 func Clip(s string) string {
 	if len(s) <= maxClip {
 		return s
@@ -167,10 +167,10 @@ func (e *WaitError) Error() string { return e.err.Error() }
 
 func (e *WaitError) Unwrap() error { return Fail(http.StatusTooManyRequests, e.err) }
 
-// Later refuses a caller until the time has passed.
+// Later refuses a request until the time has passed.
 func Later(wait time.Duration, err error) error { return &WaitError{wait, err} }
 
-// SetRetryAfter writes into the header how long an error says to wait.
+// SetRetryAfter writes into the header the waiting time of an error.
 func SetRetryAfter(w http.ResponseWriter, err error) {
 	if early, ok := errors.AsType[*WaitError](err); ok {
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(early.wait.Seconds()))))
@@ -179,5 +179,5 @@ func SetRetryAfter(w http.ResponseWriter, err error) {
 
 var errAbsent = errors.New("this node does not have it; ask a node with that role")
 
-// Absent says that a node has no such part.
+// Absent reports that a node has no such part.
 func Absent(what string) error { return fault.E("api", fault.Unavailable, what, errAbsent) }

@@ -13,44 +13,46 @@ import (
 	"voltbus/identity"
 )
 
-// Request is a request whose sender and parameters are known.
+// Request is a request with its sender and parameters resolved.
 type Request struct {
 	*http.Request
-	User   identity.User // who sent it
+	User   identity.User // its sender
 	Params url.Values    // of the query
-	Entry  Entry         // what the audit log is told
-	// Again recognises the sender anew and returns why they may not call the route any more: bodies may take minutes.
+	Entry  Entry         // what the audit log records
+	// Again authenticates the sender again and returns why they may no longer call the route: bodies may take
+	// minutes.
 	Again func() error
-	// Room takes memory for a body until the request is answered, or says that there is none; nil takes none.
+	// Room reserves memory for a body until the request is answered, or fails if there is none; nil reserves
+	// none.
 	Room func(octets int64) error
 }
 
 // Entry is what a request did, for the audit log.
 type Entry struct {
-	Actor   string // "" for the user
+	Actor   string // "" means the user
 	Subject string
 	Detail  any  // nil for nothing
-	Told    bool // the audit log knows already
+	Told    bool // it has already been recorded
 }
 
-// Did says what a request is about to do.
+// Did records what a request is about to do.
 func (r *Request) Did(subject string, detail any) { r.Entry.Subject, r.Entry.Detail = subject, detail }
 
 // Cookie is the name of the cookie that holds a session.
 const Cookie = "voltbus_session"
 
-// letInKey marks, in a context, a request whose sender was recognised before.
+// letInKey marks, in a context, a request whose sender is already authenticated.
 type letInKey struct{}
 
-// LetIn reports whether the sender of a request was recognised before.
+// LetIn reports whether the sender of a request is already authenticated.
 func LetIn(r *http.Request) bool { return r.Context().Value(letInKey{}) != nil }
 
-// endedError is why a request may not go on.
+// endedError says why a request may not continue.
 type endedError struct{ why error }
 
 func (e *endedError) Error() string { return e.why.Error() }
 
-// Late returns a request whose sender was recognised before.
+// Late returns a request whose sender is already authenticated.
 func Late(r *http.Request) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), letInKey{}, true))
 }
@@ -70,8 +72,8 @@ func (r *Request) Shown() identity.Shown {
 // Still implements operation.Login.
 func (r *Request) Still() error { return r.Again() }
 
-// Attend ends the context of a request when, looked at every so often, its sender may no longer ask for it. done must be
-// called when it is answered.
+// Attend ends the context of a request once its sender may no longer make it, which it checks periodically. done must be
+// called when the request is answered.
 func (r *Request) Attend(every time.Duration, still func(*http.Request) error) (done func()) {
 	late := Late(r.Request)
 	ctx, end := context.WithCancelCause(r.Context())
@@ -83,7 +85,7 @@ func (r *Request) Attend(every time.Duration, still func(*http.Request) error) (
 		err := still(late)
 		switch {
 		case ctx.Err() != nil:
-		case fault.Is(err, fault.Refused): // anything else, such as a busy disk, says nothing about rights
+		case fault.Is(err, fault.Refused): // other errors, such as a busy disk, say nothing about rights
 			end(&endedError{err})
 		default:
 			look.Reset(every)
@@ -96,7 +98,8 @@ func (r *Request) Attend(every time.Duration, still func(*http.Request) error) (
 	}
 }
 
-// Ended returns why the sender of a request may no longer ask for it; nil if its context goes on, or ended otherwise.
+// Ended returns why the sender of a request may no longer make it; nil if its context is alive, or ended for another
+// reason.
 func (r *Request) Ended() error {
 	if ended, is := errors.AsType[*endedError](context.Cause(r.Context())); is {
 		return ended.why

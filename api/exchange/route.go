@@ -12,26 +12,27 @@ import (
 // Route is one operation of the API.
 type Route struct {
 	Method   string
-	Path     string              // a segment in braces matches any text, which is then r.PathValue of its name
-	Role     identity.Role       // who may call it; Nobody: everybody, also without a login
-	Params   []string            // the query parameters that it knows
-	Body     int64               // most bytes of a request body
-	Record   bool                // a token that can only record may call it too
+	Path     string              // a segment in braces matches any text, available as r.PathValue of its name
+	Role     identity.Role       // who may call it; Nobody: everybody, even without a login
+	Params   []string            // the query parameters that it accepts
+	Body     int64               // maximum bytes of the request body
+	Record   bool                // a record-only token may call it too
 	Members  bool                // only a member of the metering cluster may call it
-	Foreign  bool                // parameters and answers are those of another program's API: unknown ones are its business
+	Foreign  bool                // its parameters and answers are those of another program's API, which handles unknown ones
 	Stream   bool                // the answer is long or endless: no HEAD, no compression
-	Remote   string              // the method by which it is asked of another node with node=; "" if it cannot be
-	Declared *operation.Declared // if it is declared below package operation, which audits it
-	InPath   []string            // the names in braces, of a declared one
-	Audit    string              // the action under which the audit log is told of it; "" for none
-	Watched  string              // the action under which the audit log is told that somebody reads it; "" for none
+	Remote   string              // the method to call on another node for node=; "" if there is none
+	Declared *operation.Declared // set if it is declared below package operation, which audits it
+	InPath   []string            // the names in braces, of a declared operation
+	Audit    string              // the action under which it is audited; "" for none
+	Watched  string              // the action under which reading it is audited; "" for none
 	Serve    func(http.ResponseWriter, *Request) error
 }
 
-// Prefix begins the addresses of the API.
+// Prefix is the path prefix of the API.
 const Prefix = operation.Prefix
 
-// RouteOf returns the route of a declared operation. What the table does not do is audited as it is declared by who serves it.
+// RouteOf returns the route of a declared operation. What the table itself does not perform is audited, as declared, by the
+// handler.
 func RouteOf(d *operation.Declared, serve func(http.ResponseWriter, *Request) error) Route {
 	method, path := d.Path()
 	rt := Route{
@@ -63,5 +64,5 @@ func Carried[In, Out any](o operation.Operation[In, Out], serve func(http.Respon
 	return RouteOf(&d, serve)
 }
 
-// SmallBody is the most bytes of small request bodies.
+// SmallBody is the maximum size of small request bodies in bytes.
 const SmallBody = 4 << 10

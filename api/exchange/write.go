@@ -14,7 +14,7 @@ import (
 // JSON is the media type of most answers.
 const JSON = "application/json"
 
-// WriteJSON answers with a value.
+// WriteJSON writes a value as the answer.
 func WriteJSON(w http.ResponseWriter, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -32,10 +32,10 @@ type Output struct {
 	Buf []byte
 }
 
-// NewOutput begins an answer with some of its content.
+// NewOutput begins an answer with its first content.
 func NewOutput(w http.ResponseWriter, content []byte) *Output { return &Output{w, content} }
 
-// Begin says what the content is.
+// Begin sets the media type.
 func (o *Output) Begin(media string) { o.w.Header().Set("Content-Type", media) }
 
 // End sends it.
@@ -47,15 +47,15 @@ func (o *Output) End() error {
 	return nil
 }
 
-// Patient gives each write its own deadline: the answer may be as long as it likes, as long as
-// a client reads it.
+// Patient gives each write its own deadline: an answer may last as long as the client keeps
+// reading.
 type Patient struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	timeout time.Duration
 }
 
-// NewPatient returns a writer of which each write may take so long.
+// NewPatient returns a writer each of whose writes may take this long.
 func NewPatient(w http.ResponseWriter, timeout time.Duration) *Patient {
 	return &Patient{w: w, control: http.NewResponseController(w), timeout: timeout}
 }
@@ -74,7 +74,7 @@ func (p *Patient) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Send writes and flushes. The parts have one deadline.
+// Send writes and flushes. The parts share one deadline.
 func (p *Patient) Send(parts ...[]byte) error {
 	p.Limit()
 	var err error
@@ -88,19 +88,19 @@ func (p *Patient) Send(parts ...[]byte) error {
 	return err
 }
 
-// Limit sets the deadline of what is written next. Errors say that the connection has none.
+// Limit sets the deadline of the next writes. An error means that the connection has none.
 func (p *Patient) Limit() { _ = p.control.SetWriteDeadline(time.Now().Add(p.timeout)) }
 
-// Rest takes the deadline away: HTTP/2 ends a stream whose deadline passes even if it is idle.
+// Rest removes the deadline: HTTP/2 ends a stream whose deadline passes even if it is idle.
 func (p *Patient) Rest() { _ = p.control.SetWriteDeadline(time.Time{}) }
 
-// Disposition says that an answer is a file.
+// Disposition marks an answer as a file.
 func Disposition(w http.ResponseWriter, name, media string) {
 	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
 	w.Header().Set("Content-Type", media)
 }
 
-// NotNil makes an empty list of none, so that JSON says [] and not null.
+// NotNil turns a nil list into an empty one, so that JSON has [] and not null.
 func NotNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -108,13 +108,13 @@ func NotNil[T any](list []T) []T {
 	return list
 }
 
-// EventFrame is what AppendEvent adds to the name and the data of an event, at most.
+// EventFrame is the most that AppendEvent adds to the name and data of an event, in bytes.
 const EventFrame = len("event: \ndata: \n\n") + len(notJSON)
 
 const notJSON = ": a message that is not JSON was left out\n\n"
 
-// AppendEvent appends an event whose data is JSON. Line breaks between its tokens are taken out:
-// they would end the data.
+// AppendEvent appends an event whose data is JSON. Line breaks between its tokens are removed: they
+// would end the data.
 func AppendEvent(dst []byte, event string, data json.RawMessage) []byte {
 	if bytes.ContainsAny(data, "\r\n") {
 		var compact bytes.Buffer

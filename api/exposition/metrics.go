@@ -16,7 +16,7 @@ import (
 	"voltbus/store"
 )
 
-// Health checks the node. Its answer must come at once.
+// Health reports the node's health. It must answer at once.
 type Health interface {
 	Health(ctx context.Context) answer.Health
 }
@@ -31,7 +31,7 @@ type Stats interface {
 	Stats(ctx context.Context) (store.Stats, error)
 }
 
-// Metrics is where the figures come from. A source that is nil has none.
+// Metrics holds the sources of the figures. A nil source has none.
 type Metrics struct {
 	Health   Health
 	Devices  Devices
@@ -46,7 +46,7 @@ type Metrics struct {
 	Now      func() time.Time
 }
 
-// exposition writes the text format of Prometheus, version 0.0.4.
+// exposition writes the Prometheus text format, version 0.0.4.
 type exposition struct{ buf []byte }
 
 // family begins a metric. kind is "gauge" or "counter".
@@ -90,7 +90,7 @@ func (m *Metrics) Serve(w http.ResponseWriter, r *exchange.Request) error {
 	return out.End()
 }
 
-// healthMetrics counts what is not well, as health lists it.
+// healthMetrics counts what is wrong, as health lists it.
 func (m *Metrics) healthMetrics(ctx context.Context, e *exposition) error {
 	if m.Health == nil {
 		return nil
@@ -117,7 +117,7 @@ func (m *Metrics) healthMetrics(ctx context.Context, e *exposition) error {
 	return nil
 }
 
-// account is a figure of the ledger for each origin.
+// account is a ledger figure for each origin.
 type account struct {
 	name, help string
 	of         func(*answer.Origin) uint64
@@ -206,7 +206,7 @@ func (m *Metrics) deviceMetrics(ctx context.Context, e *exposition) error {
 	return nil
 }
 
-// ingestMetrics counts what came over HTTP to be recorded, since the start.
+// ingestMetrics counts what arrived over HTTP for recording, since the start.
 func (m *Metrics) ingestMetrics(_ context.Context, e *exposition) error {
 	if m.Intake.Admission == nil {
 		return nil
@@ -220,7 +220,7 @@ func (m *Metrics) ingestMetrics(_ context.Context, e *exposition) error {
 	return nil
 }
 
-// mqttMetrics counts clients and messages of the MQTT broker.
+// mqttMetrics counts the clients and messages of the MQTT broker.
 func (m *Metrics) mqttMetrics(_ context.Context, e *exposition) error {
 	if m.MQTT == nil {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"voltbus/api/answer"
 )
 
-// nodeMetrics writes the state of the link to the parent, and what is known of the descendants.
+// nodeMetrics writes the state of the link to the parent, and what is known about the descendants.
 func (m *Metrics) nodeMetrics(ctx context.Context, e *exposition) error {
 	if m.Nodes == nil {
 		return nil
@@ -47,7 +47,8 @@ func (m *Metrics) nodeMetrics(ctx context.Context, e *exposition) error {
 	return nil
 }
 
-// liveFigure is a figure of live messages on the links to children and, under the name of this node, to its parent.
+// liveFigure is a figure of the live messages on the links to children and, under this node's name, on the link to
+// its parent.
 type liveFigure struct {
 	name, kind, help string
 	of               func(*answer.LiveLink) float64

@@ -19,11 +19,11 @@ import (
 const (
 	ingestBody    = 32 << 20 // bytes of a body, compressed and inflated
 	ingestMemory  = 8 * ingestBody
-	eachIngestion = ingestMemory / 2  // of one person
-	messageMemory = 1 << 30           // of what is read out of messages with readings of meters, see weight
-	eachMessages  = messageMemory / 2 // of one person
-	firstRoom     = 64 << 10          // room for a body that does not tell its length
-	keptRoom      = 4 << 20           // largest room that is used again
+	eachIngestion = ingestMemory / 2  // for one person
+	messageMemory = 1 << 30           // for the decoded content of messages with meter readings, see weight
+	eachMessages  = messageMemory / 2 // for one person
+	firstRoom     = 64 << 10          // initial buffer for a body of unknown length
+	keptRoom      = 4 << 20           // largest buffer that is reused
 	zstdWindow    = 8 << 20
 )
 
@@ -34,7 +34,7 @@ var (
 	errBodySize = fmt.Errorf("the body has more than %d MiB; send it in parts", ingestBody>>20)
 )
 
-// inflater reads bodies, compressed or not, into memory that is bounded for all together.
+// inflater reads bodies, compressed or not, into memory with a common bound.
 type inflater struct {
 	shares *bound.Places // in bytes
 	gzips  sync.Pool     // of *gzip.Reader
@@ -46,7 +46,7 @@ type inflater struct {
 type body struct {
 	data []byte
 	held int64
-	who  string // of whom the bytes are
+	who  string // whose bytes they are
 	from *inflater
 }
 
@@ -121,7 +121,7 @@ func (b *body) fill(r io.Reader) error {
 	}
 }
 
-// grow makes room, if all bodies together may have it.
+// grow enlarges the buffer within the common bound.
 func (b *body) grow(size int64) error {
 	size = max(size, int64(cap(b.data)))
 	more := size - b.held
@@ -145,7 +145,7 @@ func (b *body) release() {
 	}
 }
 
-// unreadable says what is wrong with a body that could not be read.
+// unreadable explains why a body could not be read.
 func unreadable(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok || errors.Is(err, zstd.ErrDecoderSizeExceeded) {
 		return exchange.Fail(http.StatusRequestEntityTooLarge, errBodySize)

@@ -16,7 +16,7 @@ import (
 // influxShown is how many errors the message of a partial write repeats.
 const influxShown = 3
 
-// IsInflux reports whether an address speaks as InfluxDB does, also in errors.
+// IsInflux reports whether an address speaks the API of InfluxDB, errors included.
 func IsInflux(path string) bool {
 	switch path {
 	case "/api/v2/write", "/write", "/ping", "/health":
@@ -26,7 +26,7 @@ func IsInflux(path string) bool {
 }
 
 // writeInflux records line protocol as InfluxDB 2 and 1 do. The bucket or database is the path
-// below which the points stand.
+// below which the points lie.
 func (s *Intake) writeInflux(w http.ResponseWriter, r *exchange.Request) error {
 	in := exchange.Read(r)
 	job := &writing{format: ingest.Line}
@@ -54,7 +54,7 @@ func (s *Intake) writeInflux(w http.ResponseWriter, r *exchange.Request) error {
 	return nil
 }
 
-// partial says which lines were refused; all others are recorded.
+// partial reports which lines were refused; all others are recorded.
 func partial(done result) error {
 	var a answer.Ingested
 	if err := json.Unmarshal(done.body, &a); err != nil {
@@ -72,7 +72,7 @@ type partialError struct{ text string }
 
 func (e *partialError) Error() string { return e.text }
 
-// InfluxProblem is an error as InfluxDB writes it.
+// InfluxProblem is an error in the form of InfluxDB.
 func InfluxProblem(p answer.Problem) ([]byte, error) {
 	code := "internal error"
 	switch p.Status {
@@ -109,7 +109,7 @@ func (s *Intake) ping(w http.ResponseWriter, _ *exchange.Request) error {
 	return nil
 }
 
-// influxHealth checks the node in the words of InfluxDB.
+// influxHealth reports the node's health in the form of InfluxDB.
 func (s *Intake) influxHealth(w http.ResponseWriter, r *exchange.Request) error {
 	out := answer.InfluxHealth{Name: "voltbus", Message: "ready for writes", Checks: []string{}, Status: "pass"}
 	if s.Works != nil && !s.Works(r.Context()) {

@@ -20,12 +20,12 @@ import (
 
 // Admission records readings from outside.
 type Admission interface {
-	// Record refuses what may not be recorded and makes the rest durable: when it returns nil
-	// they are on disk. under bounds the points; "" is all.
+	// Record refuses readings that may not be recorded and makes the rest durable: when it returns
+	// nil they are on disk. under restricts the points; "" allows all.
 	Record(ctx context.Context, b *ingest.Batch, under point.Path) error
 }
 
-// Rates bounds what one user may send in a second. Zero values mean the defaults.
+// Rates bounds what one user may send per second. Zero values mean the defaults.
 type Rates struct {
 	Requests float64 // default 20,000
 	Samples  float64 // default 5,000,000
@@ -34,9 +34,9 @@ type Rates struct {
 const (
 	defaultRequests = 20_000
 	defaultSamples  = 5_000_000
-	parsing         = 256              // bodies that are worked on at once
-	commitTimeout   = 30 * time.Second // how long a write may wait for the disk
-	retryWrite      = "5"              // seconds, when the node cannot record now
+	parsing         = 256              // bodies processed at once
+	commitTimeout   = 30 * time.Second // longest wait of a write for the disk
+	retryWrite      = "5"              // seconds, if the node cannot record now
 )
 
 var (
@@ -45,7 +45,7 @@ var (
 	errNone        = errors.New("no reading was recorded; ingested.errors says why, by line")
 )
 
-// readingRoutes are those of readings of points.
+// readingRoutes are the routes for readings of points.
 func (s *Intake) readingRoutes() []exchange.Route {
 	return []exchange.Route{
 		exchange.Carried(transport.Record, s.samples), exchange.Carried(transport.WriteInflux2, s.writeInflux),
@@ -113,11 +113,11 @@ func (s *Intake) samples(w http.ResponseWriter, r *exchange.Request) error {
 	w.Header().Set("Content-Type", exchange.JSON)
 	w.Header().Set("Content-Length", strconv.Itoa(len(done.body)))
 	w.WriteHeader(done.status)
-	_, _ = w.Write(done.body) // nobody to tell if the sender has gone
+	_, _ = w.Write(done.body) // an error means that the sender has disconnected
 	return nil
 }
 
-// noneError is the answer to a body of which nothing was recorded.
+// noneError is returned for a body of which nothing was recorded.
 type noneError struct{ ingested answer.Ingested }
 
 func (*noneError) Error() string { return errNone.Error() }
@@ -125,7 +125,7 @@ func (*noneError) Error() string { return errNone.Error() }
 // Describe implements exchange.Describer.
 func (e *noneError) Describe(p *answer.Problem) { p.Ingested = &e.ingested }
 
-// writing is a body that is being recorded.
+// writing is a body being recorded.
 type writing struct {
 	format ingest.Format
 	opts   ingest.Options
@@ -140,7 +140,7 @@ func (s *Intake) write(w http.ResponseWriter, r *exchange.Request, job *writing)
 		return result{}, err
 	}
 	done, err := s.writeOnce(r, job)
-	if fault.Is(err, fault.Timeout) { // sending it again does no harm
+	if fault.Is(err, fault.Timeout) { // sending it again is harmless
 		err = fault.E("api.write", fault.Unavailable, "", err)
 	}
 	if fault.Is(err, fault.Unavailable) {
@@ -178,7 +178,7 @@ func (s *Intake) ingest(r *exchange.Request, job *writing, content []byte, now t
 	case <-ctx.Done():
 		return result{}, fault.E("api.ingest", fault.KindOf(ctx.Err()), "", ctx.Err())
 	}
-	if err := r.Again(); err != nil { // the body may have taken minutes, and its turn some seconds
+	if err := r.Again(); err != nil { // the body may have taken minutes, and the queue some seconds
 		return result{}, err
 	}
 	parser, ok := s.parsers.Get().(*ingest.Parser)
@@ -205,7 +205,7 @@ func (s *Intake) ingest(r *exchange.Request, job *writing, content []byte, now t
 	return outcome(accepted, report)
 }
 
-// outcome makes the answer: 200 if all was recorded, 207 if only a part was, 422 if nothing was.
+// outcome returns the answer: 200 if all was recorded, 207 if only some was, 422 if nothing was.
 func outcome(accepted int, report *ingest.Report) (result, error) {
 	out := answer.Ingested{Accepted: accepted, Refused: report.Refused, Misdated: report.Misdated, Errors: make([]answer.IngestError, len(report.Errors))}
 	for i, e := range report.Errors {

@@ -1,5 +1,5 @@
 // Package intake receives what programs send for recording: readings of points in several formats, including that of InfluxDB clients,
-// and messages of metering systems. Bodies are bounded for one sender and for all, and what has an idempotency key is recorded once.
+// and messages of metering systems. Bodies are bounded per sender and in total, and a body with an idempotency key is recorded once.
 package intake
 
 import (
@@ -20,29 +20,29 @@ import (
 type Config struct {
 	Admission Admission
 	Repeats   Repeats
-	Meters    Meters // the web service of a metering data system; nil for a node that is none
+	Meters    Meters // the web service of a metering data system; nil for a node without one
 	Rates     Rates
-	Bounds    point.Bounds                   // which times of readings are believed; the zero value believes all
-	Works     func(ctx context.Context) bool // whether the node does its work; nil: it does
+	Bounds    point.Bounds                   // accepted range of times of readings; the zero value accepts all
+	Works     func(ctx context.Context) bool // whether the node is working; nil: it is
 	Now       func() time.Time
 }
 
-// Intake takes readings over HTTP. It is safe for concurrent use.
+// Intake accepts readings over HTTP. It is safe for concurrent use.
 type Intake struct {
 	Config
 
 	bodies  inflater
-	weights *bound.Places // bytes of what is read out of messages with readings of meters
+	weights *bound.Places // bytes of the decoded content of messages with meter readings
 	quotas  *bound.Quotas
 	repeats keymutex.Mutex[[2]string]
 	parsers sync.Pool     // of *ingest.Parser
-	parsing chan struct{} // one entry for each body that is worked on
+	parsing chan struct{} // one entry for each body being processed
 
-	accepted atomic.Uint64 // samples that were sent here and are on disk
+	accepted atomic.Uint64 // samples that were received and are on disk
 	refused  atomic.Uint64
 	misdated atomic.Uint64
 	received atomic.Uint64 // bytes of bodies, inflated
-	replayed atomic.Uint64 // requests that were answered as before
+	replayed atomic.Uint64 // repeated requests
 }
 
 // New returns an Intake.
@@ -59,17 +59,17 @@ func New(c Config) *Intake {
 	return s
 }
 
-// Routes are the addresses that take readings.
+// Routes are the routes that accept readings.
 func (s *Intake) Routes() []exchange.Route { return slices.Concat(s.readingRoutes(), s.meterRoutes()) }
 
 // Counts are since the start.
 type Counts struct {
 	Accepted, Refused, Misdated uint64 // readings
 	Bytes                       uint64 // of bodies, inflated
-	Replayed                    uint64 // requests that were answered as before
+	Replayed                    uint64 // repeated requests
 }
 
-// Counts returns what came so far.
+// Counts returns the counts so far.
 func (s *Intake) Counts() Counts {
 	return Counts{
 		Accepted: s.accepted.Load(), Refused: s.refused.Load(), Misdated: s.misdated.Load(), Bytes: s.received.Load(), Replayed: s.replayed.Load(),
@@ -84,5 +84,5 @@ func (s *Intake) MayRecord(user string) error {
 	return nil
 }
 
-// Charge counts the readings that a caller sent.
+// Charge counts readings sent by a caller.
 func (s *Intake) Charge(user string, readings int) { s.quotas.Charge(user, s.Now(), readings) }

@@ -15,13 +15,13 @@ import (
 
 // Meters is the web service of a metering data system.
 type Meters interface {
-	// Weight returns how many bytes of memory it takes at most to read and answer a message.
+	// Weight returns the most memory, in bytes, that reading and answering a message takes.
 	Weight(m *answer.Message) int64
 	// Record records the readings of a message.
 	Record(ctx context.Context, m *answer.Message) (answer.Reply, error)
-	// Pass records the readings that another member of the cluster hands on.
+	// Pass records readings forwarded by another member of the cluster.
 	Pass(ctx context.Context, m *answer.Message) (answer.Reply, error)
-	// SOAP answers a message of the service; what goes wrong is answered, too.
+	// SOAP answers a message of the service; errors are answered, too.
 	SOAP(ctx context.Context, m *answer.Message) answer.Reply
 	// Description is the WSDL of the service at an address.
 	Description(address string) answer.Reply
@@ -37,15 +37,15 @@ func (s *Intake) meterRoutes() []exchange.Route {
 	}
 }
 
-// meterMessage records the readings of a message of another metering system.
+// meterMessage records the readings in a message from another metering system.
 func (s *Intake) meterMessage(w http.ResponseWriter, r *exchange.Request) error {
 	return s.withMessage(w, r, func(ctx context.Context, m *answer.Message) (answer.Reply, error) { return s.Meters.Record(ctx, m) })
 }
 
-// clusterHeader says in which cluster a member believes to be.
+// clusterHeader names the cluster to which a member belongs, in its own view.
 const clusterHeader = "Voltbus-Cluster"
 
-// meterPassing records what another member of the cluster hands on.
+// meterPassing records readings forwarded by another member of the cluster.
 func (s *Intake) meterPassing(w http.ResponseWriter, r *exchange.Request) error {
 	return s.withMessage(w, r, func(ctx context.Context, m *answer.Message) (answer.Reply, error) {
 		m.Member, _ = r.User.MemberName()
@@ -54,7 +54,7 @@ func (s *Intake) meterPassing(w http.ResponseWriter, r *exchange.Request) error 
 	})
 }
 
-// meterSOAP answers the web service.
+// meterSOAP serves the web service.
 func (s *Intake) meterSOAP(w http.ResponseWriter, r *exchange.Request) error {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "text/xml" && media != "application/soap+xml" {
 		return exchange.Fail(http.StatusUnsupportedMediaType, errSOAPMedia)
@@ -64,7 +64,7 @@ func (s *Intake) meterSOAP(w http.ResponseWriter, r *exchange.Request) error {
 	})
 }
 
-// withMessage reads a message whole, has it answered, and writes the reply.
+// withMessage reads a whole message, has it answered, and writes the reply.
 func (s *Intake) withMessage(w http.ResponseWriter, r *exchange.Request, do func(context.Context, *answer.Message) (answer.Reply, error)) error {
 	if s.Meters == nil {
 		return exchange.Absent("metering")
@@ -117,5 +117,5 @@ func writeReply(w http.ResponseWriter, reply answer.Reply) {
 	w.Header().Set("Content-Type", reply.Media)
 	w.Header().Set("Content-Length", strconv.Itoa(len(reply.Body)))
 	w.WriteHeader(reply.Status)
-	_, _ = w.Write(reply.Body) // nobody to tell if the sender has gone
+	_, _ = w.Write(reply.Body) // an error means that the sender has disconnected
 }

@@ -32,9 +32,9 @@ type result struct {
 	replayed bool
 }
 
-// once answers a write with an idempotency key: by work, or as it was answered before. The time
-// that work is given is the same each time, so that readings without a time of their own get the
-// same one even if the node ended between their commit and the answer.
+// once answers a write with an idempotency key: through work, or with its earlier answer. work gets
+// the same time on each attempt, so that readings without a time of their own keep theirs even if
+// the node stopped between their commit and the answer.
 func (s *Intake) once(r *exchange.Request, key string, content []byte, work func(now time.Time) (result, error)) (result, error) {
 	ctx := r.Context()
 	unlock, err := s.repeats.Lock(ctx, [2]string{r.User.Name, key})
@@ -63,7 +63,7 @@ func (s *Intake) once(r *exchange.Request, key string, content []byte, work func
 	return done, s.Repeats.EndRepeat(context.WithoutCancel(ctx), known)
 }
 
-// fingerprint distinguishes requests.
+// fingerprint identifies a request.
 func fingerprint(r *http.Request, content []byte) [sha256.Size]byte {
 	h := sha256.New()
 	for _, part := range []string{r.URL.Path, r.URL.RawQuery, r.Header.Get("Content-Type")} {

@@ -17,11 +17,11 @@ import (
 	"voltbus/internal/admission"
 )
 
-// Listener is a socket, and the server on it. It is safe for concurrent use.
+// Listener is a socket, and the server that uses it. It is safe for concurrent use.
 type Listener struct {
-	socket  net.Listener // nil if it does not listen
+	socket  net.Listener // nil if it listens nowhere
 	secure  bool
-	clients *x509.CertPool // whose client certificates are asked for; nil for none
+	clients *x509.CertPool // authorities whose client certificates are requested; nil for none
 	handler http.Handler
 	http    *http.Server
 	end     context.CancelFunc // ends live streams
@@ -48,10 +48,10 @@ func loopback(a net.Addr) bool {
 	return ok && tcp.IP.IsLoopback()
 }
 
-// Secure has connections of this machine encrypted too. It is called before Answer.
+// Secure encrypts connections from this machine too. It is called before Answer.
 func (l *Listener) Secure() { l.secure = true }
 
-// Ask has clients asked for a certificate of one of these authorities; what they show is judged with each request. Connections of this machine are
+// Ask requests from clients a certificate of one of these authorities, which is checked with each request. Connections from this machine are
 // encrypted, too. It is called before Answer.
 func (l *Listener) Ask(authorities *x509.CertPool) { l.secure, l.clients = true, authorities }
 
@@ -63,7 +63,8 @@ func (l *Listener) Hosts() []string {
 	return api.LoopbackHosts()
 }
 
-// Answer has a handler answer what comes, from Run on. certificates are for what does not come from loopback.
+// Answer sets the handler of requests that arrive once Run is called. certificates are for connections from
+// other machines.
 func (l *Listener) Answer(handler http.Handler, certificates func() *tls.Config, log *slog.Logger) {
 	base, end := context.WithCancel(context.Background())
 	l.handler, l.end = handler, end
@@ -75,17 +76,17 @@ func (l *Listener) Answer(handler http.Handler, certificates func() *tls.Config,
 	if l.secure {
 		c := certificates()
 		if l.clients != nil {
-			c.ClientAuth, c.ClientCAs = tls.RequestClientCert, l.clients // so that a wrong one is answered in words
+			c.ClientAuth, c.ClientCAs = tls.RequestClientCert, l.clients // so that a wrong one gets an error message
 		}
 		l.socket = tls.NewListener(l.socket, c)
 	}
 }
 
-// Handler returns what answers.
+// Handler returns the handler.
 func (l *Listener) Handler() http.Handler { return l.handler }
 
-// FromHere returns where programs on this machine connect to an address on which the node listens; of all interfaces to
-// that of the machine itself, whose address the certificate names.
+// FromHere returns the address at which programs on this machine reach a node that listens at an address; if that is
+// all interfaces, the machine's own address, which the certificate names.
 func FromHere(address string) string {
 	host, port, err := net.SplitHostPort(address)
 	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsUnspecified() {
@@ -94,7 +95,7 @@ func FromHere(address string) string {
 	return net.JoinHostPort("127.0.0.1", port)
 }
 
-// URL returns where programs on this machine find the page; "" if it does not listen.
+// URL returns the page's URL for programs on this machine; "" if it listens nowhere.
 func (l *Listener) URL() string {
 	if l.socket == nil {
 		return ""
@@ -106,7 +107,7 @@ func (l *Listener) URL() string {
 	return "http://" + address
 }
 
-// Run serves until ctx ends, and then lets requests finish for a moment.
+// Run serves until ctx ends, and then lets requests finish briefly.
 func (l *Listener) Run(ctx context.Context) error {
 	if l.socket == nil {
 		<-ctx.Done()
@@ -130,7 +131,7 @@ func (l *Listener) Run(ctx context.Context) error {
 	return nil
 }
 
-// Close ends what Run does not. It can be called at any time after Open.
+// Close releases what Run does not. It can be called at any time after Open.
 func (l *Listener) Close() error {
 	if l.end != nil {
 		l.end()

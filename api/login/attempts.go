@@ -19,18 +19,18 @@ import (
 	"voltbus/internal/admission"
 )
 
-// What may be wrong at once, and how soon one more. Who has logged in before has a budget of their own, so that
-// nobody is locked out by what strangers guess.
+// How many attempts may fail at once, and how soon one more is allowed. Users who have logged in before have a
+// budget of their own, so that guesses by strangers lock nobody out.
 const (
 	attemptBurst = 10              // wrong secrets from one address, and from one browser that has logged in by the name
-	attemptEvery = 3 * time.Second // and then one each
-	pairBurst    = 6               // wrong passwords for one name from one address
+	attemptEvery = 3 * time.Second // and then one per interval
+	pairBurst    = 6               // wrong passwords per name and address
 	pairEvery    = 15 * time.Second
-	nameBurst    = 30 // wrong passwords for one name, from all addresses that never logged in by it
+	nameBurst    = 30 // wrong passwords per name, from all addresses that never logged in with it
 	nameEvery    = 10 * time.Second
 
-	// hashingStrangers is how many passwords of addresses that never logged in by the name are hashed or wait for it at a time. More
-	// than these wait at identity.Logins, for those who have.
+	// hashingStrangers is how many passwords from addresses that never logged in with the name are hashed or queued at a time. More
+	// wait at identity.Logins, for those who have.
 	hashingStrangers = 16
 )
 
@@ -48,7 +48,7 @@ func addressOf(remote string) string {
 	return remote
 }
 
-// networkOf returns what counts as one address.
+// networkOf returns the network whose addresses count as one.
 func networkOf(remote string) string {
 	if p := admission.ParseNetwork(remote); p.IsValid() {
 		return p.String()
@@ -56,11 +56,11 @@ func networkOf(remote string) string {
 	return addressOf(remote)
 }
 
-// buckets is how many accounts a limiter keeps. Who shares one by accident shares its budget, which costs less than
-// accounts that an attacker could evict by logging in with others.
+// buckets is how many accounts a limiter keeps. Keys that collide share a budget, which costs less than accounts
+// that an attacker could evict by trying other names.
 const buckets = 1 << 13
 
-// limiter counts attempts by a key, in memory that does not grow. It is safe for concurrent use.
+// limiter counts attempts by key, in constant memory. It is safe for concurrent use.
 type limiter struct {
 	every time.Duration
 	burst float64
@@ -70,7 +70,7 @@ type limiter struct {
 	debts [buckets]debt
 }
 
-// debt is how many attempts are not forgiven yet at a time.
+// debt is the number of attempts not yet forgiven at a time.
 type debt struct {
 	attempts float64
 	at       time.Time
@@ -80,7 +80,7 @@ func newLimiter(every time.Duration, burst int) *limiter {
 	return &limiter{every: every, burst: float64(burst), seed: maphash.MakeSeed()}
 }
 
-// debt returns the account of a key as it is now. The caller holds mu.
+// debt returns the current account of a key. The caller holds mu.
 func (l *limiter) debt(key string, now time.Time) *debt {
 	d := &l.debts[maphash.String(l.seed, key)%buckets]
 	passed := max(0, now.Sub(d.at))
@@ -88,7 +88,8 @@ func (l *limiter) debt(key string, now time.Time) *debt {
 	return d
 }
 
-// take counts an attempt before it is checked; wait is how long it is too early for one, 0 if it was counted.
+// take counts an attempt before it is checked; wait is how long until the next one is allowed, 0 if it was
+// counted.
 func (l *limiter) take(key string, now time.Time) (wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,7 +101,7 @@ func (l *limiter) take(key string, now time.Time) (wait time.Duration) {
 	return 0
 }
 
-// refund takes back an attempt that was right, or that nobody checked.
+// refund takes back an attempt that was right or that was not checked.
 func (l *limiter) refund(key string, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -110,12 +111,12 @@ func (l *limiter) refund(key string, now time.Time) {
 
 // attempts admits logins. It is safe for concurrent use.
 type attempts struct {
-	addresses *limiter // all that is wrong, by address
+	addresses *limiter // all wrong secrets, by address
 	pairs     *limiter // wrong passwords, by name and address
-	names     *limiter // wrong passwords of addresses that never were right, by name
-	browsers  *limiter // wrong passwords, by browser that was right before
+	names     *limiter // wrong passwords from addresses that were never right, by name
+	browsers  *limiter // wrong passwords, by browsers that were right before
 	strangers chan struct{}
-	key       []byte // of the cookies that tell a browser that was right before
+	key       []byte // of the cookies that identify browsers that were right before
 
 	mu    sync.Mutex
 	right map[string]time.Time // pairs of name and address that were right
@@ -138,7 +139,7 @@ type attempt struct {
 	name    string
 	pair    string
 	taken   []taken
-	held    bool // a place of strangers
+	held    bool // it holds a place for strangers
 	browser string
 }
 
@@ -147,15 +148,15 @@ type taken struct {
 	key  string
 }
 
-// begin counts a password for a name that a request shows. An attempt must be ended. Who has to wait gets an
-// error that says how long.
+// begin counts a password that a request presents for a name. An attempt must be ended. A caller who has to
+// wait gets an error that tells how long.
 func (a *attempts) begin(r *http.Request, name string, now time.Time) (*attempt, error) {
 	network := networkOf(r.RemoteAddr)
 	t := &attempt{of: a, name: name, pair: name + "\x00" + network, browser: a.browser(r, name, now)}
 	list := []taken{{a.browsers, t.browser}}
 	switch {
 	case t.browser != "":
-	case a.wasRight(t.pair, now): // others behind the same proxy do not use up what this name may
+	case a.wasRight(t.pair, now): // others behind the same proxy do not use up this name's budget
 		list = []taken{{a.pairs, t.pair}}
 	default:
 		list = []taken{{a.addresses, network}, {a.pairs, t.pair}, {a.names, name}}
@@ -183,7 +184,7 @@ func (a *attempts) begin(r *http.Request, name string, now time.Time) (*attempt,
 	}
 }
 
-// end gives back what an attempt holds, and what it was counted for unless it was wrong.
+// end releases what an attempt holds, and refunds it unless it was wrong.
 func (t *attempt) end(wrong bool, now time.Time) {
 	if t.held {
 		<-t.of.strangers
@@ -201,11 +202,11 @@ func (t *attempt) refund(now time.Time) {
 }
 
 const (
-	maxRight  = 4096                // pairs of name and address that are remembered
-	rightLife = 30 * 24 * time.Hour // how long
+	maxRight  = 4096                // pairs of name and address remembered
+	rightLife = 30 * 24 * time.Hour // how long they are remembered
 )
 
-// remember takes note of an address from which a name has logged in.
+// remember records an address from which a name has logged in.
 func (a *attempts) remember(pair string, now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -228,7 +229,7 @@ func (a *attempts) wasRight(pair string, now time.Time) bool {
 	return known && now.Sub(at) < rightLife
 }
 
-// BrowserCookie is the name of the cookie by which a browser is known that has logged in.
+// BrowserCookie is the name of the cookie that identifies a browser that has logged in.
 const BrowserCookie = "voltbus_browser"
 
 const (
@@ -236,7 +237,7 @@ const (
 	browserLen = 8 + browserID + sha256.Size
 )
 
-// browser returns the number of a browser that has logged in by the name before, "" for others.
+// browser returns the number of a browser that has logged in with the name before, "" for others.
 func (a *attempts) browser(r *http.Request, name string, now time.Time) string {
 	c, err := r.Cookie(BrowserCookie)
 	if err != nil {
@@ -260,7 +261,7 @@ func (a *attempts) sign(name string, said []byte) []byte {
 	return h.Sum(nil)
 }
 
-// greet remembers where a name has logged in, and gives its browser a cookie by which it is known.
+// greet remembers where a name has logged in, and gives the browser a cookie that identifies it.
 func (t *attempt) greet(w http.ResponseWriter, r *http.Request, now time.Time) {
 	t.of.remember(t.pair, now)
 	if t.browser != "" {
@@ -276,5 +277,5 @@ func (t *attempt) greet(w http.ResponseWriter, r *http.Request, now time.Time) {
 	})
 }
 
-// nameKey is under which wrong passwords for a name are counted.
+// nameKey is the key under which wrong passwords for a name are counted.
 func nameKey(name string) string { return strings.ToLower(strings.TrimSpace(exchange.Clip(name))) }

@@ -12,7 +12,7 @@ import (
 	"voltbus/operation/transport"
 )
 
-// Auth recognises users.
+// Auth authenticates users.
 type Auth interface {
 	Recognise(ctx context.Context, purpose identity.Purpose, secret string) (identity.User, error)
 	Login(ctx context.Context, token string) (secret string, session identity.Credential, err error)
@@ -22,15 +22,16 @@ type Auth interface {
 // Config is what a Door needs.
 type Config struct {
 	Auth   Auth
-	People People         // nil: nobody logs in by name
-	Audit  exchange.Audit // nil: nobody is told of wrong secrets
+	People People         // nil: no login by name
+	Audit  exchange.Audit // nil: wrong secrets are not audited
 	Now    func() time.Time
-	// Certified recognises who shows a client certificate and no other secret; nil: nobody is known by one.
+	// Certified recognises callers with a client certificate and no other secret; nil: client certificates
+	// identify nobody.
 	Certified  func(chain []*x509.Certificate) (identity.User, error)
-	BrowserKey []byte // by which browsers that have logged in are known again; nil: until the next start
+	BrowserKey []byte // key for recognising browsers that have logged in; nil: a new one at each start
 }
 
-// Door lets people and programs in. It is safe for concurrent use.
+// Door authenticates people and programs. It is safe for concurrent use.
 type Door struct {
 	Config
 	attempts *attempts
@@ -39,7 +40,7 @@ type Door struct {
 // New returns a Door.
 func New(c Config) *Door { return &Door{Config: c, attempts: newAttempts(c.BrowserKey)} }
 
-// Routes are the addresses by which people log in and out.
+// Routes are the routes for logging in and out.
 func (d *Door) Routes() []exchange.Route {
 	return []exchange.Route{
 		exchange.Carried(transport.Login, d.login), exchange.Carried(transport.Logout, d.logout),

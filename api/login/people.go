@@ -10,15 +10,15 @@ import (
 	"voltbus/operation/transport"
 )
 
-// People are those who can log in by name. Names are without regard to case.
+// People are those who can log in by name. Names are case-insensitive.
 type People interface {
 	LoginByName(ctx context.Context, name, password string) (secret string, session identity.Credential, err error)
 	ChangePassword(ctx context.Context, name, old, password string) error
 	SetUp(ctx context.Context, name, password string) (identity.User, error)
 }
 
-// changePassword ends all sessions of the user, and begins a new one for this one. A wrong old
-// password counts as a wrong login.
+// changePassword ends all sessions of the user, and begins a new one for the caller. A wrong old
+// password counts as a failed login.
 func (d *Door) changePassword(w http.ResponseWriter, r *exchange.Request) error {
 	if d.People == nil {
 		return exchange.Absent("people")
@@ -28,7 +28,7 @@ func (d *Door) changePassword(w http.ResponseWriter, r *exchange.Request) error 
 		return err
 	}
 	r.Did(r.User.Name, nil)
-	mine := "person " + nameKey(r.User.Name) // of who has logged in: nobody else uses it up
+	mine := "person " + nameKey(r.User.Name) // a budget for the logged-in user: nobody else uses it up
 	if wait := d.attempts.browsers.take(mine, d.Now()); wait > 0 {
 		return exchange.Later(wait, errGuessed)
 	}
@@ -42,7 +42,7 @@ func (d *Door) changePassword(w http.ResponseWriter, r *exchange.Request) error 
 	return d.enter(w, r, r.User.Name, body.New)
 }
 
-// enter begins a session for a person whose password was just set.
+// enter begins a session for a user whose password was just set.
 func (d *Door) enter(w http.ResponseWriter, r *exchange.Request, name, password string) error {
 	secret, session, err := d.People.LoginByName(r.Context(), name, password)
 	if err != nil {
@@ -53,7 +53,7 @@ func (d *Door) enter(w http.ResponseWriter, r *exchange.Request, name, password 
 	return nil
 }
 
-// setUp admits the first administrator. Who may is who has the local administrator's token.
+// setUp creates the first administrator. It takes the local administrator's token.
 func (d *Door) setUp(w http.ResponseWriter, r *exchange.Request) error {
 	if d.People == nil {
 		return exchange.Absent("people")

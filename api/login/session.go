@@ -16,7 +16,8 @@ import (
 
 var errLogin = errors.New("log in first: send the cookie of a session or the header Authorization: Bearer <token>")
 
-// Authorise returns the user if the user may call the route, and the zero User if everybody may.
+// Authorise returns the user if the user may call the route, and the zero User if the route is open
+// to everybody.
 func (d *Door) Authorise(r *http.Request, rt exchange.Route) (identity.User, error) {
 	if rt.Role == identity.Nobody {
 		return identity.User{}, nil
@@ -31,7 +32,7 @@ func (d *Door) Authorise(r *http.Request, rt exchange.Route) (identity.User, err
 	return user, d.mayCall(user, rt, err)
 }
 
-// mayCall returns why a user may not call a route, or the error of recognising the user.
+// mayCall returns why a user may not call a route, or the error of authenticating them.
 func (d *Door) mayCall(user identity.User, rt exchange.Route, err error) error {
 	if err != nil {
 		return err
@@ -43,7 +44,7 @@ func (d *Door) mayCall(user identity.User, rt exchange.Route, err error) error {
 	return nil
 }
 
-// User recognises who sent the request, by token or by session.
+// User authenticates the sender of the request, by token or by session.
 func (d *Door) User(r *http.Request) (identity.User, error) {
 	if header := r.Header.Get("Authorization"); header != "" {
 		scheme, token, _ := strings.Cut(header, " ")
@@ -64,12 +65,12 @@ func (d *Door) User(r *http.Request) (identity.User, error) {
 	return user, unauthorised(err)
 }
 
-// failed counts a wrong token, and says so when there were too many.
+// failed counts a wrong token, and reports when there were too many.
 func (d *Door) failed(r *http.Request, err error) error {
 	if !fault.Is(err, fault.Refused) {
 		return err
 	}
-	if exchange.LetIn(r) { // it was no guess
+	if exchange.LetIn(r) { // it is no guess
 		return unauthorised(err)
 	}
 	if wait := d.attempts.addresses.take(networkOf(r.RemoteAddr), d.Now()); wait > 0 {
@@ -79,7 +80,7 @@ func (d *Door) failed(r *http.Request, err error) error {
 	return unauthorised(err)
 }
 
-// unauthorised says that a login would help.
+// unauthorised tells the caller that a login is needed.
 func unauthorised(err error) error {
 	if fault.Is(err, fault.Refused) {
 		return exchange.Fail(http.StatusUnauthorized, err)
@@ -87,9 +88,9 @@ func unauthorised(err error) error {
 	return err
 }
 
-// login takes a token, or name and password.
+// login accepts a token, or a name and password.
 func (d *Door) login(w http.ResponseWriter, r *exchange.Request) error {
-	r.Entry.Told = true // those that fail are told where they do
+	r.Entry.Told = true // failures are recorded where they occur
 	if err := sameOrigin(r.Request); err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func (d *Door) login(w http.ResponseWriter, r *exchange.Request) error {
 	return nil
 }
 
-// loginByName checks a password that was counted before.
+// loginByName checks a password whose attempt is already counted.
 func (d *Door) loginByName(w http.ResponseWriter, r *exchange.Request, name, password string) error {
 	if d.People == nil {
 		return exchange.Absent("people")
@@ -132,14 +133,14 @@ func (d *Door) loginByName(w http.ResponseWriter, r *exchange.Request, name, pas
 	return nil
 }
 
-// welcome gives a session to who has logged in.
+// welcome creates a session after a login.
 func (d *Door) welcome(w http.ResponseWriter, r *exchange.Request, secret string, session identity.Credential) {
 	r.Entry = exchange.Entry{Actor: exchange.ActorOf(session.User), Subject: addressOf(r.RemoteAddr)}
 	setCookie(w, r, secret, session)
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// sameOrigin refuses a login that another site asks for.
+// sameOrigin refuses a login requested by another site.
 func sameOrigin(r *http.Request) error {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
 		return exchange.Fail(http.StatusForbidden, errCross)
@@ -172,8 +173,8 @@ func (d *Door) logout(w http.ResponseWriter, r *exchange.Request) error {
 	return nil
 }
 
-// recordingUser returns who sent a request that records: a caller with the role, or a token that
-// can only record.
+// recordingUser returns the sender of a recording request: a caller with the role, or with a
+// record-only token.
 func (d *Door) recordingUser(r *http.Request, rt exchange.Route) (identity.User, error) {
 	secret, given := recordSecret(r)
 	if !given && d.shows(r) {
@@ -209,7 +210,7 @@ func (d *Door) member(r *http.Request) (identity.User, error) {
 	}
 	user, err := d.Auth.Recognise(r.Context(), identity.Peer, token)
 	if fault.Is(err, fault.Refused) {
-		if other, known := d.Auth.Recognise(r.Context(), identity.Token, token); known == nil { // no guess: a token for something else
+		if other, known := d.Auth.Recognise(r.Context(), identity.Token, token); known == nil { // no guess: a token for another purpose
 			return identity.User{}, fault.E("api.authorise", fault.Refused, other.Name, errMember)
 		}
 	}
@@ -218,7 +219,7 @@ func (d *Door) member(r *http.Request) (identity.User, error) {
 
 var errMember = errors.New("this is for members of the metering cluster: send the header Authorization: Bearer <token> with a token that voltbus token create --member made here")
 
-// recordSecret returns the token of a request as clients of InfluxDB show it: Token <token>, also
+// recordSecret returns the token of a request as InfluxDB clients send it: Token <token>, also
 // behind a user's name and a colon, as a password, or, to the address of version 1, as p.
 func recordSecret(r *http.Request) (string, bool) {
 	header := r.Header.Get("Authorization")
@@ -262,7 +263,7 @@ func checkOrigin(r *http.Request) error {
 	return exchange.Fail(http.StatusForbidden, errCSRF)
 }
 
-// tellLogin offers an unknown secret to the audit log. The name is the claimed one.
+// tellLogin offers the use of an unknown secret to the audit log. The name is the claimed one.
 func (d *Door) tellLogin(r *http.Request, name string, err error) {
 	if d.Audit == nil {
 		return
@@ -274,7 +275,7 @@ func (d *Door) tellLogin(r *http.Request, name string, err error) {
 	detail, _ := json.Marshal(struct {
 		Address string `json:"address"`
 		By      string `json:"by"`
-	}{addressOf(r.RemoteAddr), by}) // texts
+	}{addressOf(r.RemoteAddr), by}) // strings cannot fail
 	d.Audit.Offer(audit.Entry{
 		Actor: "unknown", Action: "login.failed", Subject: exchange.Clip(name), Outcome: exchange.Ending(err), Detail: detail, Time: d.Now(),
 	})

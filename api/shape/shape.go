@@ -1,4 +1,5 @@
-// Package shape converts results of the node's parts into the types of package answer, so that HTTP and the bus answer alike.
+// Package shape converts results of the node's parts into the types of package answer, so that HTTP and the bus give the same
+// answers.
 package shape
 
 import (
@@ -47,7 +48,7 @@ func AppendSample(dst []byte, s *point.Sample) []byte {
 	return append(dst, '}')
 }
 
-// AppendSeriesHead appends the beginning of an answer.Series as JSON, up to its samples.
+// AppendSeriesHead appends an answer.Series up to its samples.
 func AppendSeriesHead(dst []byte, s *query.Series) []byte {
 	dst = append(dst, `{"point":`...)
 	dst = point.AppendQuoted(dst, s.Info.Path)
@@ -58,7 +59,7 @@ func AppendSeriesHead(dst []byte, s *query.Series) []byte {
 	return append(dst, ',')
 }
 
-// AppendSeriesTail appends the rest of an answer.Series, behind its samples.
+// AppendSeriesTail appends the rest of an answer.Series, after its samples.
 func AppendSeriesTail(dst []byte, s *query.Series) []byte {
 	dst = append(dst, `,"expected":`...)
 	if s.Coverage.Known {
@@ -78,7 +79,7 @@ func AppendSeriesTail(dst []byte, s *query.Series) []byte {
 	return append(dst, '}')
 }
 
-// AppendEnd appends the end of an answer.Range, behind its series, but for the last brace.
+// AppendEnd appends the end of an answer.Range, after its series, without the last brace.
 func AppendEnd(dst []byte, a *query.Answer) []byte {
 	dst = append(dst, `],"completeness":`...)
 	if ratio, known := a.Total.Ratio(); known {
@@ -98,17 +99,17 @@ func AppendSources(dst []byte, list []query.Source) []byte {
 		return dst
 	}
 	text, err := json.Marshal(list)
-	if err != nil { // texts, times and numbers are always written
+	if err != nil { // strings, times and numbers can always be encoded
 		return dst
 	}
 	return append(append(dst, `,"sources":`...), text...)
 }
 
-// maxLine bounds a header.
+// maxLine is the maximum length of a header.
 const maxLine = 4000
 
-// SourcesLine returns the sources as JSON in ASCII, for a header: those first because of which something
-// is missing, and at least one, as many as fit. "" if there are none.
+// SourcesLine returns the sources as ASCII JSON, for a header: as many as fit, but at least one, first
+// those whose data is missing. "" if there are none.
 func SourcesLine(list []query.Source) string {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b query.Source) int {
@@ -116,7 +117,7 @@ func SourcesLine(list []query.Source) string {
 	})
 	for ; len(list) > 0; list = list[:len(list)-1] {
 		text, err := json.Marshal(sources(list))
-		if err != nil { // texts, times and numbers are always written
+		if err != nil { // strings, times and numbers can always be encoded
 			return ""
 		}
 		if line := ascii(text); len(line) <= maxLine || len(list) == 1 {
@@ -133,7 +134,7 @@ func whole(s *query.Source) int {
 	return 0
 }
 
-// ascii escapes what does not belong into a header.
+// ascii escapes what may not stand in a header.
 func ascii(text []byte) string {
 	var out strings.Builder
 	for _, r := range string(text) {
@@ -207,7 +208,7 @@ func summary(s *query.Summary, functions []query.Function) answer.Summary {
 
 func bucket(b *store.Bucket) answer.Bucket {
 	out := answer.Bucket{Start: b.Start.UTC().Truncate(time.Microsecond), Count: b.Count, Bad: b.Bad}
-	if b.MinTime.IsZero() { // no numbers in it
+	if b.MinTime.IsZero() { // it has no numbers
 		return out
 	}
 	out.Mean, out.Min, out.Max = Figure(b.Mean), Figure(b.Min), Figure(b.Max)
@@ -215,7 +216,7 @@ func bucket(b *store.Bucket) answer.Bucket {
 	return out
 }
 
-// Figure returns the number, or nil if JSON cannot write it.
+// Figure returns the number, or nil if JSON cannot represent it.
 func Figure(f float64) *float64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return nil

@@ -11,16 +11,16 @@ import (
 
 // Bus reports what happens on the bus.
 type Bus interface {
-	// Watch calls deliver with every message whose subject matches, until stop is called, and
-	// not after it has returned; deliver returns at once and does not keep the data. dropped
-	// counts what came too fast. fault.Invalid: the subject may not be watched.
+	// Watch calls deliver with every message whose subject matches, until stop is called, and not
+	// after it has returned; deliver returns at once and does not keep the data. dropped counts the
+	// messages that came too fast. It returns fault.Invalid if the subject may not be watched.
 	Watch(subject string, deliver func(subject string, data []byte)) (stop func(), dropped func() int, err error)
 }
 
-// ratesEvery is how often a watcher gets rates.
+// ratesEvery is the interval at which a watcher gets rates.
 const ratesEvery = time.Second
 
-// busStream sends a sample of what is on the bus, and each second the rates by subject.
+// busStream sends a sample of the messages on the bus, and each second the rates by subject.
 func (s *Streams) busStream(w http.ResponseWriter, r *exchange.Request) error {
 	if s.Bus == nil {
 		return exchange.Absent("bus")
@@ -45,18 +45,18 @@ func (s *Streams) busStream(w http.ResponseWriter, r *exchange.Request) error {
 	}
 	defer stop()
 	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no") // proxies must not collect it
+	w.Header().Set("X-Accel-Buffering", "no") // proxies must not buffer it
 	p := exchange.NewPatient(w, s.WriteTimeout)
-	defer p.Limit() // for what the server writes at the end
+	defer p.Limit() // for the server's final writes
 	return s.report(p, r, c, dropped)
 }
 
-// report sends what was counted, each second, until the reader goes or its login ends.
+// report sends the counts each second, until the client disconnects or its login ends.
 func (s *Streams) report(w *exchange.Patient, r *exchange.Request, c *counter, dropped func() int) error {
 	tick := time.NewTicker(ratesEvery)
 	defer tick.Stop()
 	if w.Send([]byte(": connected\n\n")) != nil {
-		return nil // the reader has gone, which is how streams end
+		return nil // the client has disconnected, which is how streams end
 	}
 	for {
 		select {
@@ -75,7 +75,7 @@ func (s *Streams) report(w *exchange.Patient, r *exchange.Request, c *counter, d
 func busEvents(messages []answer.BusMessage, rates answer.BusRates) []byte {
 	var buf []byte
 	for i := range messages {
-		if b, err := json.Marshal(&messages[i]); err == nil { // texts and numbers always can be
+		if b, err := json.Marshal(&messages[i]); err == nil { // strings and numbers cannot fail
 			buf = exchange.AppendEvent(buf, "message", b)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 
 var errStopping = errors.New("the node is stopping; connect again when it runs")
 
-// controlEvents sends what happens in control as server-sent events, until the reader goes, falls
+// controlEvents sends events of control as server-sent events, until the client disconnects, falls
 // behind, or its login ends.
 func (s *Streams) controlEvents(w http.ResponseWriter, r *exchange.Request) error {
 	if s.Control == nil {
@@ -34,11 +34,11 @@ func (s *Streams) controlEvents(w http.ResponseWriter, r *exchange.Request) erro
 	watcher := s.Control.Watch()
 	defer watcher.Close()
 	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no") // proxies must not collect it
+	w.Header().Set("X-Accel-Buffering", "no") // proxies must not buffer it
 	p := exchange.NewPatient(w, s.WriteTimeout)
-	defer p.Limit() // for what the server writes at the end
+	defer p.Limit() // for the server's final writes
 	if p.Send([]byte(": connected\n\n")) != nil {
-		return nil // the reader has gone
+		return nil // the client has disconnected
 	}
 	for {
 		part, err := s.nextEvents(r, watcher, point.Pattern(pattern))
@@ -46,12 +46,12 @@ func (s *Streams) controlEvents(w http.ResponseWriter, r *exchange.Request) erro
 		case r.Context().Err() != nil || err != nil:
 			return s.LastEvent(p, r, err)
 		case len(part) > 0 && p.Send(part) != nil:
-			return nil // the reader has gone
+			return nil // the client has disconnected
 		}
 	}
 }
 
-// nextEvents waits for what happens next, or for the time to say that the stream lives.
+// nextEvents waits for the next events, or for the time to send a keep-alive.
 func (s *Streams) nextEvents(r *exchange.Request, watcher *access.Watcher, pattern point.Pattern) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), s.KeepAlive)
 	defer cancel()
@@ -73,8 +73,8 @@ func (s *Streams) nextEvents(r *exchange.Request, watcher *access.Watcher, patte
 	return part, err
 }
 
-// controlOf writes as JSON what happened in control to the points that are selected, and reservations and
-// overrides always: they may be of a branch or pattern around the points.
+// controlOf encodes as JSON the events of control for the selected points, and always those of
+// reservations and overrides: they may concern a branch or pattern around the points.
 func controlOf(events []answer.ControlEvent, selects func(point.Path) bool) (list []json.RawMessage, err error) {
 	for i := range events {
 		e := &events[i]

@@ -10,10 +10,10 @@ import (
 	"voltbus/wire"
 )
 
-// withControl adds what happens in control to the live messages of a selection.
+// withControl adds events of control to the live messages of a selection.
 func (s *Streams) withControl(sel wire.Selection, live source) source {
 	return func(f *feed) (func(), error) {
-		watcher := s.Control.Watch() // before the messages, so that nothing is missed between
+		watcher := s.Control.Watch() // before the messages, so that no event is missed in between
 		stopLive, err := live(f)
 		if err != nil {
 			watcher.Close()
@@ -31,7 +31,7 @@ func (s *Streams) withControl(sel wire.Selection, live source) source {
 	}
 }
 
-// relayControl passes on what happens in control, and returns why it does not any more.
+// relayControl forwards events of control, and returns why it stopped.
 func relayControl(ctx context.Context, watcher *access.Watcher, f *feed, selects func(point.Path) bool) error {
 	for {
 		events, open := watcher.Next(ctx)

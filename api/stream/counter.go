@@ -11,21 +11,21 @@ import (
 	"voltbus/api/answer"
 )
 
-// What a watcher of the bus gets at most each second.
+// The most that a watcher of the bus gets each second.
 const (
 	maxShown    = 50   // messages
 	maxText     = 4096 // bytes of a message
-	maxCounted  = 2000 // subjects that are counted apart
-	maxSubjects = 200  // of these, the busiest, that are listed
+	maxCounted  = 2000 // subjects counted separately
+	maxSubjects = 200  // the busiest of these, which are listed
 )
 
-// counter counts messages by subject and keeps the first of them. It is safe for concurrent use.
+// counter counts messages by subject and keeps the first ones. It is safe for concurrent use.
 type counter struct {
 	mu       sync.Mutex
 	began    time.Time
 	total    answer.Traffic
 	subjects map[string]*answer.Traffic
-	others   int64 // messages of subjects beyond maxCounted
+	others   int64 // messages on subjects beyond maxCounted
 	shown    []answer.BusMessage
 }
 
@@ -73,7 +73,7 @@ func seen(now time.Time, subject string, data []byte) answer.BusMessage {
 	return m
 }
 
-// take returns what was seen since the last call, and begins anew.
+// take returns what was seen since the last call, and starts over.
 func (c *counter) take(now time.Time) ([]answer.BusMessage, answer.BusRates) {
 	c.mu.Lock()
 	shown, subjects, others := c.shown, c.subjects, c.others

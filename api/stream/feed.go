@@ -8,10 +8,10 @@ import (
 	"voltbus/api/exchange"
 )
 
-// feeds holds the live messages that are read now: those of one selection are asked for, filtered
-// and written as events once, however many read them. It is safe for concurrent use.
+// feeds holds the live messages being read: those of one selection are requested, filtered and
+// encoded as events once, however many clients read them. It is safe for concurrent use.
 type feeds struct {
-	most int // bytes of events that may wait for a reader
+	most int // bytes of events that may be pending for a reader
 
 	mu   sync.Mutex
 	list map[string]*feed
@@ -21,11 +21,11 @@ func newFeeds(most int) *feeds {
 	return &feeds{most: most, list: make(map[string]*feed)}
 }
 
-// source begins to fill a feed, and returns how that is ended.
+// source begins to fill a feed, and returns the function that ends it.
 type source func(*feed) (stop func(), err error)
 
-// join adds a reader of what a source gives; sources with one key are alike. leave takes the reader
-// away, and ends the feed with its last one.
+// join adds a reader of a source's events; sources with the same key are equal. leave removes the
+// reader, and ends the feed with its last one.
 func (s *feeds) join(key string, from source) (l *listener, leave func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,35 +55,35 @@ func (s *feeds) leave(key string, f *feed, l *listener) {
 	}
 }
 
-// pieceSize is how much of a feed is allocated, and forgotten, at a time.
+// pieceSize is the unit in which a feed is allocated and dropped.
 const pieceSize = 16 << 10
 
-// feed is the latest events of one selection, as they are written. What was appended never
-// changes, so that readers write it from where it stands.
+// feed holds the latest events of one selection, as they are sent. Appended data never changes, so
+// readers send it without a copy.
 type feed struct {
 	most int64
 	stop func()
-	open chan struct{} // closed when the source listens or failed to; nil for one that does so at once
+	open chan struct{} // closed when the source listens or failed to; nil for one that listens at once
 
 	mu      sync.Mutex
 	pieces  []piece
-	end     int64 // of the last piece: how many bytes there were since the feed began
-	err     error // why nothing comes any more
+	end     int64 // end of the last piece: bytes since the feed began
+	err     error // why the feed has ended
 	readers map[*listener]struct{}
-	waiting bool          // somebody waits for news
-	news    chan struct{} // is closed by what comes next, if somebody waits
+	waiting bool          // a reader waits for news
+	news    chan struct{} // closed by the next event if a reader waits
 }
 
-// piece is a part of a feed.
+// piece is a chunk of a feed.
 type piece struct {
-	start int64 // of data in the feed
+	start int64 // offset of data in the feed
 	data  []byte
 }
 
 // listener is a reader's place in a feed. One goroutine uses it.
 type listener struct {
 	feed *feed
-	at   int64 // what it took last ends here; guarded by the feed
+	at   int64 // end of what it took last; guarded by the feed
 }
 
 func (f *feed) join() *listener {
@@ -94,7 +94,7 @@ func (f *feed) join() *listener {
 	return l
 }
 
-// leave returns how many readers are left.
+// leave returns how many readers remain.
 func (f *feed) leave(l *listener) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -117,14 +117,14 @@ func (f *feed) begun(ctx context.Context) error {
 	return f.err
 }
 
-// ended reports whether nothing comes any more.
+// ended reports whether the feed has ended.
 func (f *feed) ended() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.err != nil
 }
 
-// fail gives the readers the reason why the feed ended, after the remaining items.
+// fail ends the feed; readers get the reason after the remaining items.
 func (f *feed) fail(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -164,7 +164,7 @@ func (f *feed) append(event string, message json.RawMessage) {
 	f.end = p.start + int64(len(p.data))
 }
 
-// forget drops the pieces that nobody needs: all read them, or who did not is cut off.
+// forget drops the pieces that no reader needs: all have read them, or are cut off.
 func (f *feed) forget() {
 	needed := f.end
 	for l := range f.readers {
@@ -180,8 +180,8 @@ func (f *feed) forget() {
 }
 
 // take appends to parts the events that the reader has not taken yet. If there are none, news is closed
-// when there are. errSlow says that more came than may wait, another error why nothing comes any more.
-// parts must not be changed.
+// when there are. errSlow means that too many were pending; another error tells why the feed ended.
+// parts must not be modified.
 func (l *listener) take(parts [][]byte) (_ [][]byte, news <-chan struct{}, err error) {
 	f := l.feed
 	f.mu.Lock()

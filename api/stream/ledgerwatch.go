@@ -13,31 +13,31 @@ import (
 	"voltbus/fault"
 )
 
-// Bounds of what a reader gets of the ledger: one event each ledgerEvery, and after a large one none before
+// Bounds of the ledger's events for a reader: one each ledgerEvery, and after a large one none until
 // ledgerRate, in bytes a second, has made up for it.
 const (
 	ledgerEvery = time.Second
 	ledgerRate  = 256 << 10
 )
 
-// books is the ledger at a moment, part by part. It is not changed after it was taken.
+// books is the ledger at one moment, part by part. It is immutable.
 type books struct {
 	fields map[string]json.RawMessage // without the nodes
 	nodes  []answer.LedgerNode
-	texts  map[string][]byte // of the nodes by their paths, as they are compared
+	texts  map[string][]byte // the nodes by path, in the form compared
 }
 
-// ledgerWatch looks at the ledger, once for all who read it.
+// ledgerWatch reads the ledger once for all readers.
 type ledgerWatch struct {
-	turn chan struct{} // holds one while somebody looks, who may use the rest
+	turn chan struct{} // holds one entry while a goroutine looks; that one may use the other fields
 	at   time.Time
 	last *books
 }
 
 func newLedgerWatch() *ledgerWatch { return &ledgerWatch{turn: make(chan struct{}, 1)} }
 
-// look returns the ledger as it is now, or was less than ledgerEvery before it was asked for. Who cannot wait for it any more gets
-// the error of ctx. It is safe for concurrent use.
+// look returns the ledger as it is now, or was at most ledgerEvery before the call. A caller that cannot wait any longer gets the
+// error of ctx. It is safe for concurrent use.
 func (l *ledgerWatch) look(ctx context.Context, of Ledger) (*books, error) {
 	asked := time.Now()
 	select {
@@ -51,7 +51,7 @@ func (l *ledgerWatch) look(ctx context.Context, of Ledger) (*books, error) {
 	}
 	ledger, err := of.LedgerBelow(ctx)
 	if ctx.Err() != nil {
-		return nil, ctx.Err() // others get what was not cut short
+		return nil, ctx.Err() // others get the complete one
 	}
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (l *ledgerWatch) look(ctx context.Context, of Ledger) (*books, error) {
 	return b, nil
 }
 
-// takeBooks takes a ledger into its parts.
+// takeBooks splits a ledger into its parts.
 func takeBooks(l *answer.Ledger) (*books, error) {
 	const op = "api.ledgerEvents"
 	b := &books{nodes: l.Nodes, texts: make(map[string][]byte, len(l.Nodes))}
@@ -80,7 +80,7 @@ func takeBooks(l *answer.Ledger) (*books, error) {
 	for i := range b.nodes {
 		n := b.nodes[i]
 		if n.State == "here" || n.State == "current" {
-			n.AsOf = time.Time{} // that it was asked again is no news
+			n.AsOf = time.Time{} // a new time alone is no news
 		}
 		if text, err = json.Marshal(&n); err != nil {
 			return nil, fault.E(op, fault.Internal, n.Node, err)
@@ -90,7 +90,7 @@ func takeBooks(l *answer.Ledger) (*books, error) {
 	return b, nil
 }
 
-// pathKey distinguishes the nodes of a tree: a name has no line break.
+// pathKey identifies a node of a tree: names contain no line break.
 func pathKey(path []string) string { return fmt.Sprintf("%q", path) }
 
 // since returns what changed since other books, nil for all; false if nothing did.
@@ -117,14 +117,15 @@ func (b *books) since(before *books) (answer.LedgerChange, bool) {
 	return out, out.Whole || len(out.Ledger)+len(out.Nodes)+len(out.Gone) > 0
 }
 
-// ledgerNews is the next item of the ledger's stream: an event, or why there are no more.
+// ledgerNews is the next item of the ledger's stream: an event, or the reason why there are no
+// more.
 type ledgerNews struct {
 	event []byte
 	err   error
 }
 
-// followLedger sends the ledger to one reader: all of it, and then what changes, until stop. A slow reader
-// misses what was between: it gets the difference to what it got last.
+// followLedger sends the whole ledger to one reader, and then its changes, until stop. A slow reader skips
+// intermediate states: it gets the difference to the last one that it got.
 func (s *Streams) followLedger(ctx context.Context) (news <-chan ledgerNews, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	told := make(chan ledgerNews)

@@ -16,12 +16,12 @@ import (
 	"voltbus/operation/processes"
 )
 
-const maxLines = 10_000 // of one answer with logs
+const maxLines = 10_000 // lines of log in one answer
 
-// lookFar is how often another node is asked for new lines.
+// lookFar is the interval at which another node is asked for new lines.
 const lookFar = time.Second
 
-// followFar sends the lines of an agent of another node as they are read there, a second later at most.
+// followFar sends the lines of an agent of another node as they are read there, at most a second later.
 func (s logs) followFar(w http.ResponseWriter, r *exchange.Request, node string) error {
 	_, args, err := exchange.ArgumentsOf(r, processes.Logs)
 	if err != nil {
@@ -37,9 +37,9 @@ func (s logs) followFar(w http.ResponseWriter, r *exchange.Request, node string)
 		return err
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no") // proxies must not collect it
+	w.Header().Set("X-Accel-Buffering", "no") // proxies must not buffer it
 	p := exchange.NewPatient(w, s.WriteTimeout)
-	defer p.Limit() // for what the server writes at the end
+	defer p.Limit() // for the server's final writes
 	if p.Send([]byte(": connected\n\n")) != nil {
 		return nil
 	}
@@ -48,7 +48,7 @@ func (s logs) followFar(w http.ResponseWriter, r *exchange.Request, node string)
 	for lines := first; ; {
 		for _, line := range lines {
 			if p.Send(exchange.AppendEvent(nil, "line", line)) != nil {
-				return nil // the reader has gone, which is how streams end
+				return nil // the client has disconnected, which is how streams end
 			}
 		}
 		if p.Send([]byte(": still\n\n")) != nil {
@@ -65,13 +65,13 @@ func (s logs) followFar(w http.ResponseWriter, r *exchange.Request, node string)
 	}
 }
 
-// lastLines are the newest lines that were sent: those of the newest time.
+// lastLines are the lines last sent: those with the newest time.
 type lastLines struct {
 	since string
 	lines []json.RawMessage
 }
 
-// linesFar asks another node for the lines since the last ones, and returns those that are new.
+// linesFar asks another node for the lines since the last ones, and returns the new ones.
 func (s logs) linesFar(r *exchange.Request, node string, args operation.Arguments, last *lastLines) ([]json.RawMessage, *lastLines, error) {
 	if last != nil && last.since != "" {
 		text, err := json.Marshal(last.since)
@@ -116,7 +116,7 @@ func holds(lines []json.RawMessage, line json.RawMessage) bool {
 	return slices.ContainsFunc(lines, func(l json.RawMessage) bool { return bytes.Equal(l, line) })
 }
 
-// followLogs sends each line as an event, until the reader or the agent goes.
+// followLogs sends each line as an event, until the client disconnects or the agent is removed.
 func (s logs) followLogs(w http.ResponseWriter, r *exchange.Request) error {
 	if node := r.Params.Get("node"); node != "" && s.Remote != nil && !s.Remote.Self(node) {
 		return s.followFar(w, r, node)
@@ -142,11 +142,11 @@ func (s logs) followLogs(w http.ResponseWriter, r *exchange.Request) error {
 	}
 	defer release()
 	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no") // proxies must not collect it
+	w.Header().Set("X-Accel-Buffering", "no") // proxies must not buffer it
 	p := exchange.NewPatient(w, s.WriteTimeout)
-	defer p.Limit() // for what the server writes at the end
+	defer p.Limit() // for the server's final writes
 	if p.Send([]byte(": connected\n\n")) != nil {
-		return nil // the reader has gone, which is how streams end
+		return nil // the client has disconnected, which is how streams end
 	}
 	err = j.Follow(r.Context(), f, func(e journal.Entry) error {
 		line, err := json.Marshal(e)

@@ -24,10 +24,10 @@ type Logbook interface {
 
 var errNoLog = errors.New("the node does not run; it keeps the newest records only while it does. Look where its service writes them, such as with journalctl -u voltbus")
 
-// logSource returns the records behind a number, and waits a while for some if there are none.
+// logSource returns the records after a number; if there are none, it waits a while for some.
 type logSource func(after uint64) (*answer.NodeLog, error)
 
-// followLog sends each record as an event, until the reader goes or its login ends.
+// followLog sends each record as an event, until the client disconnects or its login ends.
 func (s logs) followLog(w http.ResponseWriter, r *exchange.Request) error {
 	lines, args, err := exchange.ArgumentsOf(r, nodelog.Read)
 	if err != nil {
@@ -56,16 +56,16 @@ func (s logs) followLog(w http.ResponseWriter, r *exchange.Request) error {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no") // proxies must not collect it
+	w.Header().Set("X-Accel-Buffering", "no") // proxies must not buffer it
 	p := exchange.NewPatient(w, s.WriteTimeout)
-	defer p.Limit() // for what the server writes at the end
+	defer p.Limit() // for the server's final writes
 	if p.Send([]byte(": connected\n\n")) != nil {
-		return nil // the reader has gone, which is how streams end
+		return nil // the client has disconnected, which is how streams end
 	}
 	return s.sendLog(p, r, first, source)
 }
 
-// sendLog sends what the source gives, from its first answer on.
+// sendLog sends the records of the source, from its first answer on.
 func (s logs) sendLog(p *exchange.Patient, r *exchange.Request, list *answer.NodeLog, source logSource) error {
 	for {
 		part, err := logEvents([]byte(": still\n\n"), list)
@@ -102,7 +102,7 @@ func logEvents(part []byte, list *answer.NodeLog) ([]byte, error) {
 	return part, nil
 }
 
-// logHere reads this node's log: first what is there, then what comes.
+// logHere reads this node's log: first the existing records, then new ones.
 func (s logs) logHere(r *exchange.Request, f *logbook.Filter) logSource {
 	began := false
 	return func(after uint64) (*answer.NodeLog, error) {
@@ -118,10 +118,10 @@ func (s logs) logHere(r *exchange.Request, f *logbook.Filter) logSource {
 	}
 }
 
-// maxTurn is how many records of a log that is followed are sent at once.
+// maxTurn is how many records of a followed log are sent at once.
 const maxTurn = 1000
 
-// awaitNews waits for news, for a while, and for what comes with them.
+// awaitNews waits a while for new records and returns all that have come.
 func (s logs) awaitNews(ctx context.Context, news <-chan struct{}) {
 	timer := time.NewTimer(s.KeepAlive)
 	defer timer.Stop()
@@ -133,7 +133,7 @@ func (s logs) awaitNews(ctx context.Context, news <-chan struct{}) {
 	}
 }
 
-// logFar reads the log of another node: first what is there, then each second what came.
+// logFar reads the log of another node: first the existing records, then each second the new ones.
 func (s logs) logFar(r *exchange.Request, node string, args operation.Arguments) logSource {
 	began, who := false, exchange.CallerOf(r.User)
 	return func(after uint64) (*answer.NodeLog, error) {
@@ -156,7 +156,7 @@ func (s logs) logFar(r *exchange.Request, node string, args operation.Arguments)
 	}
 }
 
-// pause waits; false if the context ended.
+// pause waits; it returns false if the context ended.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -15,10 +15,10 @@ import (
 	"voltbus/fault"
 )
 
-// nodesEvery is the interval between looks at the nodes while a client reads them.
+// nodesEvery is the interval between reads of the nodes' state while a client follows it.
 const nodesEvery = time.Second
 
-// snapshot is how the nodes are at a moment, field by field. It is not changed after it was taken.
+// snapshot is the state of the nodes at one moment, field by field. It is immutable.
 type snapshot struct {
 	order          []string // names, each node before its descendants
 	texts          map[string][]byte
@@ -27,14 +27,14 @@ type snapshot struct {
 	list           *answer.Nodes
 }
 
-// nodeWatch looks how the nodes are, once for all who read it. It is safe for concurrent use.
+// nodeWatch reads the state of the nodes once for all readers. It is safe for concurrent use.
 type nodeWatch struct {
 	mu   sync.Mutex
 	at   time.Time
 	last *snapshot
 }
 
-// look returns how the nodes are now, or were less than nodesEvery ago.
+// look returns the state of the nodes, at most nodesEvery old.
 func (n *nodeWatch) look(ctx context.Context, of Nodes) (*snapshot, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -53,7 +53,7 @@ func (n *nodeWatch) look(ctx context.Context, of Nodes) (*snapshot, error) {
 	return s, nil
 }
 
-// take takes a snapshot. What did not change since the one before is taken from there.
+// take takes a snapshot. What did not change is shared with the previous one.
 func take(list *answer.Nodes, before *snapshot) (*snapshot, error) {
 	const op = "api.nodeEvents"
 	s := &snapshot{
@@ -133,8 +133,9 @@ func changed(now, before map[string]json.RawMessage) map[string]json.RawMessage 
 	return out
 }
 
-// nodeEvents sends how the nodes are, with the ledger if that is asked for, and then what changes, until the
-// reader goes or its login ends. A slow reader misses what was between: it gets the difference to what it got last.
+// nodeEvents sends the state of the nodes, with the ledger if requested, and then the changes, until the client
+// disconnects or its login ends. A slow reader skips intermediate states: it gets the difference to the last one
+// that it got.
 func (s *Streams) nodeEvents(w http.ResponseWriter, r *exchange.Request) error {
 	in := exchange.Read(r)
 	withLedger := in.Truth("ledger")
@@ -156,17 +157,17 @@ func (s *Streams) nodeEvents(w http.ResponseWriter, r *exchange.Request) error {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no") // proxies must not collect it
+	w.Header().Set("X-Accel-Buffering", "no") // proxies must not buffer it
 	p := exchange.NewPatient(w, s.WriteTimeout)
-	defer p.Limit() // for what the server writes at the end
+	defer p.Limit() // for the server's final writes
 	first, err := nodesEvent(now, nil)
 	if err != nil {
 		return err
 	}
 	if p.Send([]byte(": connected\n\n"), first) != nil {
-		return nil // the reader has gone, which is how streams end
+		return nil // the client has disconnected, which is how streams end
 	}
-	var ledger <-chan ledgerNews // none comes if it is not asked for
+	var ledger <-chan ledgerNews // nil if it was not requested
 	if withLedger {
 		news, stop := s.followLedger(r.Context())
 		defer stop()
@@ -201,7 +202,7 @@ func (s *Streams) sendNodes(p *exchange.Patient, r *exchange.Request, last *snap
 		case r.Context().Err() != nil || err != nil:
 			return s.LastEvent(p, r, err)
 		case len(part) > 0 && p.Send(part) != nil:
-			return nil // the reader has gone
+			return nil // the client has disconnected
 		}
 	}
 }

@@ -19,8 +19,7 @@ var (
 	errFarFilter  = errors.New("is for points of this node; of another one name a pattern")
 )
 
-// farSource returns live messages of another node. That node checks whether they may be read by the way
-// that they come.
+// farSource returns live messages of another node. That node checks whether the caller may read them.
 func (s *Streams) farSource(r *exchange.Request, node string) (key string, from source, err error) {
 	in := exchange.Read(r)
 	patterns := in.All("pattern")
@@ -39,11 +38,11 @@ func (s *Streams) farSource(r *exchange.Request, node string) (key string, from 
 	if len(patterns) == 1 && patterns[0] != "" {
 		e.pattern = patterns[0]
 	}
-	ctx := context.WithoutCancel(r.Context()) // it is of all who read the same, and ends with the last of them
+	ctx := context.WithoutCancel(r.Context()) // it belongs to all readers of the same feed, and ends with the last one
 	return fmt.Sprintf("node %q %q %v %q", e.node, e.who.Name, e.who.Role, e.pattern), func(f *feed) (func(), error) { return e.open(ctx, f), nil }, nil
 }
 
-// farEar asks another node again and again for what its devices report.
+// farEar polls another node for its devices' reports.
 type farEar struct {
 	far           exchange.Remote
 	who           operation.Caller
@@ -51,7 +50,7 @@ type farEar struct {
 	cursor        string
 }
 
-// farHeard is what is answered.
+// farHeard is the other node's answer.
 type farHeard struct {
 	Cursor   string            `json:"cursor"`
 	Messages []json.RawMessage `json:"messages"`
@@ -59,11 +58,11 @@ type farHeard struct {
 }
 
 const (
-	farWait     = 10 * time.Second // for a message, at the other node
+	farWait     = 10 * time.Second // wait for a message, on the other node
 	farPatience = 20 * time.Second // for its answer
 )
 
-// open asks until stop, or until it is refused.
+// open polls until stop, or until it is refused.
 func (e *farEar) open(ctx context.Context, f *feed) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	f.open = make(chan struct{})
@@ -79,7 +78,7 @@ func (e *farEar) open(ctx context.Context, f *feed) (stop func()) {
 				return
 			}
 			began()
-			if !some && !first && time.Since(asked) < lookFar { // it does not wait as it should
+			if !some && !first && time.Since(asked) < lookFar { // the other node does not wait as it should
 				pause(ctx, lookFar)
 			}
 		}
@@ -90,8 +89,8 @@ func (e *farEar) open(ctx context.Context, f *feed) (stop func()) {
 	}
 }
 
-// ask passes on what came since it asked before, and waits for it a little. It reports whether something
-// came.
+// ask forwards what came since the last call, and waits briefly for more. It reports whether there was
+// any.
 func (e *farEar) ask(ctx context.Context, f *feed) (some bool, err error) {
 	args := map[string]json.RawMessage{"wait": fmt.Append(nil, farWait.Seconds())}
 	for name, text := range map[string]string{"pattern": e.pattern, "cursor": e.cursor} {

@@ -19,8 +19,8 @@ import (
 
 var errSlow = errors.New("this reader is too slow and was cut off; read faster, or ask for fewer points")
 
-// stream sends live messages as server-sent events until the reader goes, falls behind, or its
-// login ends.
+// stream sends live messages as server-sent events until the client disconnects, falls behind, or
+// its login ends.
 func (s *Streams) stream(w http.ResponseWriter, r *exchange.Request) error {
 	key, from, err := s.source(r)
 	if err != nil {
@@ -41,13 +41,13 @@ func (s *Streams) stream(w http.ResponseWriter, r *exchange.Request) error {
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
-	h.Set("X-Accel-Buffering", "no") // proxies must not collect it
+	h.Set("X-Accel-Buffering", "no") // proxies must not buffer it
 	p := exchange.NewPatient(w, s.WriteTimeout)
-	defer p.Limit() // for what the server writes at the end
+	defer p.Limit() // for the server's final writes
 	return s.relay(p, r, l)
 }
 
-// source returns where the messages that a stream is asked for come from: this node, or the one of node=.
+// source returns the source of a stream's messages: this node, or the one named by node=.
 func (s *Streams) source(r *exchange.Request) (key string, from source, err error) {
 	if node, err := s.other(r); err != nil || node != "" {
 		if err != nil {
@@ -75,7 +75,7 @@ func (s *Streams) source(r *exchange.Request) (key string, from source, err erro
 }
 
 const (
-	maxPatterns = 32     // of one stream
+	maxPatterns = 32     // per stream
 	maxFiltered = 10_000 // points that unit and tags may select for one stream
 )
 
@@ -84,7 +84,8 @@ var (
 	errFiltered = fmt.Errorf("unit and tags select more than %d points here; give a pattern, too, or read all and filter them yourself", maxFiltered)
 )
 
-// liveSelection reads what a stream is asked for. Streams with one key are asked for the same.
+// liveSelection parses the selection of a stream. Streams with the same key have the same
+// selection.
 func (s *Streams) liveSelection(r *exchange.Request) (key string, sel wire.Selection, err error) {
 	in := exchange.Read(r)
 	unit, _ := in.Text("unit")
@@ -105,11 +106,12 @@ func (s *Streams) liveSelection(r *exchange.Request) (key string, sel wire.Selec
 	}
 	points, err := s.described(r, sel.Patterns, catalog.Filter{Unit: unit, Tags: tags})
 	sel.Keep = func(p point.Path) bool { return points[p] }
-	// The catalogue may have changed since another reader asked for the same: the points decide.
+	// The catalogue may have changed since another client made the same selection: the points
+	// decide.
 	return fmt.Sprintf("points %x", sha256.Sum256(fmt.Appendf(nil, "%q", slices.Sorted(maps.Keys(points))))), sel, err
 }
 
-// described returns the points that the filter and one of the patterns select now.
+// described returns the points that currently match the filter and one of the patterns.
 func (s *Streams) described(r *exchange.Request, patterns []point.Pattern, f catalog.Filter) (map[point.Path]bool, error) {
 	if s.Points == nil {
 		return nil, exchange.Absent("points")
@@ -134,13 +136,14 @@ func (s *Streams) described(r *exchange.Request, patterns []point.Pattern, f cat
 	return points, nil
 }
 
-// Reader takes a place of a reader of a stream; release gives it back.
+// Reader takes a place for a reader of a stream; release returns it.
 func (s *Streams) Reader(r *exchange.Request) (release func(), err error) {
 	return s.Places.Take(r.User.Name, 1)
 }
 
-// relay writes events. What comes within a moment is written at once, so that many small messages
-// cost no more than a few large ones. Errors of writing end it silently: the reader has gone.
+// relay sends events. Those that arrive within a moment are sent together, so that many small
+// messages cost no more than a few large ones. Write errors end it silently: the client has
+// disconnected.
 func (s *Streams) relay(w *exchange.Patient, r *exchange.Request, l *listener) error {
 	alive, pause := time.NewTicker(s.KeepAlive), time.NewTimer(0)
 	defer alive.Stop()
@@ -149,7 +152,7 @@ func (s *Streams) relay(w *exchange.Patient, r *exchange.Request, l *listener) e
 	for {
 		if len(parts) > 0 {
 			if w.Send(parts...) != nil {
-				return nil // the reader has gone, which is how streams end
+				return nil // the client has disconnected, which is how streams end
 			}
 			pause.Reset(s.Gather)
 			select {
@@ -158,7 +161,7 @@ func (s *Streams) relay(w *exchange.Patient, r *exchange.Request, l *listener) e
 			case <-pause.C:
 			}
 		}
-		clear(parts) // what was written may be forgotten
+		clear(parts) // what was sent may be freed
 		var news <-chan struct{}
 		var err error
 		if parts, news, err = l.take(parts[:0]); err != nil {
@@ -177,7 +180,7 @@ func (s *Streams) relay(w *exchange.Patient, r *exchange.Request, l *listener) e
 	}
 }
 
-// reason says why a stream ends, and counts who is cut off.
+// reason returns why a stream ends, and counts readers that are cut off.
 func (s *Streams) reason(err error) error {
 	if !errors.Is(err, errSlow) {
 		return err
@@ -186,7 +189,7 @@ func (s *Streams) reason(err error) error {
 	return fault.E("api.stream", fault.Unavailable, "stream", err)
 }
 
-// LastEvent gives the reader the reason why the stream ends. A reader that has disconnected gets nothing.
+// LastEvent sends the client the reason why the stream ends. A client that has disconnected gets nothing.
 func (s *Streams) LastEvent(w *exchange.Patient, r *exchange.Request, err error) error {
 	if r.Context().Err() != nil {
 		if err = r.Ended(); err == nil {
@@ -198,6 +201,6 @@ func (s *Streams) LastEvent(w *exchange.Patient, r *exchange.Request, err error)
 	if err != nil {
 		return nil //nolint:nilerr // a problem can always be written
 	}
-	_ = w.Send(exchange.AppendEvent(nil, "error", b)) // nobody to tell if the reader has gone
+	_ = w.Send(exchange.AppendEvent(nil, "error", b)) // an error means that the client has disconnected
 	return nil
 }

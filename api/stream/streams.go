@@ -1,5 +1,5 @@
-// Package stream sends events as they happen: live values, events of control, the bus and nodes, and log lines. Each reader has a place;
-// one that falls behind is disconnected with the reason.
+// Package stream sends events as they happen: live values, events of control, the bus and nodes, and log lines. The number of readers is
+// bounded; one that falls behind is disconnected with the reason.
 package stream
 
 import (
@@ -15,29 +15,29 @@ import (
 	"voltbus/operation/transport"
 )
 
-// Config is where events come from. A source that is nil makes its routes answer that this node does not have it.
+// Config holds the sources of events. A nil source makes its routes answer that this node has no such part.
 type Config struct {
-	Points     Points // by which streams are filtered
+	Points     Points // for filtering streams
 	Live       Live
 	Control    *access.Access
 	Bus        Bus
 	Nodes      Nodes
 	Ledger     Ledger
 	Logbook    Logbook                                      // the newest records of the node's own log
-	Logs       func(agent string) (*journal.Journal, error) // of the agents that are installed here
+	Logs       func(agent string) (*journal.Journal, error) // of the agents installed here
 	Remote     exchange.Remote
-	Operations *operation.Table // by which other nodes are asked
+	Operations *operation.Table // for requests to other nodes
 
 	Places       *bound.Places // of readers
 	Now          func() time.Time
 	KeepAlive    time.Duration // between comments of an idle stream
-	WriteTimeout time.Duration // how long a reader may block one write
-	Gather       time.Duration // how long live messages are collected before they are written
-	Buffer       int           // bytes that may wait for one reader of a stream
+	WriteTimeout time.Duration // how long a client may block one write
+	Gather       time.Duration // how long live messages are collected before a write
+	Buffer       int           // bytes that may be pending for one reader of a stream
 	LogProblem   func(r *http.Request, status int, err error)
 }
 
-// Streams sends events to readers. It is safe for concurrent use.
+// Streams sends events to clients. It is safe for concurrent use.
 type Streams struct {
 	Config
 	feeds       *feeds
@@ -54,7 +54,7 @@ func New(c Config) *Streams {
 // Cut returns how many readers were cut off because they were too slow.
 func (s *Streams) Cut() uint64 { return s.cut.Load() }
 
-// Routes are the addresses of streams.
+// Routes are the routes of streams.
 func (s *Streams) Routes() []exchange.Route {
 	return []exchange.Route{
 		exchange.Carried(transport.Values, s.stream), exchange.Carried(transport.Control, s.controlEvents),

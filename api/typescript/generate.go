@@ -16,7 +16,8 @@ const head = `// Code generated from api/openapi.yaml by "make generate"; DO NOT
 
 var errSchemas = errors.New("the document has no components.schemas")
 
-// schema is the part of JSON Schema that the document uses. Names and properties keep their order.
+// schema is the subset of JSON Schema that the document uses. Names and properties keep their
+// order.
 type schema struct {
 	Ref         string    `yaml:"$ref"`
 	Description string    `yaml:"description"`
@@ -81,7 +82,7 @@ func generate(document []byte) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// comment writes a description. It cannot end the comment that it stands in.
+// comment writes a description. It cannot end the comment that contains it.
 func comment(b *strings.Builder, indent, text string) {
 	text = strings.Join(strings.Fields(text), " ")
 	if text != "" {
@@ -89,7 +90,7 @@ func comment(b *strings.Builder, indent, text string) {
 	}
 }
 
-// text returns the type of a value that fits the schema.
+// text returns the type of a value that matches the schema.
 func (s *schema) text(indent string) string {
 	switch {
 	case s.Ref != "":

@@ -1,4 +1,4 @@
-// Typescript generates the TypeScript types of the page's client from the schemas of the OpenAPI document. It runs in the module's root.
+// Typescript generates the TypeScript types of the page's client from the schemas of the OpenAPI document. It runs in the module root.
 package main
 
 import (

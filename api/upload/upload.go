@@ -1,4 +1,4 @@
-// Package upload installs agents' programs that are uploaded over HTTP by people with the right to change these agents.
+// Package upload installs agents' programs, uploaded over HTTP by people with the right to change these agents.
 package upload
 
 import (
@@ -18,13 +18,13 @@ import (
 	"voltbus/operation/transport"
 )
 
-// Processes are the agents that are installed on this node. by says who wants a change.
+// Processes are the agents installed on this node. by is the person who requests a change.
 type Processes interface {
 	Logs(name string) (*journal.Journal, error)
 	Install(ctx context.Context, req agent.Request) (agent.Status, error)
 }
 
-// LogsOf returns where the lines of agents are; nil for a node without any.
+// LogsOf returns the function that finds an agent's log; nil for a node without agents.
 func LogsOf(p Processes) func(agent string) (*journal.Journal, error) {
 	if p == nil {
 		return nil
@@ -32,22 +32,22 @@ func LogsOf(p Processes) func(agent string) (*journal.Journal, error) {
 	return p.Logs
 }
 
-// Uploads installs the programs of agents, judged by who may shape them.
+// Uploads installs the programs of agents for those who may change them.
 type Uploads struct {
 	Processes Processes                                                 // nil for a node that runs no agents
-	Agents    Agents                                                    // by whose grants it is checked who changes their programs; nil: nobody needs a role for them
-	Refused   func(r *exchange.Request, needs identity.Role, err error) // is told of refusals, for the audit log
+	Agents    Agents                                                    // whose grants decide who may change their programs; nil: no role is needed
+	Refused   func(r *exchange.Request, needs identity.Role, err error) // is called with refusals, for the audit log
 }
 
-// installTime is the longest that an installation may take, its upload included.
+// installTime is the longest that an installation may take, including its upload.
 const installTime = 30 * time.Minute
 
-// Routes are the addresses that take programs.
+// Routes are the routes that accept programs.
 func (u *Uploads) Routes() []exchange.Route {
 	return []exchange.Route{exchange.Carried(transport.Install, u.install)}
 }
 
-// named returns the name of the agent that a request is about.
+// named returns the name of the agent that a request concerns.
 func (u *Uploads) named(r *exchange.Request) (string, error) {
 	if u.Processes == nil {
 		return "", exchange.Absent("installed agents")
@@ -105,7 +105,8 @@ func (u *Uploads) install(w http.ResponseWriter, r *exchange.Request) error {
 	return exchange.WriteJSON(w, processes.Shown(&st))
 }
 
-// mayInstall reports whether a person may install an agent, or another version of it, as things are now.
+// mayInstall reports whether a person may install an agent, or another version of it, with their current
+// rights.
 func (u *Uploads) mayInstall(r *exchange.Request, req *agent.Request) error {
 	if req.Grant == agent.GrantAll && !r.User.Role.Includes(identity.Administrator) {
 		return fault.E("api.install", fault.Refused, "grant", errGrantRole)
@@ -113,7 +114,7 @@ func (u *Uploads) mayInstall(r *exchange.Request, req *agent.Request) error {
 	return u.mayShapeNow(r, req.Name)
 }
 
-// mayShapeNow is mayShape, and records a refusal in the audit log; the supervisor records what is done.
+// mayShapeNow is mayShape, and records a refusal in the audit log; the supervisor records the changes.
 func (u *Uploads) mayShapeNow(r *exchange.Request, agent string) error {
 	err := u.mayShape(r, agent)
 	if err != nil {
