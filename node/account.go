@@ -30,7 +30,7 @@ func (n *Node) LedgerBelow(ctx context.Context) (answer.Ledger, error) {
 	return out, err
 }
 
-// heldAbove returns how many samples of each origin the parent has.
+// heldAbove returns how many samples of each origin the parent holds.
 func heldAbove(up *sender.Sender) map[string]uint64 {
 	out := map[string]uint64{}
 	for _, o := range up.Status().Origins {

@@ -6,7 +6,7 @@ import (
 	"voltbus/operation/declared"
 )
 
-// aboutAlerts says how what is asked about alerts is done.
+// aboutAlerts connects the operations on alerts.
 func aboutAlerts(n *Node, p *declared.Parts) {
 	p.Alerts.Keeper, p.Alerts.Tell, p.Alerts.Own = n.presence, n.bus.Notify, health.OwnAlerts
 	p.Alerts.Online = func(agent string) bool { _, is := n.bus.Present()[agent]; return is }

@@ -14,11 +14,12 @@ import (
 	"voltbus/wire"
 )
 
-// readers lists the methods of a node that change nothing there.
+// readers lists the methods of a node that are read-only.
 var readers = sync.OnceValue(func() []string { return service.Readers(declared.All()) }) //nolint:gochecknoglobals // never changed
 
-// allowed returns what ancestors may do here: what uplink.allow says, or, without it, to read and
-// subscribe to what is sent, and to ask descendants what only reads. It fails with fault.Invalid.
+// allowed returns what ancestors may do here: what uplink.allow lists or, without it, reading and
+// subscribing to what is sent, and calling read-only methods of descendants. It fails with
+// fault.Invalid.
 func allowed(u *config.Uplink) (identity.Grants, error) {
 	var g identity.Grants
 	if u.Allow == nil {

@@ -24,7 +24,7 @@ func openAudit(ctx context.Context, n *Node) error {
 	return nil
 }
 
-// reportStart reports, once, that the node runs, and how it ended before.
+// reportStart reports, once, that the node runs, and how its previous run ended.
 func (n *Node) reportStart(ctx context.Context) {
 	n.begun.Do(func() { reportBefore(ctx, n) })
 }
@@ -44,10 +44,10 @@ func reportBefore(ctx context.Context, n *Node) {
 	n.damage.report(ctx, n)
 }
 
-// openHeads compares the audit log with what the catalogue knows of it.
+// openHeads compares the audit log with the heads in the catalogue.
 func openHeads(ctx context.Context, n *Node) error {
 	origin, err := datadir.Origin(n.opts.Config.Node.Data)
-	if err != nil { // told when the numbers of blocks are sought
+	if err != nil { // reported when the block numbers are read
 		origin = ""
 	}
 	n.heads, err = head.Open(ctx, head.Options{

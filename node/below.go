@@ -17,10 +17,10 @@ import (
 	"voltbus/uplink/sender"
 )
 
-// originsFile remembers by which child the blocks of an origin come.
+// originsFile records through which child the blocks of each origin arrive.
 const originsFile = "origins.json"
 
-// openReceiver lets children send their blocks.
+// openReceiver accepts blocks from children.
 func openReceiver(_ context.Context, n *Node) error {
 	n.neighbours = neighbour.New(neighbour.Options{
 		Children: n.children, Parent: n.parent, Bus: n.bus,
@@ -48,7 +48,7 @@ func openReceiver(_ context.Context, n *Node) error {
 	})
 }
 
-// isOwn reports whether an origin is one of this node's own.
+// isOwn reports whether an origin is this node's own.
 func isOwn(lanes []recorder.Stats, origin string) bool {
 	for _, s := range lanes {
 		if s.Origin == origin || point.UrgentOrigin(s.Origin) == origin || point.MeterOrigin(s.Origin) == origin || point.MeterEventOrigin(s.Origin) == origin {
@@ -58,5 +58,5 @@ func isOwn(lanes []recorder.Stats, origin string) bool {
 	return false
 }
 
-// Below returns what came from each child since the start.
+// Below returns what each child has sent since the start.
 func (n *Node) Below() map[string]receiver.Counts { return n.receiver.Status() }

@@ -8,7 +8,7 @@ import (
 	"voltbus/bus"
 )
 
-// keyChars is how much of a public key people compare.
+// keyChars is how many characters of a public key people compare.
 const keyChars = 12
 
 // inspector implements stream.Bus.

@@ -12,7 +12,7 @@ import (
 	"voltbus/uplink/parent"
 )
 
-// openChildren lets other nodes become children of this one, and this one the child of another.
+// openChildren lets other nodes become children of this one, and this node the child of another.
 func openChildren(ctx context.Context, n *Node) error {
 	var err error
 	if n.children, err = registry.OpenChildren(ctx, n.catalog, now); err != nil {
@@ -23,7 +23,7 @@ func openChildren(ctx context.Context, n *Node) error {
 	return err
 }
 
-// childChanged makes a change of a child or an invitation hold for those who are connected.
+// childChanged applies a change of a child or an invitation to open connections.
 func childChanged(n *Node, c registry.ChildChange) {
 	n.rights.ChildChanged(c)
 	if n.liveHub != nil {
@@ -38,7 +38,7 @@ func childChanged(n *Node, c registry.ChildChange) {
 	}
 }
 
-// aboutChildren says how what is asked about the nodes around this one is done.
+// aboutChildren connects the operations on the nodes around this one.
 func aboutChildren(n *Node, p *declared.Parts) {
 	certs := n.identity.Certificates
 	p.Parent.Parent = parent.New(parent.Options{
@@ -59,7 +59,7 @@ func aboutChildren(n *Node, p *declared.Parts) {
 	}
 }
 
-// connections returns who is connected, by the name as a caller.
+// connections returns the connected clients, by their names as callers.
 func connections(b *bus.Bus) map[string]*answer.AgentOnline {
 	out := map[string]*answer.AgentOnline{}
 	for _, p := range b.Online() {

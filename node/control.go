@@ -16,7 +16,7 @@ import (
 	"voltbus/uplink/replica"
 )
 
-// openControl opens the dispatcher that decides about commands, with what was commanded before.
+// openControl opens the dispatcher that decides about commands, with the earlier commands.
 func openControl(ctx context.Context, n *Node) error {
 	if n.opts.Idle {
 		return nil
@@ -55,10 +55,10 @@ func branches(below []replica.Node) []access.Branch {
 	return list
 }
 
-// Control returns the dispatcher that decides about commands; nil for an idle node.
+// Control returns the command dispatcher; nil for an idle node.
 func (n *Node) Control() *dispatch.Dispatcher { return n.dispatcher }
 
-// controlled describes the points of the configured devices, and of others that were found, for those who command them.
+// controlled describes the points of the configured devices, and of others that were found, for control.
 func (p *plant) controlled(cfg *config.Config) []dispatch.Point {
 	var points []dispatch.Point
 	if p.found != nil {
@@ -72,7 +72,7 @@ func (p *plant) controlled(cfg *config.Config) []dispatch.Point {
 	return points
 }
 
-// recordCommands keeps what points are commanded.
+// recordCommands records commanded values as points.
 func recordCommands(ctx context.Context, n *Node, fresh []point.Info, samples []point.Sample) error {
 	if len(fresh) > 0 {
 		if err := n.catalog.Upsert(ctx, fresh); err != nil {
@@ -82,7 +82,7 @@ func recordCommands(ctx context.Context, n *Node, fresh []point.Info, samples []
 	return n.recorder.Record(ctx, samples)
 }
 
-// announcements is how many rounds of the dispatcher may wait to be published on the bus.
+// announcements is how many rounds of the dispatcher may be queued for publication on the bus.
 const announcements = 1024
 
 // announceControl publishes the events of control on the bus, until ctx ends.
@@ -96,7 +96,7 @@ func announceControl(ctx context.Context, commands *dispatch.Dispatcher, to *bus
 		case events, open := <-w.C:
 			for i := range events {
 				m := dispatch.MessageOf(&events[i])
-				_ = to.Announce(m.Topic(), m.JSON()) // a live message that the bus cannot take is lost by design
+				_ = to.Announce(m.Topic(), m.JSON()) // a live message that the bus cannot accept is dropped by design
 			}
 			if !open {
 				<-ctx.Done()

@@ -11,11 +11,11 @@ import (
 	"voltbus/point"
 )
 
-// Reload applies a changed configuration: devices are added, removed and restarted without a
-// missed scan of the others. Sections that need a new start are named in the answer and stay as
-// they were.
+// Reload applies a changed configuration: devices are added, removed and restarted without a missed
+// scan of the others. Sections that take effect only after a restart are named in the answer and
+// keep their old values.
 func (n *Node) Reload(ctx context.Context, cfg *config.Config) (config.Changes, error) {
-	n.reportStart(ctx) // who asks may be faster than Run
+	n.reportStart(ctx) // a caller may be faster than Run
 	done, err := n.plant.apply(ctx, cfg)
 	n.report.Node(ctx, "config.reload", err, map[string]any{"changes": configuration.Changes(done).Words})
 	return done, err
@@ -38,7 +38,7 @@ func forms(names []string) (f device.Forms) {
 	return f
 }
 
-// pointInfos describes the points of a device with their whole paths.
+// pointInfos describes the points of a device with their full paths.
 func pointInfos(d *config.Device) []point.Info {
 	infos := d.Config.Points()
 	out := make([]point.Info, len(infos))
@@ -52,8 +52,8 @@ func pointInfos(d *config.Device) []point.Info {
 	return out
 }
 
-// tagsOf returns the tags of a point: what is configured wins over what the driver says by itself, and the
-// point's own over those of its device.
+// tagsOf returns the tags of a point: configured tags take precedence over the driver's, and the point's
+// own over its device's.
 func tagsOf(d *config.Device, own map[string]string) map[string]string {
 	tags := map[string]string{}
 	if t, has := d.Config.(driver.Tagger); has {

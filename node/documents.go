@@ -10,7 +10,8 @@ import (
 	"voltbus/wire"
 )
 
-// notifyOfDocument notifies an agent that one of its documents means something else now. to is nil before the bus is open.
+// notifyOfDocument notifies an agent that the meaning of one of its documents has changed. to is nil before the bus is
+// open.
 func notifyOfDocument(to *bus.Bus, log *slog.Logger, c document.Change) {
 	agent, ok := strings.CutPrefix(c.Owner, "agent/")
 	if !ok || to == nil {
@@ -25,7 +26,7 @@ func notifyOfDocument(to *bus.Bus, log *slog.Logger, c document.Change) {
 	if err == nil {
 		err = to.Notify(agent, wire.NewsConfig, body)
 	}
-	if err != nil { // the agent asks again when it returns
+	if err != nil { // the agent asks again when it reconnects
 		log.Warn("an agent is not told of its document", slog.String("agent", agent), slog.String("document", c.Name), slog.Any("err", err))
 	}
 }

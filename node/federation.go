@@ -10,11 +10,11 @@ import (
 	"voltbus/uplink/federation"
 )
 
-// newFederation completes answers about the history with what descendants have not sent yet.
+// newFederation completes answers about the history with data that descendants have not sent yet.
 func newFederation(n *Node) *federation.Federation {
 	var kept store.Store = n.history.Store()
 	if n.history.Store() == nil {
-		kept = memory.New(memory.Options{}) // which stays empty
+		kept = memory.New(memory.Options{}) // stays empty
 	}
 	return federation.New(federation.Config{
 		Name: n.opts.Config.Node.Name, Store: kept, LogOnly: n.history.Store() == nil, Catalog: n.catalog, Limits: query.DefaultLimits(), Now: now, Log: n.blocks,

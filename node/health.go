@@ -9,7 +9,7 @@ import (
 	"voltbus/verdict"
 )
 
-// openHealth has the health of this node checked.
+// openHealth sets up the health checks of this node.
 func openHealth(_ context.Context, n *Node) error {
 	n.health = health.New(health.Parts{
 		Started: n.started, Recorder: n.recorder, Account: n.account, History: n.history, Sink: n.sink, Heads: n.heads, Control: n.dispatcher,
@@ -32,5 +32,5 @@ func openHealth(_ context.Context, n *Node) error {
 	return nil
 }
 
-// Health says how this node is.
+// Health returns the health of this node.
 func (n *Node) Health(ctx context.Context) answer.Health { return n.health.Health(ctx) }

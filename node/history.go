@@ -10,7 +10,7 @@ import (
 	"voltbus/store/postgres"
 )
 
-// beginStore begins to open the store, which takes as long as opening other parts where there are many points.
+// beginStore begins to open the store, which with many points takes as long as opening the other parts.
 func beginStore(ctx context.Context, n *Node) error {
 	cfg := n.opts.Config.Store
 	retention := store.Retention{Age: cfg.Retention.Age, Bytes: int64(cfg.Retention.Bytes)}

@@ -10,7 +10,7 @@ import (
 	"voltbus/uplink/links"
 )
 
-// childLink notes that the link of a child was made or lost.
+// childLink notes that a child's link was established or lost.
 func childLink(known *links.Links, p bus.ConnectionEvent) {
 	if child, is := strings.CutPrefix(p.Name, identity.ChildPrefix); is {
 		known.Note(links.Turn{
@@ -25,7 +25,7 @@ func parentLink(known *links.Links, parent string, lost error) {
 	if lost != nil {
 		t.Reason = lost.Error()
 		if f, is := errors.AsType[*fault.Error](lost); is && f.Err != nil {
-			t.Reason = f.Err.Error() // whose link it is stands beside it
+			t.Reason = f.Err.Error() // the entry names the link already
 		}
 	}
 	known.Note(t)

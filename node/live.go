@@ -13,7 +13,7 @@ import (
 	"voltbus/uplink/tree"
 )
 
-// openLive lets live messages go between this node and those around it.
+// openLive connects live messages with the nodes around this one.
 func openLive(_ context.Context, n *Node) error {
 	tap := func() (live.Tap, error) { return newLiveTap(n.bus) }
 	n.liveUp = live.NewUp(live.UpConfig{
@@ -30,22 +30,22 @@ func openLive(_ context.Context, n *Node) error {
 	return n.bus.ReceiveFlows(func(f bus.FrameFlow) { n.liveHub.Receive(f.Child, f.Session, f.Data) }) //nolint:contextcheck // the hub has that of its Run
 }
 
-// liveRules say which live messages go to the parent.
+// liveRules returns the rules for live messages to the parent.
 func liveRules(n *Node) live.Rules {
 	above, _ := n.neighbours.Parent()
 	grants, err := allowed(&n.Config().Uplink)
-	if err != nil { // judged when the configuration was read
+	if err != nil { // checked when the configuration was read
 		grants = identity.Grants{}
 	}
 	return live.Rules{Naming: n.sender.Naming(), Grants: grants, Self: above.As}
 }
 
-// liveChild returns what live messages a child may send and receive.
+// liveChild returns the live messages that a child may send and receive.
 func liveChild(c receiver.Child, known bool) (live.Child, bool) {
 	return live.Child{Publish: publishable(&c.Grants), Subscribe: identity.Grants{Subscribe: c.Grants.Subscribe, Administer: c.Grants.Administer}}, known
 }
 
-// publishable returns where a key holder may publish.
+// publishable returns the subjects on which a key holder may publish.
 func publishable(g *identity.Grants) []point.Pattern {
 	if g.Administer {
 		return []point.Pattern{"**"}
@@ -53,7 +53,7 @@ func publishable(g *identity.Grants) []point.Pattern {
 	return g.Publish
 }
 
-// behind reports whether a node is this one, or below it.
+// behind reports whether a node is this one, or a descendant.
 func behind(t *tree.Tree, name string) bool {
 	return t.Self(name) || !t.By(name).Above
 }
@@ -79,7 +79,7 @@ func (t liveTap) Take(deliver func(live.Message)) (stop func(), lost func() int,
 	return t.Tap.Subscribe(func(m bus.TapMessage) { deliver(live.Message{Subject: m.Subject, Header: m.Header, Data: m.Data}) })
 }
 
-// Live says how live messages go to the parent, and by each child.
+// Live describes the live messages to the parent, and by each child.
 func (n *Node) Live() (above live.Status, below map[string]live.Status) {
 	return n.liveUp.Status(), n.liveHub.Status()
 }

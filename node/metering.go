@@ -14,7 +14,7 @@ import (
 	"voltbus/verdict"
 )
 
-// openMetering opens the metering data system, if that is the node's role.
+// openMetering opens the metering data system, if the node has that role.
 func openMetering(ctx context.Context, n *Node) (err error) {
 	others := n.recorder.Others()
 	last := func(origin string) gate.Position {
@@ -44,7 +44,7 @@ func readPoints(n *Node) func(context.Context, []point.Path) []system.Value {
 	}
 }
 
-// sharedDocument reads a shared document with what it refers to, and its version.
+// sharedDocument reads a shared document, including those it refers to, and its version.
 func sharedDocument(ctx context.Context, docs *document.Store, name string) (json.RawMessage, int, error) {
 	key := document.Key{Owner: document.Shared, Name: name}
 	d, err := docs.Get(ctx, key, 0)
@@ -55,7 +55,7 @@ func sharedDocument(ctx context.Context, docs *document.Store, name string) (jso
 	return text, d.Version, err
 }
 
-// meteringFacts says what is not well with the metering system.
+// meteringFacts reports what is wrong with the metering system.
 func meteringFacts(s *system.System) (list []verdict.File) {
 	for _, text := range s.Problems() {
 		list = append(list, verdict.File{Name: "metering", Sentence: text})
@@ -63,7 +63,7 @@ func meteringFacts(s *system.System) (list []verdict.File) {
 	return list
 }
 
-// messagesTo is the web service of a metering system; nil of none.
+// messagesTo is the web service of a metering system; nil for a node without one.
 func messagesTo(s *system.System) intake.Meters {
 	if s == nil {
 		return nil

@@ -19,7 +19,7 @@ import (
 	"voltbus/verdict"
 )
 
-// openMQTT opens the broker and listens for its clients, if the configuration wants one.
+// openMQTT opens the broker and listens for its clients, if one is configured.
 func openMQTT(ctx context.Context, n *Node) error {
 	cfg := n.opts.Config
 	if !cfg.Listen.Broker() || n.opts.Idle {
@@ -40,7 +40,7 @@ func openMQTT(ctx context.Context, n *Node) error {
 	return nil
 }
 
-// deviceTLS is what TLS with devices needs. Many of them know no TLS 1.3.
+// deviceTLS is the TLS configuration for devices. Many of them do not support TLS 1.3.
 func deviceTLS(certificates *pki.Certificates) (*tls.Config, error) {
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM([]byte(certificates.Authority())) {
@@ -59,7 +59,7 @@ func (n *Node) MQTTAddr(secure bool) string {
 	return listener.FromHere(n.mqtt.Addr(secure))
 }
 
-// openPublishers opens the sinks to brokers of others.
+// openPublishers opens the sinks to external brokers.
 func openPublishers(ctx context.Context, n *Node) (err error) {
 	cfg := n.opts.Config
 	list := cfg.MQTT.Publish
@@ -72,7 +72,7 @@ func openPublishers(ctx context.Context, n *Node) (err error) {
 	return err
 }
 
-// unitOf returns the unit of a point, "" if none is known.
+// unitOf returns the unit of a point, "" if unknown.
 func unitOf(n *Node, path point.Path) string {
 	entries, err := n.catalog.Entries(context.Background(), []point.Path{path})
 	if err != nil || len(entries) == 0 {
@@ -84,7 +84,7 @@ func unitOf(n *Node, path point.Path) string {
 // runMQTT runs the broker until ctx ends.
 func runMQTT(ctx context.Context, n *Node) error { return n.mqtt.Run(ctx, n.plant.declare) }
 
-// fillMQTT has a part answer about the broker, if there is one.
+// fillMQTT sets the broker of the part that answers about it, if there is one.
 func fillMQTT(n *Node, p *mqtt.Part) {
 	if n.mqtt == nil {
 		return
@@ -95,7 +95,7 @@ func fillMQTT(n *Node, p *mqtt.Part) {
 	}
 }
 
-// tellAs passes the samples of a message to subscribers and to control.
+// tellAs passes the samples of a message to subscribers and control.
 func (o *outlet) tellAs(f device.Forms) func(*point.Scan) {
 	return func(scan *point.Scan) {
 		o.hear(scan)
@@ -103,7 +103,7 @@ func (o *outlet) tellAs(f device.Forms) func(*point.Scan) {
 	}
 }
 
-// publishFacts says which brokers of others get nothing now.
+// publishFacts reports which external brokers receive nothing at present.
 func publishFacts(p *brokersink.Publishers) (list []verdict.File) {
 	for _, text := range p.Problems(context.Background()) {
 		list = append(list, verdict.File{Name: "mqtt publish", Sentence: text})
@@ -111,7 +111,7 @@ func publishFacts(p *brokersink.Publishers) (list []verdict.File) {
 	return list
 }
 
-// countMQTT counts clients and messages of the broker, nil if there is none.
+// countMQTT counts clients and messages of the broker; nil without one.
 func countMQTT(n *Node) func() answer.MQTTStatus {
 	if n.mqtt == nil {
 		return nil

@@ -1,5 +1,5 @@
 // Package node is the composition root: it opens the parts in the order of the data flow, gives each what it needs, and stops them in
-// reverse order. It works on nothing itself.
+// reverse order. It does no work itself.
 package node
 
 import (
@@ -73,37 +73,36 @@ import (
 	"voltbus/uplink/tree"
 )
 
-// Options are what a node is made from.
+// Options configure a node.
 type Options struct {
 	Config *config.Config
-	// File is the file that Config was loaded from, which the API then shows and changes; ""
-	// if there is none.
+	// File is the file that Config was loaded from, which the API shows and changes; "" for none.
 	File    string
 	Kinds   []driver.Kind // the drivers that the configuration may name
 	Log     *slog.Logger
 	Version answer.Version
-	// Idle opens the node to look at its data: it reads no devices, and the catalogue stays
-	// as it is.
+	// Idle opens the node to inspect its data: it reads no devices, and leaves the catalogue
+	// unchanged.
 	Idle bool
 	// AgentExec is the command that becomes an agent's process, see agent.Config; without it the
-	// node runs no agents, though they may connect. SDK returns the Python SDK's wheel and its
+	// node runs no agents, though agents may connect. SDK returns the Python SDK's wheel and its
 	// name; nil for a program without one.
 	AgentExec []string
-	// Statement returns the command for the process of a statement in SQL, see duckdb.Options; without it none
-	// is answered by the engine duckdb.
+	// Statement returns the command for the process of an SQL statement, see duckdb.Options; without it the
+	// engine duckdb answers none.
 	Statement func(read []string, write string) []string
 	SDK       func() (name string, wheel []byte, err error)
-	// Stored is called with the blocks that the store has, see sink.Config; may be nil.
+	// Stored is called with the blocks that have been stored, see sink.Config; may be nil.
 	Stored func(blocks []*point.Block)
-	// Lab runs experiments for the API; nil for a node that has none. Who gives it closes it, after
-	// the node.
+	// Lab runs experiments for the API; nil for a node without one. The caller closes it, after the
+	// node.
 	Lab api.Lab
-	// Valves is called when messages with readings of meters passed the node, see system.Watch; nil for a node that is not
-	// measured.
+	// Valves is called when messages with meter readings have passed the node, see system.Watch; nil for a node that is
+	// not measured.
 	Valves system.Entered
-	// LoopbackTLS encrypts connections of this machine too, which need not be, to measure what that costs.
+	// LoopbackTLS encrypts connections from this machine too, which is not needed, to measure the cost.
 	LoopbackTLS bool
-	// WentBack is what revision.Recover found when the configuration was read; nil for nothing.
+	// WentBack is what revision.Recover found when the configuration was read; may be nil.
 	WentBack *revision.Trial
 }
 
@@ -120,7 +119,7 @@ type Node struct {
 	report      *report.Reporter
 	heads       *head.Heads
 	docs        *document.Store
-	asked       *operation.Table // what this node can be asked for
+	asked       *operation.Table // the operations of this node
 	room        *datadir.FreeSpace
 	files       descriptor.Shares
 	catalog     *catalog.Catalog
@@ -138,7 +137,7 @@ type Node struct {
 	blocks      *blocklog.Log
 	history     *history.History
 	account     *ledger.Ledger
-	origin      string // what the directory's own blocks are called
+	origin      string // the origin of the directory's own blocks
 	recorder    *recorder.Recorder
 	receiver    *receiver.Receiver
 	sender      *sender.Sender
@@ -147,21 +146,21 @@ type Node struct {
 	liveHub     *live.Hub
 	kept        *replica.File // what is known of the descendants
 	lineage     *lineage.Lineage
-	nodes       *replica.Table           // the descendants
-	descendants *descendants.Descendants // nodes, as others see them
+	nodes       *replica.Table           // of the descendants
+	descendants *descendants.Descendants // the view of nodes for other parts
 	reporter    *replica.Reporter
-	own         *ownstatus.Own  // what the parent is told of this node
-	link        *ownstatus.Link // and of the way to the parent
-	router      *router.Router  // has requests answered
+	own         *ownstatus.Own  // what this node reports to the parent
+	link        *ownstatus.Link // and about the link to the parent
+	router      *router.Router  // routes requests to their handlers
 	links       *links.Links
 	ledgers     *uplinkledger.Ledger
-	below       *federation.Federation // answers the parent
+	below       *federation.Federation // answers for the parent
 	wide        *federation.Federation // the same; nil without a store
 	admission   *admission.Admission
 	presence    *presence.AgentHealth
 	service     *service.Service
 	sink        *sink.Sink     // nil without a store
-	meters      *system.System // nil for a node that is no metering data system
+	meters      *system.System // nil for a node without a metering data system
 	outlet      *outlet
 	fleet       *device.Fleet
 	plant       *plant
@@ -171,19 +170,19 @@ type Node struct {
 	server      *listener.Listener
 	settings    *configuration.Part    // nil for a node without a file
 	mqtt        *front.Front           // nil for a node without a broker
-	publishers  *brokersink.Publishers // to brokers of others; none for an idle node
+	publishers  *brokersink.Publishers // to external brokers; none for an idle node
 	mismatch    *mismatch.Alert
 	health      *health.Health
-	served      *children.Children // answers the children
+	served      *children.Children // serves the children
 
 	supervisor *agent.Supervisor // nil for a node that runs no agents
 
-	begun sync.Once // the audit log is told of the start
+	begun sync.Once // the start is in the audit log
 }
 
-// Open makes a node from its configuration: it claims the data directory, opens log and store,
-// and listens; nothing is read from devices before Run. An error is a sentence that says what to
-// do. Close it, or Run it, which closes it.
+// Open creates a node from its configuration: it claims the data directory, opens log and store,
+// and listens; it reads no devices before Run. An error is a sentence that says what to do. The
+// caller calls Close, or Run, which closes it.
 func Open(ctx context.Context, o Options) (*Node, error) {
 	n := &Node{opts: o, log: o.Log, started: time.Now()}
 	if !o.Idle {
@@ -201,13 +200,13 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	return n, nil
 }
 
-// logBytes is how much of its own log a node keeps in memory.
+// logBytes is how much of its own log a node keeps in memory, in bytes.
 const logBytes = 1 << 20
 
-// Log is the log of the node: that of the options, which the node keeps the newest records of.
+// Log is the logger of the node: that of the options, with its newest records kept by the node.
 func (n *Node) Log() *slog.Logger { return n.log }
 
-// Close ends a node that does not run.
+// Close closes a node that is not running.
 func (n *Node) Close() error {
 	var errs []error
 	if n.server != nil {
@@ -244,11 +243,11 @@ func (n *Node) Close() error {
 	return errors.Join(errs...)
 }
 
-// Run collects, keeps and answers until ctx ends, then stops the parts against the flow of data
-// (devices, recorder, store), so that everything that was taken is kept, and closes the node. It
+// Run collects, stores and answers until ctx ends, then stops the parts in the direction of the
+// data (devices, recorder, store), so that everything accepted is kept, and closes the node. It
 // returns nil after a clean stop.
 func (n *Node) Run(ctx context.Context) error {
-	// A part that fails takes the node down; the others still stop in order.
+	// A part that fails stops the node; the others still stop in order.
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	var upward []*stage
@@ -308,18 +307,18 @@ func (n *Node) Run(ctx context.Context) error {
 		case "sink":
 			n.Settle() //nolint:contextcheck // has a bound of its own
 		case "audit":
-			n.report.Node(ctx, "node.stop", errors.Join(errs...), nil) // in order, or which part took it down
+			n.report.Node(ctx, "node.stop", errors.Join(errs...), nil) // a clean stop, or the part that failed
 		}
 		errs = append(errs, s.stop())
 	}
 	return errors.Join(append(errs, n.Close())...) //nolint:contextcheck // what is closed is written, whoever waits
 }
 
-// settleTime bounds how long a stopping node waits until the store has what the log holds.
+// settleTime bounds how long a stopping node waits for the store to catch up with the log.
 const settleTime = 5 * time.Second
 
-// Settle waits until the store has what the log holds, for a few seconds at most. What does not
-// arrive in time stays in the log and is stored later, also after a new start.
+// Settle waits for the store to catch up with the log, for a few seconds at most. The rest stays in
+// the log and is stored later, even after a restart.
 func (n *Node) Settle() {
 	if n.sink == nil {
 		return
@@ -369,10 +368,10 @@ func (s *stage) stop() error {
 // Config returns the configuration in use.
 func (n *Node) Config() *config.Config { return n.plant.current() }
 
-// Handler answers the API without a socket.
+// Handler returns the handler of the API, for use without a socket.
 func (n *Node) Handler() http.Handler { return n.server.Handler() }
 
-// HTTPAddr returns the address of the page and the API as an URL, "" if it does not listen.
+// HTTPAddr returns the address of the page and the API as a URL, "" if it does not listen.
 func (n *Node) HTTPAddr() string { return n.server.URL() }
 
 // BusAddr returns the address for bus clients, "" if it does not listen.
@@ -391,7 +390,8 @@ func (n *Node) Forward(ctx context.Context, b *point.Block, data []byte) (wait f
 	return n.recorder.Forward(ctx, b, data)
 }
 
-// Issue makes a token for a user, who is added or changed to the role, and returns it in clear.
+// Issue creates a token for a user, who is added with the role or changed to it, and returns it in
+// plain text.
 func (n *Node) Issue(ctx context.Context, u identity.User) (string, error) {
 	return n.identity.Logins.Issue(ctx, u)
 }

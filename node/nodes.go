@@ -38,7 +38,7 @@ func (a nodes) Node(ctx context.Context, name string) (answer.Node, error) {
 	return answer.Node{}, fault.E("node.Node", fault.NotFound, name, errNoNode)
 }
 
-// self shows this node. The way to its parent is shown as it is now.
+// self describes this node. The link to its parent has its current state.
 func (a nodes) self(ctx context.Context) answer.Node {
 	seen := a.node.nodes.Self()
 	seen.Link, seen.LinkNote, seen.Waiting, seen.WaitingBytes, seen.WaitingSince = "", "", 0, 0, 0

@@ -27,7 +27,7 @@ import (
 	"voltbus/recorder"
 )
 
-// shareFiles shares the files that the process may open, before anything takes some.
+// shareFiles shares the files that the process may open, before any part takes some.
 func shareFiles(ctx context.Context, n *Node) error {
 	limit, err := descriptor.Limit()
 	if err != nil {
@@ -73,8 +73,8 @@ func openIdentity(ctx context.Context, n *Node) error {
 	return err
 }
 
-// certified returns the names that the node's certificate carries beside those of loopback: the
-// machine's, if anything listens beyond it.
+// certified returns the names in the node's certificate besides those of loopback: the machine's,
+// if anything listens beyond loopback.
 func certified(l config.Listen) []string {
 	for _, a := range []config.Address{l.HTTP, l.Bus, l.MQTTS} {
 		host, _, err := net.SplitHostPort(string(a))
@@ -132,7 +132,7 @@ func openRecorder(ctx context.Context, n *Node) error {
 	return nil
 }
 
-// checkSpace reports a disk that is too full to record.
+// checkSpace reports a disk with too little free space to record.
 func checkSpace(free *datadir.FreeSpace, dir string) error {
 	if err := free.Check(); err != nil {
 		return fault.E("node.checkSpace", fault.Unavailable, dir, fmt.Errorf("recording is paused: %w", err))

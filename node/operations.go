@@ -15,7 +15,7 @@ import (
 	"voltbus/service/agentcall"
 )
 
-// newOperations returns what this node can be asked for by declared operations.
+// newOperations returns the declared operations of this node.
 func newOperations(n *Node, calls *agentcall.Calls) *operation.Table {
 	var p declared.Parts
 	if n.opts.File != "" {
@@ -32,7 +32,7 @@ func newOperations(n *Node, calls *agentcall.Calls) *operation.Table {
 	}
 	p.Processes.Now, p.Processes.Concerns = now, func(ctx context.Context) []answer.Concern { return n.Health(ctx).Concerns }
 	p.Processes.Supervisor = func() processes.Supervisor {
-		if n.supervisor == nil { // none, or not open yet
+		if n.supervisor == nil { // none, or not yet open
 			return nil
 		}
 		return n.supervisor
@@ -51,7 +51,7 @@ func newOperations(n *Node, calls *agentcall.Calls) *operation.Table {
 	return operation.NewTable(n.report.Operation, p.Operations()).Reaching(n.asker.Operation)
 }
 
-// openSettings keeps the file that a node was made from.
+// openSettings opens the configuration file that the node was started with.
 func openSettings(n *Node) *configuration.Part {
 	part := configuration.New(configuration.Options{
 		File: n.opts.File, Data: n.opts.Config.Node.Data, Kinds: n.opts.Kinds,

@@ -10,12 +10,12 @@ import (
 	"voltbus/recorder"
 )
 
-// now is the clock of everything that the node opens.
+// now is the clock of all parts that the node opens.
 func now() time.Time { return time.Now() }
 
-// outlet hands what devices say to the bus, to the recorder and to control.
+// outlet passes what devices report to the bus, the recorder and control.
 type outlet struct {
-	publishers sync.Pool // of *bus.Publisher: many lines publish at once
+	publishers sync.Pool // of *bus.Publisher: many lines publish concurrently
 	recorder   *recorder.Recorder
 	hear       func(*point.Scan) // set before the first scan
 }
@@ -24,10 +24,10 @@ func newOutlet(b *bus.Bus, r *recorder.Recorder) *outlet {
 	return &outlet{recorder: r, hear: func(*point.Scan) {}, publishers: sync.Pool{New: func() any { return b.NewPublisher() }}}
 }
 
-// Hear implements device.Outlet: control compares what devices have with what they were set to.
+// Hear implements device.Outlet: control compares the devices' values with the commanded ones.
 func (o *outlet) Hear(scan *point.Scan) { o.hear(scan) }
 
-// Live implements device.Outlet. A live message that the bus cannot take is lost by design.
+// Live implements device.Outlet. A live message that the bus cannot accept is dropped by design.
 func (o *outlet) Live(scan *point.Scan, forms device.Forms) {
 	p, ok := o.publishers.Get().(*bus.Publisher)
 	if !ok {
@@ -40,7 +40,7 @@ func (o *outlet) Live(scan *point.Scan, forms device.Forms) {
 	o.publishers.Put(p)
 }
 
-// Record implements device.Outlet. The recorder counts what it must refuse.
+// Record implements device.Outlet. The recorder counts what it has to refuse.
 func (o *outlet) Record(samples []point.Sample) bool { return o.recorder.Offer(samples) }
 
 // Settle implements device.Outlet.

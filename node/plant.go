@@ -16,7 +16,8 @@ import (
 	"voltbus/point"
 )
 
-// plant is the configuration in use: the devices, their points, and what may be commanded. It is safe for concurrent use.
+// plant is the configuration in use: the devices, their points, and which points may be commanded. It is safe for
+// concurrent use.
 type plant struct {
 	kinds   []driver.Kind
 	fleet   *device.Fleet
@@ -25,7 +26,7 @@ type plant struct {
 	allowed func()
 	log     *slog.Logger
 
-	found func() []dispatch.Point // points of MQTT devices that can be commanded; nil without a broker
+	found func() []dispatch.Point // points of MQTT devices that accept commands; nil without a broker
 
 	// adopt prepares other templates of MQTT messages; the function that it returns has them used. nil without a broker.
 	adopt func(*config.Config) (begin func(), err error)
@@ -44,7 +45,7 @@ func (p *plant) current() *config.Config {
 	return p.config
 }
 
-// start has the devices of the first configuration read, once the fleet runs.
+// start starts reading the devices of the first configuration, once the device fleet runs.
 func (p *plant) start(ctx context.Context) error {
 	devices, err := p.devices(p.config)
 	if err != nil {
@@ -57,7 +58,7 @@ func (p *plant) start(ctx context.Context) error {
 }
 
 // apply takes a changed configuration: devices are added, removed and restarted without a missed scan of the others.
-// Sections that need a new start are named in the answer and stay as they were.
+// Sections that take effect only after a restart are named in the answer and keep their old values.
 func (p *plant) apply(ctx context.Context, cfg *config.Config) (config.Changes, error) {
 	p.reload.Lock()
 	defer p.reload.Unlock()
@@ -104,14 +105,14 @@ func (p *plant) apply(ctx context.Context, cfg *config.Config) (config.Changes, 
 	return changes, nil
 }
 
-// declare tells control which points can be commanded, when there are more of MQTT devices.
+// declare declares to control the points that accept commands, when MQTT devices add to them.
 func (p *plant) declare(ctx context.Context) error {
 	p.reload.Lock()
 	defer p.reload.Unlock()
 	return p.commands.Declare(ctx, p.controlled(p.current()))
 }
 
-// devices turns the configured devices into what the fleet takes.
+// devices converts the configured devices to the form that package device takes.
 func (p *plant) devices(cfg *config.Config) ([]device.Config, error) {
 	devices := make([]device.Config, 0, len(cfg.Devices))
 	for i := range cfg.Devices {
@@ -131,7 +132,7 @@ func (p *plant) devices(cfg *config.Config) ([]device.Config, error) {
 	return devices, nil
 }
 
-// describe makes the catalogue list exactly the points of the configured devices, and what
+// describe makes the catalogue list exactly the points of the configured devices, and those that
 // programs record.
 func (p *plant) describe(ctx context.Context, cfg *config.Config) error {
 	var infos []point.Info

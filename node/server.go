@@ -28,10 +28,10 @@ import (
 // AddressFile is where a running node writes its addresses, in the data directory.
 const AddressFile = "node.json"
 
-// Addresses are how the programs on this machine reach the node.
+// Addresses tell the programs on this machine how to reach the node.
 type Addresses struct {
 	Name    string    `json:"name"`
-	HTTP    string    `json:"http,omitempty"` // an URL
+	HTTP    string    `json:"http,omitempty"` // a URL
 	Bus     string    `json:"bus,omitempty"`  // host:port
 	MQTT    string    `json:"mqtt,omitempty"` // host:port
 	MQTTS   string    `json:"mqtts,omitempty"`
@@ -59,7 +59,7 @@ func openServer(_ context.Context, n *Node) error {
 	if n.supervisor != nil {
 		cfg.Processes = n.supervisor
 	}
-	signature, err := n.identity.Node.Sign([]byte("browsers that have logged in")) // the same each time, and nobody else's
+	signature, err := n.identity.Node.Sign([]byte("browsers that have logged in")) // always the same, and unique to this node
 	if err != nil {
 		return fault.E("node.Open", fault.Internal, "node.nk", err)
 	}
@@ -82,7 +82,8 @@ func openServer(_ context.Context, n *Node) error {
 	return announce(n)
 }
 
-// letSenders has the API know meters and concentrators by client certificates, if the configuration names their authorities.
+// letSenders lets the API authenticate meters and concentrators by client certificates, if the configuration names their
+// authorities.
 func letSenders(n *Node, cfg *api.Config) error {
 	listen := &n.opts.Config.Listen
 	if listen.ClientCA == "" {
@@ -103,7 +104,7 @@ func letSenders(n *Node, cfg *api.Config) error {
 	return nil
 }
 
-// announce writes the addresses for the programs on this machine.
+// announce writes AddressFile for the programs on this machine.
 func announce(n *Node) error {
 	data, err := json.Marshal(Addresses{
 		Name: n.opts.Config.Node.Name, HTTP: n.server.URL(), Bus: listener.FromHere(n.bus.Addr()), MQTT: n.MQTTAddr(false), MQTTS: n.MQTTAddr(true), Process: os.Getpid(), Started: n.started,

@@ -17,7 +17,7 @@ import (
 	"voltbus/wire"
 )
 
-// openService lets the node answer agents, and receive their health.
+// openService opens the service that answers agents and receives their health.
 func openService(ctx context.Context, n *Node) error {
 	var err error
 	if n.presence, err = presence.Open(ctx, n.catalog, now); err != nil {
@@ -48,17 +48,17 @@ func openService(ctx context.Context, n *Node) error {
 	}
 	return n.bus.Serve(wire.CallPrefix+wire.NodeName+".", func(ctx context.Context, r dispatch.Request) {
 		var later []func()
-		_ = r.Respond(n.router.Answer(ctx, &r, func(work func()) { later = append(later, work) })) // who asked may be gone
+		_ = r.Respond(n.router.Answer(ctx, &r, func(work func()) { later = append(later, work) })) // the caller may have disconnected
 		for _, work := range later {
 			work()
 		}
 	})
 }
 
-// receiveState receives the health or an alert of an agent. What is wrong with it is the agent's business.
+// receiveState receives the health or an alert of an agent. Errors in it are left to the agent.
 func receiveState(n *Node, m bus.Message) {
 	if strings.Contains(m.From, "/") {
-		return // an agent of another node, which knows how it is
+		return // an agent of another node, which tracks its health
 	}
 	var err error
 	if m.Topic == wire.HealthTopic {

@@ -25,8 +25,9 @@ import (
 	"voltbus/verdict"
 )
 
-// smallFiles are the small files of a data directory without which a node starts. Keys are not among them: another key
-// is another node to all who know the old one, so a person decides. docs/reference/state-files.md lists all.
+// smallFiles are the small files of a data directory that a node can start without. Keys are not among them: with
+// another key it is another node to all who know the old one, so a person decides. docs/reference/state-files.md lists
+// them all.
 func smallFiles() []quarantine.File {
 	const tls = identity.TLSFolder + "/"
 	return []quarantine.File{
@@ -65,14 +66,14 @@ func smallFiles() []quarantine.File {
 	}
 }
 
-// setAsideDamaged sets small files aside that are damaged. A node that only looks at its data changes nothing.
+// setAsideDamaged moves damaged small files aside. A node opened only to inspect its data changes nothing.
 func setAsideDamaged(ctx context.Context, n *Node) error {
 	if n.opts.Idle {
 		return nil
 	}
 	dir := n.opts.Config.Node.Data
 	files := smallFiles()
-	if origin, err := datadir.Origin(dir); err == nil && origin == "" { // it never ran: a database may have no content yet
+	if origin, err := datadir.Origin(dir); err == nil && origin == "" { // first start: a database may be empty
 		for i := range files {
 			files[i].Database = false
 		}
@@ -90,13 +91,14 @@ func setAsideDamaged(ctx context.Context, n *Node) error {
 	return nil
 }
 
-// damage is what was wrong with small files at this start.
+// damage is the damage to small files found at this start.
 type damage struct {
 	found []quarantine.Finding
-	ran   bool // an earlier start has used the data directory
+	ran   bool // the data directory has been used before
 }
 
-// report writes into the audit log what was set aside, and that nobody trusts the authority yet.
+// report records in the audit log which files were set aside, and that nobody trusts the authority
+// yet.
 func (d *damage) report(ctx context.Context, n *Node) {
 	for i := range d.found {
 		f := &d.found[i]
@@ -113,8 +115,8 @@ func (d *damage) report(ctx context.Context, n *Node) {
 	}
 }
 
-// facts says which small files were set aside, as long as these lie in the data directory, and whether the key for
-// the parent can be read.
+// facts reports which small files were set aside, as long as they lie in the data directory, and whether the key
+// for the parent can be read.
 func (d *damage) facts(dir string, parent *enrol.Parent) []verdict.File {
 	var list []verdict.File
 	if _, member := parent.Current(); member {

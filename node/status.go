@@ -7,7 +7,7 @@ import (
 	"voltbus/uplink/replica"
 )
 
-// openReports lets this node report to its parent, and children to it.
+// openReports connects the reports of this node to its parent, and those of its children.
 func openReports(_ context.Context, n *Node) error {
 	n.link = &ownstatus.Link{Parent: n.parent, Sender: n.sender, Recorder: n.recorder, Blocks: n.blocks}
 	n.reporter = replica.NewReporter(replica.Config{

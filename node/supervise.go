@@ -20,7 +20,7 @@ import (
 	"voltbus/wire"
 )
 
-// openAgents opens the supervisor of the agents that are installed here, if the node has one.
+// openAgents opens the supervisor of the agents installed here, if the node has one.
 func openAgents(_ context.Context, n *Node) error {
 	if len(n.opts.AgentExec) == 0 || n.opts.Idle {
 		return nil
@@ -35,14 +35,14 @@ func openAgents(_ context.Context, n *Node) error {
 		Hang: cfg.RestartSilent, Grace: cfg.Grace,
 		LogBytes: int64(cfg.Log.MaxBytes), LogFiles: cfg.Log.Keep, LogLines: cfg.Log.Lines,
 		News: func(agent string) {
-			_ = n.bus.Notify(agent, wire.NewsStop, nil) // who is not connected gets a signal, too
+			_ = n.bus.Notify(agent, wire.NewsStop, nil) // an agent that is not connected gets a signal anyway
 		}, Audit: n.report.Process, Log: n.log,
 		Install: agent.Installing{Python: cfg.Python, UV: cfg.UV, SDK: func() (string, []byte, error) { return sdk(cfg.SDK, n.opts.SDK) }, Identities: registered{n.agents}, Documents: configured{n.docs}},
 	})
 	return err
 }
 
-// sdk returns the wheel of the Python SDK: the one that the configuration names, or the program's.
+// sdk returns the wheel of the Python SDK: the configured one, or the one in the program.
 func sdk(file string, builtIn func() (string, []byte, error)) (name string, wheel []byte, err error) {
 	if file == "" {
 		if builtIn == nil {
@@ -60,7 +60,7 @@ func sdk(file string, builtIn func() (string, []byte, error)) (name string, whee
 	return filepath.Base(file), wheel, nil
 }
 
-// heardOf passes an agent's report of its health to the supervisor.
+// heardOf passes an agent's health report to the supervisor.
 func heardOf(agents *agent.Supervisor, name string, health []byte) {
 	var m struct {
 		Interval float64 `json:"interval"`

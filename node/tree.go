@@ -15,7 +15,7 @@ import (
 	"voltbus/uplink/tree"
 )
 
-// openTree lets this node and those around it ask each other.
+// openTree connects requests between this node and those around it.
 func openTree(_ context.Context, n *Node) error {
 	if _, err := allowed(&n.opts.Config.Uplink); err != nil {
 		return err
@@ -49,16 +49,16 @@ func openTree(_ context.Context, n *Node) error {
 	return nil
 }
 
-// Tree asks the nodes around this one.
+// Tree returns the client for requests to the nodes around this one.
 func (n *Node) Tree() *tree.Tree { return n.tree }
 
-// Lineage returns what is known of the ancestors.
+// Lineage returns the known ancestors.
 func (n *Node) Lineage() *lineage.Lineage { return n.lineage }
 
-// Subtree returns what is known of the descendants.
+// Subtree returns the known descendants.
 func (n *Node) Subtree() *replica.Table { return n.nodes }
 
-// reportRemote has a request through the tree in the audit log.
+// reportRemote records a request through the tree in the audit log.
 func reportRemote(asked *operation.Table, to *report.Reporter, e tree.Event) {
 	if d, is := asked.Remote(e.Request.Method); is {
 		to.RemoteRequest(&e, &d)

@@ -13,10 +13,10 @@ import (
 	"voltbus/uplink/sender"
 )
 
-// uplinkFile remembers how far the parent has the log.
+// uplinkFile records up to where the parent has the log.
 const uplinkFile = "uplink.json"
 
-// openUplink makes what sends the log to the parent. It dials nobody.
+// openUplink creates the part that sends the log to the parent. It does not dial.
 func openUplink(_ context.Context, n *Node) error {
 	cfg := n.opts.Config.Uplink
 	renames := make([]uplink.Rename, len(cfg.Rename))
@@ -37,7 +37,7 @@ func openUplink(_ context.Context, n *Node) error {
 	return nil
 }
 
-// gathers says how readings of meters are gathered for the parent.
+// gathers configures how meter readings are collected for the parent.
 func gathers(n *Node) func(origin string) (sender.Pace, bool) {
 	return func(origin string) (sender.Pace, bool) {
 		bulk, age, is := n.meters.Gathers(origin)
@@ -45,7 +45,7 @@ func gathers(n *Node) func(origin string) (sender.Pace, bool) {
 	}
 }
 
-// uplinkPositions returns the recorder's positions as the uplink has them.
+// uplinkPositions returns the recorder's positions in the form that the uplink uses.
 func uplinkPositions(all map[string]recorder.Position) map[string]uplink.Position {
 	out := make(map[string]uplink.Position, len(all))
 	for origin, p := range all {

@@ -19,7 +19,7 @@ var (
 	errPair  = errors.New("must be name=value; an empty value stands for any")
 )
 
-// FromTexts returns an argument as JSON that came in an address, as often as it stands there; false if that leaves it out.
+// FromTexts converts an argument from its values in a URL to JSON; false if the URL omits it.
 func (f *Field) FromTexts(values []string) (value json.RawMessage, given bool, err error) {
 	switch {
 	case len(values) == 0:
@@ -40,7 +40,7 @@ func (f *Field) FromTexts(values []string) (value json.RawMessage, given bool, e
 	return value, true, err
 }
 
-// texts returns a list as JSON.
+// texts returns a list of strings as JSON.
 func texts(values []string) json.RawMessage {
 	size := len("[]")
 	for _, v := range values {
@@ -56,7 +56,7 @@ func texts(values []string) json.RawMessage {
 	return append(list, ']')
 }
 
-// pairs reads texts such as name=value.
+// pairs parses strings of the form name=value.
 func pairs(values []string) (json.RawMessage, error) {
 	list := make(map[string]string, len(values))
 	for _, v := range values {
@@ -69,7 +69,7 @@ func pairs(values []string) (json.RawMessage, error) {
 	return json.Marshal(list)
 }
 
-// FromText returns an argument as JSON that came as text, in an address.
+// FromText converts an argument from text in a URL to JSON.
 func (f *Field) FromText(text string) (json.RawMessage, error) {
 	switch f.Type.Kind() { //nolint:exhaustive // the rest comes as text
 	case reflect.Int:
@@ -90,7 +90,7 @@ func (f *Field) FromText(text string) (json.RawMessage, error) {
 	return point.AppendQuoted(make([]byte, 0, len(text)+len(`""`)), text), nil
 }
 
-// Loosened returns arguments as they are declared that came from another node: those in addresses as texts, those in a body below "body".
+// Loosened converts declared arguments to the form used between nodes: those of the URL as text, those of a body below "body".
 func (d *Declared) Loosened(args Arguments) (Arguments, error) {
 	out := Arguments{}
 	for name, text := range args {
@@ -114,7 +114,8 @@ func (d *Declared) Loosened(args Arguments) (Arguments, error) {
 	return out, nil
 }
 
-// overHTTP returns arguments as nodes of every version read them: those in addresses as texts, those in a body below "body".
+// overHTTP converts arguments to a form that nodes of every version read: those of the URL as text, those of a body below
+// "body".
 func (d *Declared) overHTTP(args Arguments) Arguments {
 	out, body := Arguments{}, Arguments{}
 	for name, text := range args {
@@ -133,7 +134,7 @@ func (d *Declared) overHTTP(args Arguments) Arguments {
 	return out
 }
 
-// Takes reports whether a value is of the type of JSON that the argument has.
+// Takes reports whether a value has the JSON type of the argument.
 func (f *Field) Takes(value json.RawMessage) bool {
 	first := byte(' ')
 	if text := bytes.TrimSpace(value); len(text) > 0 {
@@ -154,7 +155,7 @@ func (f *Field) Takes(value json.RawMessage) bool {
 	return true
 }
 
-// Addressed returns an error about an argument as those read it who wrote that in an address.
+// Addressed converts an error about an argument for callers who wrote the argument in a URL.
 func (d *Declared) Addressed(err error) error {
 	e, is := errors.AsType[*fault.Error](err)
 	if !is || e.Kind != fault.Invalid {

@@ -18,10 +18,10 @@ import (
 	"voltbus/wire"
 )
 
-// Arguments are what a caller sends, by name.
+// Arguments are the arguments of a caller, by name.
 type Arguments map[string]json.RawMessage
 
-// Declared is a declaration without its types, as adapters and generators need it.
+// Declared is a declaration without its type parameters, for adapters and generators.
 type Declared struct {
 	Spec
 	Fields []Field
@@ -31,36 +31,37 @@ type Declared struct {
 	at map[string]int // the fields by name
 }
 
-// Field is an argument. It is declared by the field of a struct with the tags json (its name), doc (its meaning in words) and api:
-// words behind commas, which are required; person (required of people); query (not in the body); object (of JSON); as= its name in an address; commas (a
-// list is one text there, otherwise it stands several times); min=, max= of a number, or of the length of a text or list; one-of=a|b; schema= its
-// name in OpenAPI; judged (by the handler, in words of its own: required, min, max and one-of are for the documentation alone);
-// default= what a number, text or time is that is left out, for the documentation and, of numbers and texts, for the handler.
+// Field is an argument. It is declared by a struct field with the tags json (its name), doc (its meaning) and api, a comma-separated list: required;
+// person (required of people); query (not in the body); object (a JSON object); as= its name in a URL; commas (in a URL a list is one string,
+// otherwise it is repeated); min=, max= of a number, or of the length of a string or list; one-of=a|b; schema= its name in OpenAPI; judged (checked
+// by the handler with its own messages: required, min, max and one-of are for the documentation only); default= the value of an omitted number,
+// string or time, for the documentation and, for numbers and strings, for the handler.
 type Field struct {
 	Name     string
 	Doc      string
 	Type     reflect.Type // without a pointer
-	Pointer  bool         // it is one: the zero value is an argument, too
+	Pointer  bool         // whether it is one: the zero value then counts as given
 	Required bool
-	Person   bool // required of people; an agent that leaves it out means itself
-	Query    bool // in the query of an address, or in its path
+	Person   bool // required of people; an agent that omits it means itself
+	Query    bool // in the query or path of a URL
 	As       string
 	Commas   bool
-	Object   bool // of JSON, whatever is in it
+	Object   bool // a JSON object with any content
 	Min, Max int64
 	OneOf    []string
 	Default  string
 	Schema   string // its name in OpenAPI
-	Judged   bool   // by the handler
+	Judged   bool   // checked by the handler
 
 	index []int
-	plain bool // it is read as any text is
-	texts bool // it is read as any list of texts is
+	plain bool // it is decoded as a plain string
+	texts bool // it is decoded as a plain list of strings
 	any   bool // it is any JSON
-	named bool // it holds fields that have names, of which no others may be there
+	named bool // it has named fields and allows no others
 }
 
-// Time is an argument as people write times, see query.ParseTime, or milliseconds since 1970; "" for its default.
+// Time is a time in a form that people write, see query.ParseTime, or in milliseconds since 1970; "" for its
+// default.
 type Time string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -72,18 +73,18 @@ func (t *Time) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*string)(t))
 }
 
-// Named reports whether it is a list of values whose fields have names.
+// Named reports whether it is a list of structs with named fields.
 func (f *Field) Named() bool { return f.named }
 
-// Address is its name in an address.
+// Address returns its name in a URL.
 func (f *Field) Address() string { return cmp.Or(f.As, f.Name) }
 
-// IsList reports whether it is a list of texts, or texts by name.
+// IsList reports whether it is a list of strings, or a map of them.
 func (f *Field) IsList() bool {
 	return f.Type.Kind() == reflect.Map || (f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.String)
 }
 
-// Declared returns what adapters need.
+// Declared returns the declaration for adapters.
 func (o Operation[In, Out]) Declared() Declared {
 	in := reflect.TypeFor[In]()
 	d := Declared{Spec: o.Spec, Fields: FieldsOf(in), In: in, Out: reflect.TypeFor[Out](), at: map[string]int{}}
@@ -96,7 +97,7 @@ func (o Operation[In, Out]) Declared() Declared {
 	return d
 }
 
-// Path returns method and path over HTTP; "" for an operation that only agents ask for.
+// Path returns method and path over HTTP; "" for an operation that only agents use.
 func (s *Spec) Path() (method, path string) {
 	method, path, is := strings.Cut(s.HTTP, " ")
 	if is && !s.Root {
@@ -105,7 +106,7 @@ func (s *Spec) Path() (method, path string) {
 	return method, path
 }
 
-// FieldsOf lists the fields of a struct that JSON names, those of structs within it too.
+// FieldsOf lists the fields of a struct that JSON encodes, including those of embedded structs.
 func FieldsOf(t reflect.Type) (list []Field) {
 	for _, sf := range reflect.VisibleFields(t) {
 		name, _, _ := strings.Cut(sf.Tag.Get("json"), ",")
@@ -167,12 +168,12 @@ func (f *Field) constrain(word string) {
 	}
 }
 
-// Called reports whether a name is that of the operation, or was.
+// Called reports whether a name is, or was, that of the operation.
 func (d *Declared) Called(name string) bool {
 	return name == d.Name || (name == d.Before && name != "")
 }
 
-// Known is the name by which nodes of every version know the operation.
+// Known is the name under which nodes of every version know the operation.
 func (d *Declared) Known() string {
 	if d.Granted {
 		return d.Method
@@ -180,7 +181,7 @@ func (d *Declared) Known() string {
 	return cmp.Or(d.Before, d.Name)
 }
 
-// Changes reports whether the operation changes something, which viewers never do.
+// Changes reports whether the operation changes something; viewers may never use those.
 func (d *Declared) Changes() bool {
 	return !strings.HasPrefix(d.HTTP, "GET ") && d.Role != identity.Viewer && !strings.HasSuffix(d.Name, ".check")
 }
@@ -188,7 +189,7 @@ func (d *Declared) Changes() bool {
 // Longest is how long the operation may take.
 func (d *Declared) Longest() time.Duration { return cmp.Or(d.Wait, UsualWait) }
 
-// Names lists the arguments: all, or those of an address as they are called there.
+// Names lists the arguments: all, or those in a URL by their names there.
 func (d *Declared) Names(query bool) (list []string) {
 	for i := range d.Fields {
 		switch f := &d.Fields[i]; {
@@ -207,7 +208,7 @@ var (
 	errNone    = errors.New("takes no arguments")
 )
 
-// decode reads and checks arguments.
+// decode decodes and checks arguments.
 func (d *Declared) decode(c *Caller, args Arguments, into reflect.Value) error {
 	for name, text := range args {
 		i, known := d.at[name]
@@ -215,7 +216,7 @@ func (d *Declared) decode(c *Caller, args Arguments, into reflect.Value) error {
 			return d.wrong(clip(name), d.unknown())
 		}
 		if isNull(text) {
-			if !d.Granted && !d.Fields[i].IsList() { // a list without anything
+			if !d.Granted && !d.Fields[i].IsList() { // an empty list
 				return d.wrong(name, errNull)
 			}
 			delete(args, name)
@@ -239,7 +240,7 @@ func (d *Declared) decode(c *Caller, args Arguments, into reflect.Value) error {
 	return nil
 }
 
-// isZero reports whether a number is there that says nothing.
+// isZero reports whether a number is present but zero.
 func (f *Field) isZero(text json.RawMessage) bool {
 	return string(text) == "0" && !f.Pointer && !f.any
 }
@@ -259,7 +260,7 @@ func (d *Declared) unknown() error {
 	return fmt.Errorf("is no argument; there are %s", strings.Join(d.Names(false), ", "))
 }
 
-// read reads one argument and checks it.
+// read decodes one argument and checks it.
 func (f *Field) read(text json.RawMessage, into reflect.Value) error {
 	if f.Pointer {
 		into.Set(reflect.New(f.Type))
@@ -284,11 +285,12 @@ func (f *Field) decode(text json.RawMessage, into any) error {
 		return nil
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields() // what is misspelt would be taken for left out
+	decoder.DisallowUnknownFields() // a misspelt field would count as omitted
 	return decoder.Decode(into)
 }
 
-// quick reads texts and lists of them in which nothing is escaped, as most are; false, and nothing is read, if package json must.
+// quick decodes strings and lists of strings without escapes, the usual case; it returns false, and decodes nothing, if package
+// json must do it.
 func (f *Field) quick(text json.RawMessage, to reflect.Value) bool {
 	in := wire.NewReader(text)
 	switch {
@@ -313,10 +315,10 @@ func (f *Field) quick(text json.RawMessage, to reflect.Value) bool {
 	return false
 }
 
-// typed says what is wrong with an argument of another type.
+// typed explains what is wrong with an argument of the wrong type.
 func (f *Field) typed(err error) error {
 	wrong, is := errors.AsType[*json.UnmarshalTypeError](err)
-	name, unknown := strings.CutPrefix(err.Error(), "json: unknown field ") // has no type of its own
+	name, unknown := strings.CutPrefix(err.Error(), "json: unknown field ") // has no error type
 	switch {
 	case unknown:
 		return fmt.Errorf("unknown field %s; there are %s", clip(name), strings.Join(namesOf(FieldsOf(f.holder())), ", "))
@@ -332,7 +334,7 @@ func (f *Field) typed(err error) error {
 
 func (f *Field) setDefault(into reflect.Value) {
 	switch {
-	case f.Pointer || f.Type == reflect.TypeFor[Time](): // which the handler reads
+	case f.Pointer || f.Type == reflect.TypeFor[Time](): // the handler parses it
 	case f.Type.Kind() == reflect.String:
 		into.SetString(f.Default)
 	case f.Type.Kind() == reflect.Int:
@@ -371,7 +373,7 @@ func (f *Field) outside() error {
 
 var errObject = errors.New("must be a JSON object")
 
-// most is the greatest whole number that every program reads alike, or less.
+// most is the greatest whole number that every program reads exactly, or a lower maximum.
 func (f *Field) most() int64 { return cmp.Or(f.Max, 1<<31-1) }
 
 func (f *Field) checkText(s string) error {
@@ -395,10 +397,10 @@ func choices(list []string) string {
 	return strings.Join(list[:last], ", ") + " or " + list[last]
 }
 
-// Words says what the argument is, in words.
+// Words describes the argument in words.
 func (f *Field) Words() string { return words(f.Type) }
 
-// words says in words of JSON what a Go type is.
+// words names a Go type in terms of JSON.
 func words(t reflect.Type) string {
 	switch t.Kind() { //nolint:exhaustive // the rest is a number
 	case reflect.String:
@@ -415,7 +417,7 @@ func words(t reflect.Type) string {
 
 const mostClip = 200
 
-// clip shortens what a stranger sent, before it is repeated.
+// clip shortens received text before it is repeated.
 func clip(s string) string {
 	if len(s) <= mostClip {
 		return s
@@ -423,7 +425,7 @@ func clip(s string) string {
 	return strings.ToValidUTF8(s[:mostClip], "") + "…"
 }
 
-// Returns says what comes back, as the names of its fields.
+// Returns describes the result by the names of its fields.
 func (d *Declared) Returns() string {
 	if d.Out == reflect.TypeFor[None]() {
 		return "null"

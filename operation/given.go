@@ -7,8 +7,7 @@ import (
 	"voltbus/fault"
 )
 
-// Given returns the arguments that a value of type In gives: those that are not left at their zero values. The zero value of a pointer's
-// target is an argument, too.
+// Given returns the arguments that a value of type In sets: those with non-zero values. A pointer to a zero value is set, too.
 func (d *Declared) Given(in any) (Arguments, error) {
 	text, err := json.Marshal(in)
 	args := Arguments{}

@@ -6,7 +6,8 @@ import (
 	"voltbus/point"
 )
 
-// limits are the grants that bound what the caller may read; nil for a person of this node, who may read everything.
+// limits returns the grants that bound what the caller may read; nil for a person of this node, who may read
+// everything.
 func (c *Caller) limits() *identity.Grants {
 	if c.IsAgent() || c.Remote {
 		return &c.Grants
@@ -22,8 +23,8 @@ func (c *Caller) MayRead(p point.Path) error {
 	return nil
 }
 
-// Reads returns what of a pattern the caller may read: a pattern that selects no more, and which of its points; nil for all of them.
-// A caller who may read nothing at all is refused.
+// Reads returns what the caller may read of a pattern: a pattern that selects no more, and the permitted points; nil for all of
+// them. A caller who may read none of it is refused.
 func (c *Caller) Reads(pattern point.Pattern) (narrow point.Pattern, keep func(point.Path) bool, err error) {
 	g := c.limits()
 	if g == nil || g.Administer {
@@ -37,7 +38,7 @@ func (c *Caller) Reads(pattern point.Pattern) (narrow point.Pattern, keep func(p
 	case len(g.Read) == 0:
 		return "", nil, fault.E("operation.Reads", fault.Refused, string(pattern), &identity.Missing{Capability: "read " + string(pattern)})
 	case len(g.Read) == 1 && everything:
-		pattern = g.Read[0] // so that the rest need not be looked at
+		pattern = g.Read[0] // so that the rest need not be checked
 	}
 	return pattern, func(p point.Path) bool { return g.MayRead(p) == nil }, nil
 }

@@ -9,14 +9,14 @@ type Regranting struct {
 	Withdraw identity.Grants `json:"withdraw" api:"schema=Grants"`
 }
 
-// Change changes grants as the arguments say.
+// Change applies the arguments to grants.
 func (r *Regranting) Change(g *identity.Grants) error {
 	left, err := g.Without(r.Withdraw)
 	*g = left.With(r.Grant)
 	return err
 }
 
-// Regranted returns a change of rights that gives the audit log the state before and after.
+// Regranted returns a change of rights whose audit entry has the state before and after.
 func (c *Call) Regranted(name string, change func(*identity.Grants) error) func(*identity.Grants) error {
 	c.Did(name, nil)
 	return func(g *identity.Grants) error {

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// hidden stands for a secret.
+// hidden replaces a secret.
 const hidden = `"(hidden)"`
 
-// SecretName reports whether something of this name is probably a secret.
+// SecretName reports whether the value of this name is probably a secret.
 func SecretName(name string) bool {
 	plain := strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name))
 	words := []string{"password", "passwd", "passphrase", "secret", "token", "credential", "apikey", "privatekey"}
 	return plain == "pin" || plain == "seed" || slices.ContainsFunc(words, func(word string) bool { return strings.Contains(plain, word) })
 }
 
-// withoutSecrets hides what has the name of a secret within a value.
+// withoutSecrets hides the fields within a value whose names are those of secrets.
 func withoutSecrets(value json.RawMessage) json.RawMessage {
 	if !bytes.ContainsRune(value, '{') {
 		return value
@@ -51,10 +51,10 @@ func hide(v any) {
 	}
 }
 
-// mostArguments is how much of the arguments of a call the audit log keeps.
+// mostArguments is how many bytes of a call's arguments the audit log keeps.
 const mostArguments = 4096
 
-// AuditedArguments returns the arguments of a call as the audit log keeps them: without what has the name of a secret.
+// AuditedArguments returns the arguments of a call for the audit log: without fields whose names are those of secrets.
 func AuditedArguments(args []json.RawMessage, kwargs map[string]json.RawMessage) any {
 	detail := struct {
 		Args   []json.RawMessage          `json:"args,omitempty"`

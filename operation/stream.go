@@ -9,7 +9,7 @@ import (
 	"voltbus/fault"
 )
 
-// MostAnswer is how many bytes a result may have that is not written piece by piece.
+// MostAnswer is the maximum size in bytes of a result that is not written piece by piece.
 const MostAnswer = 8 << 20
 
 // chunk is how many bytes are collected before they are passed on.
@@ -17,7 +17,7 @@ const chunk = 32 << 10
 
 var errLarge = fmt.Errorf("the answer has more than %d MiB; ask for a shorter time, fewer points, a limit or pages", MostAnswer>>20)
 
-// Output collects an answer, and passes it on in pieces if there is somewhere to pass it to.
+// Output collects an answer, and passes it on in pieces if it has a destination.
 type Output struct {
 	Buf  []byte
 	to   io.Writer // nil: all stays in Buf
@@ -27,7 +27,8 @@ type Output struct {
 // NewOutput returns an output that passes pieces on to a writer.
 func NewOutput(to io.Writer) *Output { return &Output{to: to} }
 
-// Spill passes on what was collected if it is a piece. Callers call it again and again. What stays here may have MostAnswer bytes.
+// Spill passes on what was collected once it makes a chunk. Handlers call it repeatedly. Without a destination, up to MostAnswer
+// bytes may be collected.
 func (o *Output) Spill() error {
 	switch {
 	case o.to == nil && len(o.Buf) > MostAnswer:
@@ -38,7 +39,7 @@ func (o *Output) Spill() error {
 	return o.Flush()
 }
 
-// Flush passes on what was collected. It fails with fault.Canceled: the reader has gone.
+// Flush passes on what was collected. It fails with fault.Canceled if the client has disconnected.
 func (o *Output) Flush() error {
 	if o.to == nil {
 		return nil
@@ -52,39 +53,40 @@ func (o *Output) Flush() error {
 	return nil
 }
 
-// Sent reports whether something was passed on.
+// Sent reports whether anything was passed on.
 func (o *Output) Sent() bool { return o.sent }
 
-// Written is a result that is written as JSON, piece by piece: it may be large, or asked for often.
+// Written is a result that is written as JSON piece by piece: because it is large, or requested
+// often.
 type Written func(to *Output) error
 
-// Head says what an answer is, before its first byte.
+// Head describes an answer, before its first byte.
 type Head struct {
 	Media  string
-	File   string // the name under which it may be kept; "" for none
-	Length int64  // bytes; 0 if nobody knows
+	File   string // the file name under which to save it; "" for none
+	Length int64  // bytes; 0 if unknown
 	Value  string // of Spec.Header; "" for none
 }
 
-// Stream takes an answer of any length. An error of the handler before the first byte is answered as any other; later the answer is
-// cut, so that nobody takes it for whole. Each write waits for a reader only so long.
+// Stream accepts an answer of any length. An error of the handler before the first byte is answered as any other; after that the
+// answer is cut, so that nobody takes it for complete. Each write waits for the client only so long.
 type Stream interface {
 	io.Writer
-	// Enter waits for a place among those who are answered in the same way. Of what costs something one person has only so much a second.
+	// Enter waits for a place among the streams of the same kind. Streams with a cost are also limited per second and person.
 	Enter(ctx context.Context, cost int) (leave func(), err error)
-	// Begin may be called again until the first byte; it replaces what was said before.
+	// Begin may be called again until the first byte; it replaces the previous head.
 	Begin(h Head)
-	// Fail writes, as the last line of an answer in lines of JSON, why there are no more.
+	// Fail writes why there are no more lines, as the last line of an answer in lines of JSON.
 	Fail(err error) error
 }
 
-// Costly are arguments that cost something, in bytes.
+// Costly are arguments with a cost, in bytes.
 type Costly interface{ Cost() int }
 
-// StreamHandler writes what is asked for.
+// StreamHandler writes a streamed answer.
 type StreamHandler[In any] func(ctx context.Context, c *Call, in *In, to Stream) error
 
-// BindStream is Bind for an operation whose answer is a stream. The handler runs when there is a place for it.
+// BindStream is Bind for an operation whose answer is a stream. The handler runs once it has a place.
 func BindStream[In any](o Operation[In, None], may Judge[In], do StreamHandler[In]) Bound {
 	d := o.Declared()
 	return Bound{Declared: d, stream: func(ctx context.Context, c *Call, args Arguments, to Stream) error {

@@ -19,12 +19,12 @@ type Entry struct {
 	Caller  Caller
 	Action  string // the operation's name
 	Subject string
-	Detail  any // what can be written as JSON; nil for nothing
+	Detail  any // a value that can be encoded as JSON; nil for none
 	Err     error
-	Reading bool // it was only read: each reader a minute once is enough
+	Reading bool // only a read: once a minute per reader is enough
 }
 
-// Table knows what a node can be asked for. It is safe for concurrent use.
+// Table holds the operations of a node. It is safe for concurrent use.
 type Table struct {
 	byName   map[string]*Bound
 	byMethod map[string]*Bound
@@ -32,8 +32,8 @@ type Table struct {
 	ask      AskNode
 }
 
-// AskNode has another node do an operation in the name of a caller, by the name that nodes of every version know. The result is JSON, null
-// for none.
+// AskNode has another node carry out an operation on behalf of a caller, under the name known to nodes of every version. The result is
+// JSON, null for none.
 type AskNode func(ctx context.Context, who *Caller, node, name string, args Arguments) (json.RawMessage, error)
 
 // NewTable returns a table of operations. tell is called with audited requests when they end.
@@ -50,16 +50,16 @@ func NewTable(tell func(context.Context, Entry), lists ...[]Bound) *Table {
 	return t
 }
 
-// Reaching has the table ask other nodes by a function.
+// Reaching sets the function with which the table asks other nodes.
 func (t *Table) Reaching(ask AskNode) *Table {
 	t.ask = ask
 	return t
 }
 
-// Has reports whether there is an operation of a name.
+// Has reports whether the table has the named operation.
 func (t *Table) Has(name string) bool { return t.byName[name] != nil }
 
-// Remote returns what other nodes may ask for by a name.
+// Remote returns the operation that other nodes may request by a name.
 func (t *Table) Remote(name string) (Declared, bool) {
 	for _, b := range t.byName {
 		if b.Remote && !b.Granted && b.Called(name) {
@@ -69,7 +69,7 @@ func (t *Table) Remote(name string) (Declared, bool) {
 	return Declared{}, false
 }
 
-// Granted returns what other nodes may ask for by a method.
+// Granted returns the operation that other nodes may request by a method.
 func (t *Table) Granted(method string) (Declared, bool) {
 	b := t.byMethod[method]
 	if b == nil || !b.Granted {
@@ -78,7 +78,7 @@ func (t *Table) Granted(method string) (Declared, bool) {
 	return b.Declared, true
 }
 
-// Methods lists the operations that agents may ask for.
+// Methods lists the operations open to agents.
 func (t *Table) Methods() []Declared {
 	var list []Declared
 	for _, b := range t.byMethod {
@@ -95,7 +95,7 @@ var (
 	errDefect  = errors.New("the result cannot be written")
 )
 
-// Run carries out a request. The result is JSON, null for none, and has MostAnswer bytes at most if it is Written.
+// Run carries out a request. The result is JSON, null for none, and of at most MostAnswer bytes if it is Written.
 func (t *Table) Run(ctx context.Context, who *Caller, name string, args Arguments) (json.RawMessage, error) {
 	out, err := t.Do(ctx, who, name, args)
 	if err != nil {
@@ -120,7 +120,7 @@ func (t *Table) Run(ctx context.Context, who *Caller, name string, args Argument
 	return text, nil
 }
 
-// Do is Run for who writes the result: None, a Written, or what can be written as JSON.
+// Do is Run for callers that encode the result: None, a Written, or a value for package json.
 func (t *Table) Do(ctx context.Context, who *Caller, name string, args Arguments) (out any, err error) {
 	err = t.tried(ctx, who, name, func(b *Bound, call *Call) error {
 		if b.run == nil {
@@ -132,7 +132,7 @@ func (t *Table) Do(ctx context.Context, who *Caller, name string, args Arguments
 	return out, err
 }
 
-// Stream carries out a request whose answer is a stream.
+// Stream carries out a request with a streamed answer.
 func (t *Table) Stream(ctx context.Context, who *Caller, name string, args Arguments, to Stream) error {
 	return t.tried(ctx, who, name, func(b *Bound, call *Call) error {
 		if b.stream == nil {
@@ -142,7 +142,7 @@ func (t *Table) Stream(ctx context.Context, who *Caller, name string, args Argum
 	})
 }
 
-// tried carries out an operation if the caller may ask for it, and writes the audit log.
+// tried carries out an operation if the caller may use it, and writes the audit log.
 func (t *Table) tried(ctx context.Context, who *Caller, name string, do func(*Bound, *Call) error) error {
 	b := t.byName[name]
 	if b == nil {
@@ -162,7 +162,8 @@ func (t *Table) tried(ctx context.Context, who *Caller, name string, do func(*Bo
 	return err
 }
 
-// admits checks people by their role, and agents by whether the operation is for them. What an agent holds is for the operation to judge.
+// admits checks people by role, and agents by whether the operation is open to them. The grants of an agent are for the operation to
+// check.
 func (d *Declared) admits(who *Caller) error {
 	switch {
 	case d.Members && who.Member == "":
@@ -177,7 +178,7 @@ func (d *Declared) admits(who *Caller) error {
 	return fault.E("operation.Run", fault.Refused, d.Name, fmt.Errorf("needs the role %v, and %s has the role %v", d.Role, who.Name, who.Role))
 }
 
-// AnswerRemote is Run for a caller at another node, whose arguments may come in the form that they had in a request over HTTP.
+// AnswerRemote is Run for a remote caller, whose arguments may have the form of an HTTP request.
 func (t *Table) AnswerRemote(ctx context.Context, who *Caller, name string, args Arguments) (json.RawMessage, error) {
 	d, remote := t.Remote(name)
 	if !remote {
@@ -202,8 +203,7 @@ var (
 	errNodes = errors.New("this node does not reach others")
 )
 
-// RunElsewhere has another node carry out a request of a caller of this node. The role is checked here, and once more there. The audit log records
-// what changes something.
+// RunElsewhere has another node carry out a request of a caller of this node. The role is checked here, and again there. Changes are audited.
 func (t *Table) RunElsewhere(ctx context.Context, who *Caller, node, name string, args Arguments) (json.RawMessage, error) {
 	const op = "operation.RunElsewhere"
 	b := t.byName[name]
@@ -257,7 +257,7 @@ func (t *Table) askFor(ctx context.Context, call *Call, b *Bound, node string, a
 	return json.Marshal(out)
 }
 
-// leaving returns arguments as they go to another node.
+// leaving returns arguments in the form in which they go to another node.
 func (b *Bound) leaving(ctx context.Context, call *Call, args Arguments) (Arguments, error) {
 	if b.leave == nil {
 		return args, nil
@@ -265,8 +265,8 @@ func (b *Bound) leaving(ctx context.Context, call *Call, args Arguments) (Argume
 	return b.leave(ctx, call, args)
 }
 
-// Leaving checks what a caller asks of another node by a name that nodes know, and returns the arguments as they go there. What is not
-// declared here is not known: that node checks it.
+// Leaving checks a request of a caller to another node under a name used between nodes, and returns the arguments as they go there. An
+// operation not declared here is unknown: the other node checks it.
 func (t *Table) Leaving(ctx context.Context, who *Caller, name string, args Arguments) (out Arguments, known bool, err error) {
 	for _, b := range t.byName {
 		if named := b.Known() == name || (b.Called(name) && !b.Granted); !named || !b.Remote {
@@ -281,10 +281,10 @@ func (t *Table) Leaving(ctx context.Context, who *Caller, name string, args Argu
 	return args, false, nil
 }
 
-// mostTold is how many bytes of arguments the audit log keeps.
+// mostTold is how many bytes of the arguments the audit log keeps.
 const mostTold = 4096
 
-// told returns arguments as the audit log keeps them.
+// told returns arguments for the audit log.
 func told(args Arguments) any {
 	size := 0
 	for name, text := range args {
@@ -296,7 +296,7 @@ func told(args Arguments) any {
 	return map[string]any{"kwargs": args}
 }
 
-// subjectAt says what a request at another node is about, for the audit log.
+// subjectAt returns the audit subject of a request at another node.
 func subjectAt(node string, args Arguments) string {
 	parts := []string{node}
 	for _, name := range []string{"owner", "name"} {

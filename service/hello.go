@@ -18,12 +18,12 @@ type hello struct {
 	Version string `json:"version"`
 }
 
-// maxFact bounds what an agent says of itself.
+// maxFact bounds each string that an agent reports about itself.
 const maxFact = 200
 
 var errFact = errors.New("sdk, host and version have at most 200 bytes each")
 
-// clients are what agents said of themselves when they came.
+// clients holds what agents reported about themselves when they connected.
 type clients struct {
 	mu   sync.Mutex
 	list map[string]answer.AgentClient
@@ -47,13 +47,13 @@ func (c *clients) drop(name string) {
 	delete(c.list, name)
 }
 
-// Forget forgets an agent that is no more, with its open alerts.
+// Forget removes a deleted agent with its open alerts.
 func (s *Service) Forget(name string) {
 	s.clients.drop(name)
 	s.cfg.Presence.Leave(name)
 }
 
-// hello returns to an agent who it is and what it may do.
+// hello tells an agent its name and rights.
 func (s *Service) hello(_ context.Context, r *request) ([]byte, error) {
 	var in hello
 	if err := r.decode(&in); err != nil {
@@ -136,7 +136,7 @@ type refused struct {
 
 var errRefused = errors.New("needs method, from and missing, each of at most 200 bytes, and args of at most 4096")
 
-// refused takes word of a refusal.
+// refused receives the report of a refusal.
 func (s *Service) refused(_ context.Context, r *request) ([]byte, error) {
 	var in refused
 	if err := r.decode(&in); err != nil {

@@ -17,18 +17,18 @@ import (
 	"voltbus/wire"
 )
 
-// Live gives what devices report as it happens, as package bus does.
+// Live delivers what devices report as it happens, as package bus does.
 type Live interface {
 	Subscribe(sel wire.Selection, deliver func(message json.RawMessage)) (stop func(), err error)
 }
 
-// Bounds of those who listen from another node.
+// Bounds of listeners at another node.
 const (
-	earLease    = time.Minute      // without a word it is over
-	earMessages = 4096             // that wait; older ones are dropped and counted
-	earBytes    = 2 << 20          // of them
-	earsEach    = 32               // of one neighbour
-	maxListen   = 20 * time.Second // that an answer waits for something
+	earLease    = time.Minute      // a listener that is silent this long ends
+	earMessages = 4096             // pending; older ones are dropped and counted
+	earBytes    = 2 << 20          // pending bytes
+	earsEach    = 32               // listeners per neighbour
+	maxListen   = 20 * time.Second // longest wait of an answer for a message
 	usualListen = 10 * time.Second
 )
 
@@ -49,17 +49,17 @@ type listen struct {
 type heard struct {
 	Cursor   string            `json:"cursor"`
 	Messages []json.RawMessage `json:"messages"`
-	Dropped  uint64            `json:"dropped"` // since the last answer: more came than was taken
-	Begun    bool              `json:"begun"`   // it listens from now; what was before is not known
+	Dropped  uint64            `json:"dropped"` // since the last answer, because more arrived than was fetched
+	Begun    bool              `json:"begun"`   // it has just begun to listen; earlier messages are unknown
 }
 
-// ears are those that listen, by cursor.
+// ears holds the listeners, by cursor.
 type ears struct {
 	mu   sync.Mutex
 	list map[string]*ear
 }
 
-// ear listens for a caller, as long as it is asked.
+// ear listens for a caller, as long as the caller keeps asking.
 type ear struct {
 	neighbour, who, pattern string
 	stop                    func()
@@ -71,7 +71,7 @@ type ear struct {
 	bytes   int
 	first   uint64 // the number of wait[0]
 	dropped uint64
-	news    chan struct{} // holds one when something came
+	news    chan struct{} // holds one entry when something has arrived
 }
 
 func (e *ear) hear(message json.RawMessage) {
@@ -91,14 +91,14 @@ func (e *ear) hear(message json.RawMessage) {
 	}
 }
 
-// keep checks by what the neighbour may do now.
+// keep filters by the current rights of the neighbour.
 func (e *ear) keep(path point.Path) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.grants.MaySubscribe(path) == nil
 }
 
-// take forgets what came before a number, and returns what came since.
+// take drops what arrived before a number, and returns the rest.
 func (e *ear) take(from uint64) (messages []json.RawMessage, next, dropped uint64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -111,8 +111,8 @@ func (e *ear) take(from uint64) (messages []json.RawMessage, next, dropped uint6
 	return append([]json.RawMessage{}, e.wait...), e.first + uint64(len(e.wait)), dropped
 }
 
-// listen answers with the live messages since the last answer, and waits for some. What listens is kept as
-// long as the caller asks again.
+// listen answers with the live messages since the last answer, and waits for some. The listener is kept as
+// long as the caller keeps asking.
 func (s *Service) listen(ctx context.Context, r *request) ([]byte, error) {
 	const op = "service.listen"
 	if s.cfg.Live == nil {
@@ -145,7 +145,7 @@ func (s *Service) listen(ctx context.Context, r *request) ([]byte, error) {
 	return e.answer(ctx, id, from, begun, wait)
 }
 
-// answer waits until there is something to say.
+// answer waits until there is something to report.
 func (e *ear) answer(ctx context.Context, id string, from uint64, begun bool, wait time.Duration) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -176,7 +176,7 @@ func (l *ears) find(id string, r *request, pattern string) *ear {
 	return e
 }
 
-// hearFor begins to listen for a caller.
+// hearFor begins to listen on behalf of a caller.
 func (s *Service) hearFor(r *request, pattern string) (id string, e *ear, err error) {
 	l := &s.ears
 	l.mu.Lock()
@@ -204,7 +204,7 @@ func (s *Service) hearFor(r *request, pattern string) (id string, e *ear, err er
 	return id, e, nil
 }
 
-// drop ends what nobody asked for any more.
+// drop ends the listeners that are no longer polled.
 func (l *ears) drop(id string) {
 	l.mu.Lock()
 	e := l.list[id]
@@ -215,7 +215,7 @@ func (l *ears) drop(id string) {
 	}
 }
 
-// Close ends all that listens for others.
+// Close ends all listeners.
 func (s *Service) Close() {
 	s.ears.mu.Lock()
 	list := s.ears.list

@@ -14,7 +14,7 @@ import (
 	"voltbus/wire"
 )
 
-// method is what agents can ask for.
+// method is a method open to agents.
 type method struct {
 	doc    string
 	args   any // a struct whose fields are the arguments, or a list of operation.Field
@@ -45,7 +45,7 @@ func methods() map[string]method {
 	return list
 }
 
-// none are no arguments.
+// none stands for no arguments.
 type none struct{}
 
 func (s *Service) unknown() error {

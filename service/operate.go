@@ -10,7 +10,7 @@ import (
 	"voltbus/wire"
 )
 
-// declaredMethods are those of declared operations that some may ask for.
+// declaredMethods are the methods of declared operations for which a condition holds.
 func declaredMethods(t *operation.Table, asked func(*operation.Declared) bool) map[string]method {
 	list := map[string]method{}
 	if t == nil {
@@ -32,7 +32,7 @@ func declaredMethods(t *operation.Table, asked func(*operation.Declared) bool) m
 
 var errKwargs = errors.New("must be an object")
 
-// operate has a declared operation done for an agent.
+// operate carries out a declared operation for an agent.
 func (s *Service) operate(ctx context.Context, r *request, name string) ([]byte, error) {
 	args, quick := quickArguments(r.kwargs)
 	if !quick {
@@ -47,7 +47,7 @@ func (s *Service) operate(ctx context.Context, r *request, name string) ([]byte,
 	return s.cfg.Operations.Run(ctx, &who, name, args)
 }
 
-// quickArguments reads arguments by name; false if package json must.
+// quickArguments decodes arguments by name; false if package json must do it.
 func quickArguments(kwargs []byte) (operation.Arguments, bool) {
 	args := operation.Arguments{}
 	if len(kwargs) == 0 {
@@ -62,7 +62,7 @@ func quickArguments(kwargs []byte) (operation.Arguments, bool) {
 	return args, ok
 }
 
-// caller is the caller, as operations know them.
+// caller returns the caller in the form that operations receive.
 func (v *RemoteCaller) caller() operation.Caller {
 	c := operation.Caller{Name: v.Requester, Role: v.Role, Grants: v.Grants, Remote: true}
 	if v.Agent {

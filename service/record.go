@@ -20,7 +20,7 @@ import (
 	"voltbus/wire"
 )
 
-// raw is JSON that is read later.
+// raw is JSON that is decoded later.
 type raw = json.RawMessage
 
 // record are the arguments of the method.
@@ -29,7 +29,7 @@ type record struct {
 	Key     string `json:"key"`
 }
 
-// Scan reads arguments as most are written; false if encoding/json must.
+// Scan decodes arguments in their usual form; false if encoding/json must do it.
 func (in *record) Scan(text []byte) bool {
 	var samples, key []byte
 	r := wire.NewReader(text)
@@ -50,8 +50,8 @@ func (in *record) Scan(text []byte) bool {
 
 const (
 	maxKey      = 255
-	maxProblems = 100 // that are listed
-	answered    = 200 // the status of a repeat that has its answer
+	maxProblems = 100 // problems listed in an answer
+	answered    = 200 // the status of a repeat with a stored answer
 )
 
 var (
@@ -62,7 +62,7 @@ var (
 	errNotWhole  = errors.New("nothing was recorded, because some of the samples may not be; problems says which and why")
 )
 
-// parsers keeps parsers, which remember paths.
+// parsers is a pool of parsers, which cache paths.
 type parsers struct{ pool sync.Pool }
 
 func (p *parsers) get() *ingest.Parser {
@@ -94,12 +94,12 @@ func (s *Service) record(ctx context.Context, r *request) ([]byte, error) {
 	return s.once(ctx, r, &in)
 }
 
-// once records samples with a key, or answers as it was answered before. The time of samples
-// without one is that of the first try. The answer is kept after it is sent: if the node ends in between, the same
-// samples are recorded again with their times, as if it had ended before the answer.
+// once records samples with a key, or returns the earlier answer. Samples without a time get the time of the first
+// attempt. The answer is stored after it is sent: if the node stops in between, the same samples are recorded
+// again with their times, as if it had stopped before answering.
 func (s *Service) once(ctx context.Context, r *request, in *record) ([]byte, error) {
 	const op = "service.record"
-	who := "agent:" + r.agent.Name // no person can be called so
+	who := "agent:" + r.agent.Name // no person can have this name
 	unlock, err := s.writing.Lock(ctx, [2]string{who, in.Key})
 	if err != nil {
 		return nil, fault.E(op, fault.KindOf(err), in.Key, fmt.Errorf("wait for the first request: %w", err))
@@ -113,7 +113,7 @@ func (s *Service) once(ctx context.Context, r *request, in *record) ([]byte, err
 	asked := catalog.Repeat{
 		User: who, Key: in.Key, Hash: sha256.Sum256(in.Samples), At: s.cfg.Now().UTC().Truncate(time.Microsecond),
 	}
-	r.waits() // for the disk, so that all that come at the same time share what is written
+	r.waits() // for the disk, so that concurrent requests share one write
 	known, err := s.cfg.Repeats.BeginRepeat(ctx, asked)
 	switch {
 	case err != nil:
@@ -139,9 +139,9 @@ func (s *Service) once(ctx context.Context, r *request, in *record) ([]byte, err
 	return out, nil
 }
 
-// keep reads the samples, and records them if nothing speaks against any.
+// keep decodes the samples, and records them unless any is refused.
 func (s *Service) keep(ctx context.Context, r *request, samples []byte, now time.Time) ([]byte, error) {
-	a, err := active(s.cfg.Registry, r.agent.Name) // it may have waited for its turn
+	a, err := active(s.cfg.Registry, r.agent.Name) // the request may have waited for its turn
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func (s *Service) keep(ctx context.Context, r *request, samples []byte, now time
 	return append(out, '}'), nil
 }
 
-// whole gathers a batch of which all samples must pass.
+// whole collects a batch of which all samples must pass.
 type whole struct {
 	batch   ingest.Batch
 	may     func(point.Path) error
@@ -179,7 +179,7 @@ type whole struct {
 	missing error // the first refusal
 }
 
-// take takes over a part of the samples. What may not be recorded is refused.
+// take adds a part of the samples. Those that may not be recorded are refused.
 func (w *whole) take(b *ingest.Batch) error {
 	if len(w.batch.Samples)+len(b.Samples) > MaxSamples {
 		return fault.E("service.record", fault.Invalid, "samples", errTooMany)
@@ -206,7 +206,7 @@ func (w *whole) take(b *ingest.Batch) error {
 	return nil
 }
 
-// verdict returns nil if nothing was refused. What is wrong weighs more than what is not allowed.
+// verdict returns nil if nothing was refused. Invalid samples take precedence over forbidden ones.
 func (w *whole) verdict(report *ingest.Report) error {
 	if report.Refused == 0 {
 		return nil

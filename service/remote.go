@@ -16,7 +16,7 @@ import (
 	"voltbus/wire"
 )
 
-// Tree passes requests on to other nodes, as package tree does.
+// Tree forwards requests to other nodes, as package tree does.
 type Tree interface {
 	Ask(ctx context.Context, c tree.Caller, r tree.Request) (json.RawMessage, error)
 }
@@ -48,7 +48,7 @@ func remoteMethods() map[string]method {
 
 var errPatience = fmt.Errorf("is a number of seconds, more than 0 and at most %g", deadline.Seconds())
 
-// remote passes a request on to another node.
+// remote forwards a request to another node.
 func (s *Service) remote(ctx context.Context, r *request) ([]byte, error) {
 	if s.cfg.Tree == nil {
 		return nil, absent("other nodes")
@@ -73,15 +73,15 @@ func (s *Service) remote(ctx context.Context, r *request) ([]byte, error) {
 	return result, err
 }
 
-// readers lists the methods of this package that other nodes may ask for, too. They change nothing.
+// readers lists the methods of this package that other nodes may call, too. They are read-only.
 func readers() []string { return []string{"inspect", "listen", "ping"} }
 
-// RemoteMethods lists the methods that a node answers to other nodes, with those of operations that are declared so.
+// RemoteMethods lists the methods that a node answers for other nodes, including those of operations declared so.
 func RemoteMethods(declared []operation.Declared) []string {
 	return visitable(declared, func(*operation.Declared) bool { return true })
 }
 
-// Readers lists those of them that change nothing.
+// Readers lists the read-only ones among them.
 func Readers(declared []operation.Declared) []string {
 	return visitable(declared, func(d *operation.Declared) bool { return !d.Changes() })
 }
@@ -97,7 +97,7 @@ func visitable(declared []operation.Declared, is func(*operation.Declared) bool)
 	return list
 }
 
-// visits are the methods that may be asked of this node from another one.
+// visits are the methods that another node may call on this one.
 func visits(own map[string]method, t *operation.Table) map[string]method {
 	list := declaredMethods(t, func(d *operation.Declared) bool { return d.Granted })
 	for _, name := range readers() {
@@ -108,7 +108,7 @@ func visits(own map[string]method, t *operation.Table) map[string]method {
 
 var errNotFromAfar = errors.New("cannot be asked of a node from another one; inspect lists what can")
 
-// Role returns the role that people need to ask a node for a method from another one: that of the same
+// Role returns the role that people need to call a node's method from another node: that of the same
 // operation over HTTP.
 func (s *Service) Role(method string) identity.Role {
 	if slices.Contains(readers(), method) {
@@ -122,18 +122,18 @@ func (s *Service) Role(method string) identity.Role {
 	return identity.Operator
 }
 
-// RemoteCaller is a remote caller: who asks something of this node from another one.
+// RemoteCaller is a caller at another node.
 type RemoteCaller struct {
-	Neighbour   string          // by which it came, such as @campus
-	Requester   string          // to whom belongs what is done, such as agent:campus/weather
+	Neighbour   string          // through which the request came, such as @campus
+	Requester   string          // the owner of what is done, such as agent:campus/weather
 	Grants      identity.Grants // of the neighbour
 	Role        identity.Role   // of a person
-	Agent       bool            // an agent asks, who has no role
-	Administers bool            // the agent administers at home, and the neighbour may carry that
+	Agent       bool            // the caller is an agent, which has no role
+	Administers bool            // the agent has administer at its node, and the neighbour may pass that on
 }
 
-// AnswerRemote answers a request from another node: in the remote caller's name, with what the
-// neighbour may do, and a person may by its role.
+// AnswerRemote answers a request from another node: on behalf of the remote caller, within the
+// neighbour's grants and, for a person, the role.
 func (s *Service) AnswerRemote(ctx context.Context, v *RemoteCaller, name string, body []byte) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()

@@ -16,15 +16,15 @@ import (
 	"voltbus/wire"
 )
 
-// appendResult wraps a result, which is JSON, as a reply.
+// appendResult wraps a result, which is JSON, in a reply.
 func appendResult(result []byte) []byte {
 	out := make([]byte, 0, len(result)+envelope)
 	out = append(out, `{"result":`...)
 	return append(append(out, result...), '}')
 }
 
-// failed is the reply about an error. Internal errors keep their details for the log, and what the
-// agent was not allowed is reported to Refused.
+// failed returns the reply to an error. The details of internal errors go to the log only, and
+// refusals of the agent are reported to Refused.
 func (s *Service) failed(ctx context.Context, from, name string, err error) []byte {
 	f := failure(err)
 	if f.Kind == fault.Internal.String() && f.Node == "" {
@@ -32,17 +32,17 @@ func (s *Service) failed(ctx context.Context, from, name string, err error) []by
 			slog.String("agent", from), slog.String("method", clip(name)), slog.Any("err", err))
 		f.Message = errDefect.Error()
 	}
-	if f.Missing != "" && s.cfg.Refused != nil && name != "remote" { // of which the tree tells
+	if f.Missing != "" && s.cfg.Refused != nil && name != "remote" { // which the tree reports
 		s.cfg.Refused(Refusal{Callee: "node", Caller: from, Method: clip(name), Missing: f.Missing})
 	}
 	out, jerr := json.Marshal(wire.Reply{Error: f})
-	if jerr != nil { // texts and numbers always can be written
+	if jerr != nil { // strings and numbers can always be encoded
 		return []byte(`{"error":{"kind":"internal","message":"the node met a defect"}}`)
 	}
 	return out
 }
 
-// problems is an error about several of the things that were sent.
+// problems is an error about several of the items sent.
 type problems struct {
 	list []wire.Problem
 	err  error
@@ -53,7 +53,7 @@ func (p *problems) Unwrap() error { return p.err }
 
 func failure(err error) *wire.Failure {
 	if there, ok := errors.AsType[*wire.Failure](err); ok {
-		return there // what another node says stays as it is
+		return there // another node's error is passed on unchanged
 	}
 	f := &wire.Failure{Kind: fault.KindOf(err).String(), Message: err.Error(), Missing: identity.MissingOf(err)}
 	if e, ok := errors.AsType[*fault.Error](err); ok && e.Err != nil {
@@ -64,7 +64,7 @@ func failure(err error) *wire.Failure {
 	}
 	if r, ok := errors.AsType[*access.Refused](err); ok {
 		f.Why = r.Why
-		f.Holders, _ = json.Marshal(r.Holders) // texts and numbers
+		f.Holders, _ = json.Marshal(r.Holders) // strings and numbers cannot fail
 	}
 	return f
 }
@@ -74,7 +74,7 @@ var (
 	errPositional = errors.New(`methods of the node take arguments by name: {"kwargs":{"name":"value"}}`)
 )
 
-// parseEnvelope returns the arguments by name, unread.
+// parseEnvelope returns the arguments by name, undecoded.
 func parseEnvelope(body []byte) (kwargs []byte, err error) {
 	const op = "service.Answer"
 	if len(bytes.TrimSpace(body)) == 0 {
@@ -96,7 +96,7 @@ func parseEnvelope(body []byte) (kwargs []byte, err error) {
 	return e.Kwargs, nil
 }
 
-// quickEnvelope reads a body with nothing but arguments by name; false if encoding/json must.
+// quickEnvelope decodes a body that has only arguments by name; false if encoding/json must do it.
 func quickEnvelope(body []byte) (kwargs []byte, ok bool) {
 	r := wire.NewReader(body)
 	ok = r.Members(func(name []byte) (ok bool) {
@@ -122,7 +122,7 @@ func strict(text []byte, into any) error {
 	return nil
 }
 
-// decode reads the arguments by name. Unknown ones are refused, with a list of the known ones.
+// decode decodes the arguments by name. Unknown ones are refused, with a list of the known ones.
 func (r *request) decode(into any) error {
 	if len(r.kwargs) == 0 || string(r.kwargs) == "null" {
 		return nil
@@ -146,7 +146,7 @@ func (r *request) decode(into any) error {
 		"%s; there are %s", strings.TrimPrefix(err.Error(), "json: "), known))
 }
 
-// names returns the names that JSON has for the fields.
+// names returns the JSON names of the fields.
 func names(t reflect.Type) []string {
 	var list []string
 	for field := range t.Fields() {
@@ -160,10 +160,10 @@ func names(t reflect.Type) []string {
 	return list
 }
 
-// describeType says in words of JSON what a Go type is.
+// describeType names a Go type in terms of JSON.
 func describeType(t reflect.Type) string {
 	if t.Kind() == reflect.Pointer {
-		t = t.Elem() // may be left out
+		t = t.Elem() // may be omitted
 	}
 	switch t.Kind() { //nolint:exhaustive // the rest is a number
 	case reflect.String:
@@ -183,7 +183,7 @@ func describeType(t reflect.Type) string {
 
 const maxClip = 200
 
-// clip shortens what a stranger sent, before it is repeated.
+// clip shortens received text before it is repeated.
 func clip(s string) string {
 	if len(s) <= maxClip {
 		return s

@@ -1,5 +1,5 @@
 // Package service answers requests of agents on the bus: who they are and what they may do, recording samples, querying the history, and
-// who else is connected. It is a set of functions over the parts that know; how requests arrive is the bus's business.
+// who else is connected. It consists of functions over the parts that hold the data; the bus delivers the requests.
 package service
 
 import (
@@ -21,11 +21,11 @@ import (
 	"voltbus/presence"
 )
 
-// Registry knows the agents and what they may do, as package identity does.
+// Registry knows the agents and their rights, as package identity does.
 type Registry interface {
 	Agent(name string) (registry.Agent, error)
 	List() []registry.Agent
-	// Permissions is what an agent may do, and what those are bound to who may call it.
+	// Permissions is what an agent may do, and the restrictions on its callers.
 	Permissions(name string) (registry.Permissions, error)
 }
 
@@ -36,14 +36,14 @@ type Presence interface {
 	Leave(agent string)
 }
 
-// Connection is an agent that is on the bus.
+// Connection is an agent connected to the bus.
 type Connection struct {
 	Agent   string
 	Since   time.Time
 	Address string
 }
 
-// Bus knows who is on it.
+// Bus knows the connected agents.
 type Bus interface {
 	Connections() ([]Connection, error)
 }
@@ -64,33 +64,33 @@ type Refusal struct {
 	Callee, Caller string
 	Method         string
 	Missing        string // the capability
-	Args           []byte // JSON, as the callee tells them; nil if it does not
+	Args           []byte // JSON, as reported by the callee; nil if it does not report them
 }
 
-// Config is what the service needs. A source that is nil makes its methods answer that this node
-// does not have it; Registry, Presence, Bus and Log must be there.
+// Config is what the service needs. A nil source makes its methods answer that this node has no
+// such part; Registry, Presence, Bus and Log are required.
 type Config struct {
 	Node       string // the node's name
 	Registry   Registry
 	Presence   Presence
 	Bus        Bus
 	Admission  Admission
-	Bounds     point.Bounds // of times that are believed; the zero value believes all
+	Bounds     point.Bounds // accepted range of times; the zero value accepts all
 	Repeats    Repeats
-	Operations *operation.Table // nil: none of the declared ones
+	Operations *operation.Table // nil: no declared operations
 	Tree       Tree
 	Live       Live
-	// Refused is called with what agents refused to others. It returns at once.
+	// Refused is called with refusals by agents. It must return at once.
 	Refused func(Refusal)
 	Log     *slog.Logger
 	Now     func() time.Time
 }
 
-// Limits of requests. The bus lets an agent have 64 in progress.
+// Limits of requests. The bus allows an agent 64 in progress.
 const (
-	MaxBody    = 8 << 20         // bytes of a request and of an answer
-	MaxSamples = 100_000         // of one record
-	deadline   = 2 * time.Minute // of one request
+	MaxBody    = 8 << 20         // bytes of a request or an answer
+	MaxSamples = 100_000         // of one record request
+	deadline   = 2 * time.Minute // for one request
 )
 
 // Service answers requests of agents. It is safe for concurrent use.
@@ -119,18 +119,18 @@ var (
 	errAnswer = errors.New("the answer has more than 8 MiB; ask for a shorter time, fewer points, a limit or pages")
 )
 
-// Call is a request as it came.
+// Call is a request as received.
 type Call struct {
 	From, Method string
 	Body         []byte
-	// Park is called when the request only waits from then on, as for devices; nil if nobody cares.
+	// Park is called when the request only waits from then on, for example for devices; may be nil.
 	Park func()
-	// Later is handed work for when the answer is sent, which it does before the program ends; nil if it is to be
-	// done before.
+	// Later receives work to do after the answer is sent, which is done before the program ends; nil if it is to
+	// be done before the answer.
 	Later func(work func())
 }
 
-// Answer answers a request: the body of the reply. It never fails: what goes wrong is in the reply.
+// Answer returns the body of the reply to a request. It never fails: errors are in the reply.
 func (s *Service) Answer(ctx context.Context, c Call) []byte {
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()
@@ -144,7 +144,7 @@ func (s *Service) Answer(ctx context.Context, c Call) []byte {
 	return appendResult(result)
 }
 
-// envelope is what a reply has beside its result, at most.
+// envelope is the maximum size of a reply besides its result.
 const envelope = 64
 
 func (s *Service) ask(ctx context.Context, c *Call) ([]byte, error) {
@@ -168,7 +168,7 @@ func (s *Service) ask(ctx context.Context, c *Call) ([]byte, error) {
 
 var errRevoked = errors.New("was shut out; ask an administrator to add it again")
 
-// active returns an agent that is not shut out: what it asked for may have waited since it was.
+// active returns an agent that is not shut out: it may have been while its request waited.
 func active(list Registry, name string) (registry.Agent, error) {
 	a, err := list.Agent(name)
 	if err == nil && !a.Active() {
@@ -187,7 +187,7 @@ type request struct {
 	later  func(work func())
 }
 
-// requester is to whom of another node belongs what is done; "" for an agent of this one.
+// requester is the owner at another node of what is done; "" for an agent of this one.
 func (r *request) requester() string {
 	if r.far == nil {
 		return ""
@@ -195,7 +195,7 @@ func (r *request) requester() string {
 	return r.far.Requester
 }
 
-// afterwards does what the answer need not wait for.
+// afterwards runs work that the answer need not wait for.
 func (r *request) afterwards(work func()) {
 	if r.later == nil {
 		work()
@@ -204,7 +204,7 @@ func (r *request) afterwards(work func()) {
 	r.later(work)
 }
 
-// waits says that from now on the request waits for others.
+// waits marks that from now on the request only waits for others.
 func (r *request) waits() {
 	if r.park != nil {
 		r.park()

@@ -10,12 +10,13 @@ import (
 	"voltbus/operation"
 )
 
-// Registry keeps the identities of agents, as registry.Agents does. Changes hold on open connections when a method returns.
+// Registry keeps the identities of agents, as registry.Agents does. Changes are in effect on open connections when a method
+// returns.
 type Registry interface {
 	List() []registry.Agent
 	Agent(name string) (registry.Agent, error)
 	Add(ctx context.Context, name, public string, grants identity.Grants) (registry.Agent, error)
-	// Regrant lets change edit what an agent may do.
+	// Regrant calls change to edit what an agent may do.
 	Regrant(ctx context.Context, name string, change func(*identity.Grants) error) (registry.Agent, error)
 	Revoke(ctx context.Context, name string) (registry.Agent, error)
 	Remove(ctx context.Context, name string) error
@@ -27,7 +28,7 @@ type (
 	Agent struct {
 		Name string `json:"name" api:"required,judged,query,max=64"`
 	}
-	// New is an agent whose key was made elsewhere.
+	// New is an agent whose key was generated elsewhere.
 	New struct {
 		Name   string          `json:"name" api:"required,judged,max=64" doc:"Letters, digits, and . _ - after the first"`
 		Public string          `json:"public" api:"required,judged,min=56,max=56" doc:"An nkey, which begins with U"`
@@ -45,7 +46,7 @@ type (
 	}
 )
 
-// most is the most bytes of arguments.
+// most is the maximum size of arguments in bytes.
 const most = 1 << 20
 
 // declare declares an operation about one agent.
@@ -96,7 +97,7 @@ var (
 	})
 )
 
-// Part does what is asked about agents.
+// Part carries out the operations on agents.
 type Part struct {
 	Registry Registry // nil where no agents connect
 	Peers    func() ([]answer.Peer, error)
@@ -105,7 +106,7 @@ type Part struct {
 	Calls  Calls
 }
 
-// Operations lists what the part does.
+// Operations lists the operations of the part.
 func (p *Part) Operations() []operation.Bound {
 	list := []operation.Bound{
 		operation.Bind(Peers, nil, p.peers), operation.Bind(List, nil, p.list), operation.Bind(Get, nil, p.get),
@@ -137,7 +138,7 @@ func (p *Part) get(_ context.Context, _ *operation.Call, in *Agent) (answer.Agen
 	return p.show(p.Registry.Agent(in.Name))
 }
 
-// add registers a key that was made elsewhere.
+// add registers a key that was generated elsewhere.
 func (p *Part) add(ctx context.Context, c *operation.Call, in *New) (answer.Agent, error) {
 	c.Did(in.Name, in)
 	return p.show(p.Registry.Add(ctx, in.Name, in.Public, in.Grants))

@@ -16,12 +16,12 @@ import (
 	"voltbus/wire"
 )
 
-// Calls reaches the methods of agents in the name of the node, which every agent answers.
+// Calls calls methods of agents on behalf of the node, which every agent answers.
 type Calls interface {
 	// Call returns the result of a method. fault.NotFound: there is no such agent or method; fault.Unreachable, at once: it is not connected;
-	// fault.Timeout: it did not answer before ctx ended. What the method itself raised is a *answer.RaisedError.
+	// fault.Timeout: it did not answer before ctx ended. An exception that the method raised is a *answer.RaisedError.
 	Call(ctx context.Context, agent, method string, args wire.Arguments) (json.RawMessage, error)
-	// Methods returns what the agent answers.
+	// Methods lists the methods of an agent.
 	Methods(ctx context.Context, agent string) ([]answer.Method, error)
 }
 
@@ -35,9 +35,9 @@ type Request struct {
 }
 
 const (
-	usualCall = 30 * time.Second // that a method may take, unless the request says more
+	usualCall = 30 * time.Second // default limit for a method
 	maxCall   = 5 * time.Minute
-	askTime   = 5 * time.Second // that an agent may take to list its methods
+	askTime   = 5 * time.Second // limit for an agent to list its methods
 )
 
 // The operations.
@@ -67,8 +67,8 @@ var (
 	errListed   = errors.New("the agent lists no such method; ask it for its methods")
 )
 
-// mayCall refuses a method that demands a named capability to callers with a lower role than engineer. Agents answer the node whatever they demand of
-// each other, so that it checks here for whom it asks. The audit log records the arguments, too.
+// mayCall refuses a method that requires a named capability to callers below the role engineer. Agents answer the node whatever they require of each
+// other, so the node checks here on whose behalf it calls. The audit log records the arguments, too.
 func (p *Part) mayCall(ctx context.Context, c *operation.Call, in *Request) error {
 	const op = "agents.call"
 	subject := in.subject()

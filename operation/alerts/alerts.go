@@ -41,16 +41,16 @@ var (
 	})
 )
 
-// Part does what is asked about alerts.
+// Part carries out the operations on alerts.
 type Part struct {
-	Keeper Keeper // nil where nobody raises any
+	Keeper Keeper // nil if there are no alerts
 	Online func(agent string) bool
 	Tell   func(agent, news string, about []byte) error
-	Own    string           // who raises the alerts of the node itself
-	Look   func(key string) // has the node look again at what it raised itself
+	Own    string           // the source of the node's own alerts
+	Look   func(key string) // makes the node recheck an alert of its own
 }
 
-// Operations lists what the part does.
+// Operations lists the operations of the part.
 func (p *Part) Operations() []operation.Bound {
 	list := []operation.Bound{operation.Bind(List, nil, p.list), operation.Bind(Clear, nil, p.clear)}
 	if p.Keeper == nil {
@@ -71,11 +71,11 @@ func (p *Part) list(context.Context, *operation.Call, *struct{}) (answer.Alerts,
 	return out, nil
 }
 
-// alertTime is how long an agent may take to say whether an alert lasts.
+// alertTime is how long an agent may take to answer whether an alert persists.
 const alertTime = 2 * time.Second
 
-// clear hides nothing that lasts: the node looks again at what it raised itself, and another agent is asked. One that is away cannot say,
-// so that the alert is open again when it returns.
+// clear hides no condition that persists: the node rechecks its own alerts, and asks the agents about theirs. An agent that is
+// disconnected cannot answer, so its alert reopens when it returns.
 func (p *Part) clear(ctx context.Context, c *operation.Call, in *Alert) (operation.None, error) {
 	c.Did(in.Agent+"/"+in.Key, nil)
 	ctx, cancel := context.WithTimeout(ctx, alertTime)
@@ -91,7 +91,7 @@ func (p *Part) clear(ctx context.Context, c *operation.Call, in *Alert) (operati
 		return operation.None{}, err
 	}
 	err = p.Keeper.Doubt(ctx, in.Agent, in.Key, func() error { return p.Tell(in.Agent, wire.NewsAlert, news) })
-	if !p.Online(in.Agent) && fault.Is(err, fault.Timeout) { // it has left meanwhile
+	if !p.Online(in.Agent) && fault.Is(err, fault.Timeout) { // it has disconnected meanwhile
 		err = p.Keeper.Shelve(in.Agent, in.Key)
 	}
 	return operation.None{}, err

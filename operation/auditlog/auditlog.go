@@ -16,7 +16,7 @@ import (
 	"voltbus/query"
 )
 
-// Log knows who did what, as audit.Log does.
+// Log holds the audit entries, as audit.Log does.
 type Log interface {
 	List(ctx context.Context, f audit.Filter) (entries []audit.Entry, next uint64, err error)
 	Export(ctx context.Context, f audit.Filter, emit func(*audit.Entry) error) error
@@ -42,7 +42,7 @@ type (
 		Limit  int `json:"limit" api:"min=1,max=10000,default=100"`
 		Before int `json:"before" api:"max=9007199254740992" doc:"The next of the page before"`
 	}
-	// Kept is a part of the log that the caller has kept.
+	// Kept is a part of the log of which the caller has a copy.
 	Kept struct {
 		Expect string `json:"expect" api:"max=1024" doc:"A head that was kept: the log must still hold it"`
 	}
@@ -75,13 +75,13 @@ var (
 	})
 )
 
-// Part does what is asked about the audit log.
+// Part carries out the operations on the audit log.
 type Part struct {
-	Log Log // nil where there is none
+	Log Log // nil if there is none
 	Now func() time.Time
 }
 
-// Operations lists what the part does.
+// Operations lists the operations of the part.
 func (p *Part) Operations() []operation.Bound {
 	list := []operation.Bound{
 		operation.Bind(List, nil, p.list), operation.BindStream(Export, nil, p.export), operation.Bind(Verify, nil, p.verify), operation.Bind(Accept, nil, p.accept),
@@ -92,7 +92,7 @@ func (p *Part) Operations() []operation.Bound {
 	return list
 }
 
-// filter returns which entries are meant.
+// filter returns the requested filter of entries.
 func (f *Filter) filter(now time.Time) (audit.Filter, error) {
 	out := audit.Filter{
 		Actor: point.Pattern(f.Actor), Action: point.Pattern(f.Action), Subject: point.Pattern(f.Subject), Text: f.Search,
@@ -139,7 +139,7 @@ func shown(e *audit.Entry) answer.AuditEntry {
 	}
 }
 
-// export sends entries as lines of JSON, the oldest first.
+// export sends entries as lines of JSON, oldest first.
 func (p *Part) export(ctx context.Context, _ *operation.Call, in *Filter, to operation.Stream) error {
 	f, err := in.filter(p.Now())
 	if err != nil {
@@ -149,7 +149,7 @@ func (p *Part) export(ctx context.Context, _ *operation.Call, in *Filter, to ope
 	out := operation.NewOutput(to)
 	var line bytes.Buffer
 	encode := json.NewEncoder(&line)
-	encode.SetEscapeHTML(false) // details stay as they are in the log
+	encode.SetEscapeHTML(false) // details stay as in the log
 	err = p.Log.Export(ctx, f, func(e *audit.Entry) error {
 		line.Reset()
 		if err := encode.Encode(shown(e)); err != nil {
@@ -180,12 +180,12 @@ func (p *Part) verify(ctx context.Context, _ *operation.Call, in *Kept) (answer.
 	return Report(&found), nil
 }
 
-// accept accepts the damage that the audit log has now.
+// accept accepts the current damage of the audit log.
 func (p *Part) accept(ctx context.Context, c *operation.Call, in *Reason) (answer.AuditReport, error) {
 	if err := p.Log.Accept(ctx, c.Name, in.Reason); err != nil {
 		return answer.AuditReport{}, err
 	}
-	c.MarkAudited() // with what was accepted
+	c.MarkAudited() // together with the accepted damage
 	return p.verify(ctx, c, &Kept{})
 }
 
@@ -199,7 +199,7 @@ func archives(list []audit.Archive) []answer.AuditArchive {
 	return out
 }
 
-// Report shows what following the audit log has found.
+// Report reports what verifying the audit log found.
 func Report(found *audit.Report) answer.AuditReport {
 	out := answer.AuditReport{
 		Whole: found.Whole(), Entries: found.Entries, First: found.First, Segments: found.Segments,

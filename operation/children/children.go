@@ -14,8 +14,8 @@ import (
 	"voltbus/point"
 )
 
-// Children keeps the children of this node and the invitations, as registry.Children does. Changes hold on open connections when a method
-// returns.
+// Children keeps the children of this node and the invitations, as registry.Children does. Changes are in effect on open connections when
+// a method returns.
 type Children interface {
 	List() []registry.Child
 	Child(name string) (registry.Child, error)
@@ -37,7 +37,7 @@ type (
 	Node struct {
 		Name string `json:"name" api:"required,judged,query,max=64"`
 	}
-	// New is a node whose key was made elsewhere.
+	// New is a node whose key was generated elsewhere.
 	New struct {
 		Name    string          `json:"name" api:"required,judged,max=64" doc:"Letters, digits, - and _ after the first"`
 		Public  string          `json:"public" api:"required,judged,min=56,max=56" doc:"An nkey, which begins with U"`
@@ -50,14 +50,14 @@ type (
 		Node
 		operation.Regranting
 	}
-	// Prefix is below which the points of a node are.
+	// Prefix is the path below which the points of a node lie.
 	Prefix struct {
 		Node
 		Prefix string `json:"prefix" api:"required,judged,max=512" doc:"Below which its points are; empty: anywhere"`
 	}
 )
 
-// most is the most bytes of arguments.
+// most is the maximum size of arguments in bytes.
 const most = 1 << 20
 
 // declare declares an operation about one node.
@@ -93,18 +93,18 @@ var (
 	})
 )
 
-// Part does what is asked about the children of this node.
+// Part carries out the operations on the children of this node.
 type Part struct {
-	Children Children // nil where there can be none
+	Children Children // nil if there can be none
 	// Online returns the connections of nodes, by their names as callers.
 	Online func() map[string]*answer.AgentOnline
-	// Refusals returns of which nodes no blocks are taken, and why.
+	// Refusals returns the nodes whose blocks are refused, and why.
 	Refusals func() map[string]error
 	Door     Door
 	Now      func() time.Time
 }
 
-// Operations lists what the part does.
+// Operations lists the operations of the part.
 func (p *Part) Operations() []operation.Bound {
 	list := append([]operation.Bound{
 		operation.Bind(List, nil, p.list), operation.Bind(Get, nil, p.get), operation.Bind(Add, nil, p.add), operation.Bind(Remove, nil, p.remove),
@@ -133,7 +133,7 @@ func (p *Part) get(_ context.Context, _ *operation.Call, in *Node) (answer.Child
 
 var errExpires = errors.New("must be a time such as 2027-01-31T12:00:00Z; leave it away for a key that does not expire")
 
-// add registers a key that was made elsewhere.
+// add registers a key that was generated elsewhere.
 func (p *Part) add(ctx context.Context, c *operation.Call, in *New) (answer.Child, error) {
 	c.Did(in.Name, in)
 	wish := registry.Child{Name: in.Name, Public: in.Public, Prefix: point.Path(in.Prefix), Grants: in.Grants, By: c.User()}
@@ -193,7 +193,7 @@ func shown(c *registry.Child, now time.Time, online map[string]*answer.AgentOnli
 	return out
 }
 
-// moment returns nil for a time that never was.
+// moment returns nil for the zero time.
 func moment(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

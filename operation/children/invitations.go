@@ -15,10 +15,10 @@ import (
 	"voltbus/uplink/enrol"
 )
 
-// Door is how nodes reach and recognise this one.
+// Door tells how other nodes reach and recognise this one.
 type Door struct {
 	Node      string          // its name
-	Addresses func() []string // of its bus
+	Addresses func() []string // the addresses of its bus
 	Authority Authority
 }
 
@@ -30,7 +30,7 @@ type Authority interface {
 
 // The arguments.
 type (
-	// NewInvitation is what an invitation is to be.
+	// NewInvitation describes an invitation to create.
 	NewInvitation struct {
 		Name      string          `json:"name" api:"judged,max=64" doc:"What the node is called; empty or left out: it chooses"`
 		Prefix    string          `json:"prefix" api:"judged,max=512" doc:"Below which its points are; {name} stands for its name; empty or left out: anywhere"`
@@ -81,14 +81,14 @@ func (p *Part) invitations(context.Context, *operation.Call, *struct{}) (answer.
 	return out, nil
 }
 
-const inviteLife = 24 * time.Hour // if nothing else is said
+const inviteLife = 24 * time.Hour // by default
 
 var (
 	errInviteExpires = errors.New("must be a time such as 2027-01-31T12:00:00Z; leave it out for a day from now")
 	errNoDoor        = errors.New("nothing listens for other nodes: set listen.bus, such as 0.0.0.0:4222, start the node, or say with an address where it is reached")
 )
 
-// invite makes an invitation; this answer is the only place where its code is ever shown.
+// invite creates an invitation; its code is shown in this answer only.
 func (p *Part) invite(ctx context.Context, c *operation.Call, in *NewInvitation) (answer.Invited, error) {
 	const op = "children.invite"
 	c.Did(in.Name, in)
@@ -120,7 +120,7 @@ func (p *Part) invite(ctx context.Context, c *operation.Call, in *NewInvitation)
 	c.Did(made.ID, in)
 	code.Secret = secret
 	picture, err := code.QR()
-	if err != nil { // with many long addresses; the text does all the same
+	if err != nil { // with many long addresses; the text works anyway
 		picture = []string{}
 	}
 	return answer.Invited{Invitation: shownInvitation(&made, p.Now()), Code: code.String(), QR: picture, Addresses: code.Addresses}, nil

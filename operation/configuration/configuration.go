@@ -18,32 +18,32 @@ import (
 
 // The arguments.
 type (
-	// Nothing is what operations without arguments take.
+	// Nothing is the arguments of operations without any.
 	Nothing struct{}
-	// Text is a configuration to judge.
+	// Text is a configuration to check.
 	Text struct {
 		Text *string `json:"text" api:"required,max=8000000"`
 	}
-	// Change is a new text for the file.
+	// Change is a new content of the file.
 	Change struct {
 		Text    *string  `json:"text" api:"required,max=8000000"`
 		Version string   `json:"version" api:"required,min=1" doc:"Of the text that was changed"`
 		Confirm *float64 `json:"confirm" api:"max=3600" doc:"Seconds within which the change must be confirmed at /api/v1/config/confirm, or the node goes back, also after it was killed; what needs a new start is refused then. 0: no confirmation. With node= it is always on trial, 60 if left out, and is confirmed by the node that is asked as soon as it reaches the other one"`
 	}
-	// Trial names the text on trial.
+	// Trial names the configuration on trial.
 	Trial struct {
 		Version string `json:"version" api:"required" doc:"Of the text on trial"`
 	}
-	// Version names a text of the history.
+	// Version names a version in the history.
 	Version struct {
 		Version string `json:"version" api:"required,max=1024"`
 	}
-	// Attempt is a device to try.
+	// Attempt is a device to test.
 	Attempt struct {
 		Kind   string          `json:"kind" api:"required,max=64"`
 		Config json.RawMessage `json:"config" api:"object" doc:"What the driver needs, see its schema"`
 	}
-	// Network is where to search for devices.
+	// Network is a network to search for devices.
 	Network struct {
 		Kind   string          `json:"kind" api:"required,max=64"`
 		Config json.RawMessage `json:"config" api:"object" doc:"How the driver reaches devices, such as the own address; see its schema"`
@@ -61,7 +61,7 @@ type (
 	}
 )
 
-// Most bytes of arguments.
+// Maximum sizes of arguments in bytes.
 const (
 	textBody   = 8 << 20
 	deviceBody = 1 << 20
@@ -129,7 +129,8 @@ var (
 	})
 )
 
-// Operations lists what the part does. A nil Part answers that the node has no configuration file.
+// Operations lists the operations of the part. A nil Part answers that the node has no
+// configuration file.
 func (p *Part) Operations() []operation.Bound {
 	list := []operation.Bound{
 		operation.Bind(Get, nil, p.get),

@@ -19,13 +19,13 @@ import (
 
 const (
 	tryTime   = 15 * time.Second
-	tryPoints = 500 // that are read and listed
+	tryPoints = 500 // points that are read and listed
 	tryAtOnce = 2
 )
 
 var errTrying = errors.New("others are trying devices just now; try again in a moment")
 
-// devices does what is asked about kinds of devices, and devices to try and to add.
+// devices carries out the operations on drivers, and on devices to test and add.
 type devices struct{ *Part }
 
 func (p devices) drivers(context.Context, *operation.Call, *Nothing) (answer.Drivers, error) {
@@ -87,7 +87,7 @@ func (p devices) try(ctx context.Context, c *operation.Call, in *Attempt) (answe
 	return out, nil
 }
 
-// searchMost is how many devices a search lists.
+// searchMost is the maximum number of devices that a search lists.
 const searchMost = 2000
 
 var errNoSearch = errors.New("this driver cannot search; write the address of the device")
@@ -134,7 +134,7 @@ func (p devices) search(ctx context.Context, c *operation.Call, in *Network) (an
 	return out, nil
 }
 
-// completed returns a configuration with keys that it lacks.
+// completed returns a configuration with its missing keys added.
 func completed(config json.RawMessage, without map[string]any) (json.RawMessage, error) {
 	keys := map[string]any{}
 	if len(config) > 0 {
@@ -150,9 +150,9 @@ func completed(config json.RawMessage, without map[string]any) (json.RawMessage,
 	return json.Marshal(keys)
 }
 
-// tryOnce opens a line and a device, reads the points that the configuration lists, or else asks
-// the device for those that it has, and closes both. It also returns how many there are. What the device
-// keeps for others stays there: the node may collect from it, by another line.
+// tryOnce opens a line and a device, reads the configured points, or else those that the device lists,
+// and closes both. It also returns their number. What the device holds for other readers stays there:
+// the node may collect from it over another line.
 func tryOnce(ctx context.Context, kind driver.Kind, cfg driver.Config) (points []answer.TrialPoint, total int, err error) {
 	infos := cfg.Points()
 	if l, can := cfg.(driver.ReadOnly); can {
@@ -175,7 +175,7 @@ func tryOnce(ctx context.Context, kind driver.Kind, cfg driver.Config) (points [
 	return points, len(infos), err
 }
 
-// discover asks a device for its points.
+// discover asks a device for the points it has.
 func discover(ctx context.Context, d driver.Discoverer) ([]answer.TrialPoint, int, error) {
 	found, err := d.Discover(ctx)
 	points := make([]answer.TrialPoint, 0, min(len(found), tryPoints))
@@ -210,7 +210,7 @@ func readOnce(ctx context.Context, session driver.Session, infos []point.Info) (
 	return points, nil
 }
 
-// trouble says in words why a device could not be read.
+// trouble explains in words why a device could not be read.
 func trouble(err error) (kind, detail string) {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):

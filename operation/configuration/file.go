@@ -21,45 +21,45 @@ import (
 	"voltbus/point"
 )
 
-// Options say which file the part keeps, and by whom changes are applied.
+// Options say which file the part manages, and what applies changes.
 type Options struct {
 	File  string // the configuration file
-	Data  string // the node's data directory, which no configuration may read
+	Data  string // the node's data directory, which a configuration may not refer to
 	Kinds []driver.Kind
-	// Running returns the configuration by which the node runs, and Apply has it run by another one.
+	// Running returns the running configuration, and Apply replaces it.
 	Running func() *config.Config
 	Apply   func(context.Context, *config.Config) (config.Changes, error)
-	// Allowed returns what ancestors may do by a configuration.
+	// Allowed returns what ancestors may do under a configuration.
 	Allowed func(*config.Uplink) (identity.Grants, error)
-	// Tell writes into the audit log what the node did by itself.
+	// Tell records in the audit log what the node did by itself.
 	Tell func(ctx context.Context, action string, err error, detail any)
 	Log  *slog.Logger
 	Now  func() time.Time
 }
 
-// Part does what is asked about the configuration file. It is safe for concurrent use.
+// Part carries out the operations on the configuration file. It is safe for concurrent use.
 type Part struct {
 	opts   Options
 	file   *revision.File
-	trying chan struct{} // holds an entry for each device that is tried
+	trying chan struct{} // holds an entry for each device being tested
 	read   parsed
 	trial  trial
 }
 
-// parsed is what the file said when it was read last.
+// parsed is the result of the last parse of the file.
 type parsed struct {
 	mu      sync.Mutex
 	version string
-	config  *config.Config // nil if it is wrong
+	config  *config.Config // nil if it is invalid
 	at      time.Time
 }
 
-// parsedFor is how long the meaning of a text is remembered: it may name other files, and these
-// change without it.
+// parsedFor is how long the result of a parse is reused: the file may name other files, which
+// change independently.
 const parsedFor = 2 * time.Second
 
-// meaning returns what the text of a version says, nil if it is wrong. Many who ask at once make
-// it parse once.
+// meaning returns the configuration in a version of the file, nil if it is invalid. Concurrent
+// callers share one parse.
 func (p *Part) meaning(version string, text []byte) *config.Config {
 	p.read.mu.Lock()
 	defer p.read.mu.Unlock()
@@ -74,7 +74,7 @@ func (p *Part) meaning(version string, text []byte) *config.Config {
 	return cfg
 }
 
-// New returns a part that keeps a file. Run goes back from trials that nobody confirms.
+// New returns a part that manages a file. Run reverts trials that nobody confirms.
 func New(o Options) *Part {
 	return &Part{opts: o, trial: trial{wake: make(chan struct{}, 1)}, trying: make(chan struct{}, tryAtOnce), file: revision.New(revision.Options{
 		Name: o.File, Dir: filepath.Join(o.Data, "config"), Now: o.Now,
@@ -85,20 +85,21 @@ func (p *Part) load(text []byte) (*config.Config, error) {
 	return config.LoadFrom(p.place(), text)
 }
 
-// place says where a text stands, and that it does not read the node's own data.
+// place returns the location of a configuration, with the rule that it must not read the node's own
+// data.
 func (p *Part) place() config.Place {
 	return config.Place{File: p.file.Name(), Kinds: p.opts.Kinds, Closed: []string{p.opts.Data}}
 }
 
-// change is a new text for the file.
+// change is a new content of the file.
 type change struct {
 	text    []byte
-	version string // of the text that it was made from
+	version string // of the content it is based on
 	means   *config.Config
-	bound   time.Duration // how long it may take to confirm the change, before the node goes back; 0 needs no confirmation
+	bound   time.Duration // how long the node waits for confirmation before it reverts the change; 0 needs none
 }
 
-// change writes a text, and applies what it says.
+// change writes a configuration and applies it.
 func (p *Part) change(ctx context.Context, c *operation.Call, to *change) (answer.ConfigApplied, error) {
 	if err := (judge{p}).mayChange(c, to); err != nil {
 		return answer.ConfigApplied{}, err
@@ -116,7 +117,7 @@ func (p *Part) change(ctx context.Context, c *operation.Call, to *change) (answe
 	var done config.Changes
 	err := p.file.Change(to.text, to.version, userOf(c), func() error {
 		var err error
-		done, err = p.opts.Apply(context.WithoutCancel(ctx), to.means) // half a change helps nobody
+		done, err = p.opts.Apply(context.WithoutCancel(ctx), to.means) // a half-applied change is of no use
 		return err
 	})
 	if err != nil {
@@ -125,7 +126,7 @@ func (p *Part) change(ctx context.Context, c *operation.Call, to *change) (answe
 	return answer.ConfigApplied{Version: versionOf(to.text), Changes: Changes(done)}, nil
 }
 
-// onTrial returns why nothing else is written while a configuration is on trial.
+// onTrial returns why nothing else may be written while a configuration is on trial.
 func onTrial(is bool) error {
 	if !is {
 		return nil
@@ -135,7 +136,7 @@ func onTrial(is bool) error {
 
 var errOnTrial = errors.New("another configuration is on trial; confirm it, or wait until the node goes back")
 
-// readAgain applies what stands in the file.
+// readAgain applies the current content of the file.
 func (p *Part) readAgain(ctx context.Context, c *operation.Call) (answer.ConfigApplied, error) {
 	text, err := p.file.Read()
 	if err != nil {
@@ -145,7 +146,7 @@ func (p *Part) readAgain(ctx context.Context, c *operation.Call) (answer.ConfigA
 	if err != nil {
 		return answer.ConfigApplied{}, p.invalid(err, text)
 	}
-	if c.Remote { // somebody of this node lets a wider uplink.allow of the file hold
+	if c.Remote { // only a user of this node may put a wider uplink.allow into effect
 		if err := (judge{p}).noWider(&p.opts.Running().Uplink, &cfg.Uplink); err != nil {
 			return answer.ConfigApplied{}, err
 		}
@@ -158,7 +159,8 @@ func (p *Part) readAgain(ctx context.Context, c *operation.Call) (answer.ConfigA
 	return answer.ConfigApplied{Version: versionOf(text), Changes: Changes(done)}, nil
 }
 
-// userOf returns who asks as the history of the file and trials name them: people of this node without their kind.
+// userOf returns the caller's name for the history of the file and for trials: users of this node without their
+// kind.
 func userOf(c *operation.Call) string {
 	if p, err := identity.ParsePrincipal(c.Name); err == nil && p.Node == "" {
 		return p.Name
@@ -168,7 +170,7 @@ func userOf(c *operation.Call) string {
 
 func versionOf(text []byte) string { return revision.VersionOf(text) }
 
-// invalid gives an error of config the form that the API shows.
+// invalid converts an error of package config to the form that the API shows.
 func (p *Part) invalid(err error, text []byte) error {
 	list, ok := errors.AsType[config.Problems](err)
 	if !ok {
@@ -177,8 +179,8 @@ func (p *Part) invalid(err error, text []byte) error {
 	return fault.E("configuration.change", fault.Invalid, "text", answer.Problems(p.problems(list, text)))
 }
 
-// problems shows problems of the text, and of the files that it names, by their names from the
-// text's place.
+// problems converts the problems of the configuration and of the files it names, which are named
+// relative to it.
 func (p *Part) problems(list config.Problems, text []byte) []answer.ConfigProblem {
 	lines := config.Lines(text)
 	out := make([]answer.ConfigProblem, len(list))
@@ -188,7 +190,7 @@ func (p *Part) problems(list config.Problems, text []byte) []answer.ConfigProble
 			out[i].Column = lines.Column(found)
 			continue
 		}
-		// The text may name a file that its user may not read: nothing of it is shown.
+		// The configuration may name a file that its author may not read: its content is not shown.
 		out[i].File, out[i].Path, out[i].Detail = found.File, "", cmp.Or(found.Kind, "is wrong")
 		if near, err := filepath.Rel(filepath.Dir(p.file.Name()), found.File); err == nil {
 			out[i].File = near
@@ -197,10 +199,10 @@ func (p *Part) problems(list config.Problems, text []byte) []answer.ConfigProble
 	return out
 }
 
-// maxWords is how many devices are named in words.
+// maxWords is how many devices a sentence names.
 const maxWords = 20
 
-// Changes shows changes as lists and in words.
+// Changes describes changes as lists and as a sentence.
 func Changes(c config.Changes) answer.ConfigChanges {
 	out := answer.ConfigChanges{Added: texts(c.Added), Removed: texts(c.Removed), Changed: texts(c.Changed), Restart: c.Restart}
 	for _, list := range []struct {
@@ -226,7 +228,7 @@ func Changes(c config.Changes) answer.ConfigChanges {
 	return out
 }
 
-// filled returns changes as callers see them: without lists that are null.
+// filled returns changes as callers see them: without null lists.
 func filled(c answer.ConfigChanges) answer.ConfigChanges {
 	c.Restart, c.Words = append([]string{}, c.Restart...), append([]string{}, c.Words...)
 	return c

@@ -17,8 +17,8 @@ const (
 	confirmWait = time.Second // between two attempts to confirm a configuration
 )
 
-// push changes the configuration of another node on trial, and confirms that once the node answers. A node that is not reached in time goes
-// back by itself.
+// push changes the configuration of another node on trial, and confirms it once the node answers. A node that cannot be reached in time
+// reverts it by itself.
 func push(ctx context.Context, c *operation.Call, in *Change, ask operation.Ask) (out answer.ConfigApplied, err error) {
 	bound := usualTrial
 	if in.Confirm != nil {
@@ -42,13 +42,13 @@ func push(ctx context.Context, c *operation.Call, in *Change, ask operation.Ask)
 
 var errLostContact = errors.New("the configuration was applied there, but the node could not be reached to confirm it; it goes back to the one before by itself")
 
-// written returns a text or a number as JSON, which it always can be.
+// written encodes a string or number as JSON, which cannot fail.
 func written(v any) json.RawMessage {
 	text, _ := json.Marshal(v) //nolint:errchkjson // texts and numbers
 	return text
 }
 
-// confirmed notes that a node was reached with its new configuration.
+// confirmed records that a node was reached with its new configuration.
 func confirmed(ctx context.Context, node, version string, ask operation.Ask) error {
 	const op = "config.apply"
 	again := time.NewTicker(confirmWait)

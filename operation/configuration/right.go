@@ -13,9 +13,9 @@ import (
 	"voltbus/operation"
 )
 
-// What another node changes in the configuration of this one never gives anybody more rights than who
-// has this node gave: everything that says so needs a new start, which is refused from there, and
-// uplink.allow can only lose entries.
+// A change that another node makes to this one's configuration never gives anybody more rights than
+// this node's own users granted: every setting that could needs a restart, which is refused from
+// there, and uplink.allow can only lose entries.
 
 var (
 	errNoTrial   = errors.New("is missing: a configuration from another node is on trial; say within how many seconds it is confirmed, such as 60")
@@ -23,7 +23,7 @@ var (
 	errOfAnother = errors.New("is on trial for somebody else; only who tries it can confirm it from another node")
 )
 
-// judge says what callers may change in the file of a part.
+// judge decides what callers may change in the file of a part.
 type judge struct{ *Part }
 
 // mayChange checks who may make a change: engineers change devices and templates of MQTT messages only, since the other sections say where the node listens and what it keeps.
@@ -51,7 +51,8 @@ func (p judge) mayChange(c *operation.Call, to *change) error {
 	return p.permit(c, to.means)
 }
 
-// loadFor is load for a text of a caller. What they may not change is refused before a file that the text names is touched.
+// loadFor is load for a caller's configuration. What the caller may not change is refused before any file that it names is
+// opened.
 func (p *Part) loadFor(c *operation.Call, text []byte) (*config.Config, error) {
 	if !c.Role.Includes(identity.Administrator) {
 		head, err := config.Sections(p.file.Name(), text)
@@ -65,7 +66,7 @@ func (p *Part) loadFor(c *operation.Call, text []byte) (*config.Config, error) {
 	return p.load(text)
 }
 
-// permit compares with what stands in the file, which may wait for a new start.
+// permit compares with the content of the file, which may be waiting for a restart.
 func (p judge) permit(c *operation.Call, cfg *config.Config) error {
 	before := p.opts.Running()
 	if text, err := p.file.Read(); err == nil {
@@ -90,7 +91,7 @@ func permitted(c *operation.Call, before, after *config.Config) error {
 		"an %v may change devices and mqtt.templates; changes of %s need an administrator", c.Role, strings.Join(sections, ", ")))
 }
 
-// inFile returns what the file says now.
+// inFile returns the current content of the file.
 func (p *Part) inFile() (*config.Config, error) {
 	text, err := p.file.Read()
 	if err != nil {
@@ -99,7 +100,7 @@ func (p *Part) inFile() (*config.Config, error) {
 	return p.load(text)
 }
 
-// noWider returns an error if ancestors may do more after a change.
+// noWider returns an error if a change lets ancestors do more.
 func (p judge) noWider(before, after *config.Uplink) error {
 	had, err := p.opts.Allowed(before)
 	if err != nil {
@@ -118,7 +119,8 @@ func (p judge) noWider(before, after *config.Uplink) error {
 	return nil
 }
 
-// mayConfirm checks who may confirm a trial: from another node only who began it, and here who may make the change.
+// mayConfirm checks who may confirm a trial: from another node only the caller that began it, and here those who
+// may make the change.
 func (p judge) mayConfirm(_ context.Context, c *operation.Call, in *Trial) error {
 	const op = "config.confirm"
 	c.Did(in.Version, nil)

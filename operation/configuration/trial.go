@@ -19,12 +19,12 @@ import (
 // trial is a configuration that must be confirmed.
 type trial struct {
 	mu   sync.Mutex
-	end  time.Time // when the node goes back; zero while nothing is known to be on trial
-	note string    // that the node went back, until the next change
+	end  time.Time // when the node reverts it; zero if no trial is known
+	note string    // that the node reverted a trial; kept until the next change
 	wake chan struct{}
 }
 
-// begin notes until when a trial must be confirmed; zero: there is none any more.
+// begin sets the time by which a trial must be confirmed; zero: there is no trial any more.
 func (t *trial) begin(end time.Time) {
 	t.mu.Lock()
 	t.end = end
@@ -34,7 +34,7 @@ func (t *trial) begin(end time.Time) {
 	t.mu.Unlock()
 	select {
 	case t.wake <- struct{}{}:
-	default: // it looks anyway
+	default: // a check is already pending
 	}
 }
 
@@ -60,7 +60,7 @@ var errTrialBefore = errors.New("holds what this node cannot apply, so it could 
 
 var errTrialRestart = errors.New("changes when the node is started again, which cannot be tried; change it on the node itself, or over its own address")
 
-// tryOut is change for a text that must be confirmed.
+// tryOut is change for a configuration that must be confirmed.
 func (p *Part) tryOut(ctx context.Context, c *operation.Call, to *change) (answer.ConfigApplied, error) {
 	before, err := p.inFile()
 	if err != nil {
@@ -72,12 +72,12 @@ func (p *Part) tryOut(ctx context.Context, c *operation.Call, to *change) (answe
 	var done config.Changes
 	err = p.file.Try(to.text, to.version, userOf(c), to.bound, func() error {
 		var err error
-		done, err = p.opts.Apply(context.WithoutCancel(ctx), to.means) // half a change helps nobody
+		done, err = p.opts.Apply(context.WithoutCancel(ctx), to.means) // a half-applied change is of no use
 		return err
 	})
 	if err != nil {
 		if _, is, failed := p.file.Trial(); failed == nil && is && p.trial.until().IsZero() {
-			p.trial.begin(time.Now().Add(backAgain)) // the text before could not be put back
+			p.trial.begin(time.Now().Add(backAgain)) // the previous content could not be restored
 		}
 		return answer.ConfigApplied{}, err
 	}
@@ -85,7 +85,7 @@ func (p *Part) tryOut(ctx context.Context, c *operation.Call, to *change) (answe
 	return answer.ConfigApplied{Version: versionOf(to.text), Changes: Changes(done)}, nil
 }
 
-// tryable reports whether a change holds at once, as one on trial must.
+// tryable reports whether a change takes effect at once, as a trial must.
 func tryable(before, after *config.Config) error {
 	if later := config.Compare(before, after).Restart; len(later) > 0 {
 		return fault.E("configuration.change", fault.Rejected, strings.Join(later, ", "), errTrialRestart)
@@ -101,11 +101,11 @@ func (p *Part) confirm(_ context.Context, _ *operation.Call, in *Trial) (operati
 	return operation.None{}, err
 }
 
-// backAgain is how long a node waits before it tries once more to go back.
+// backAgain is how long a node waits before it tries again to revert.
 const backAgain = 5 * time.Second
 
-// Run goes back to the configuration before when nobody confirmed the one on trial, until ctx ends.
-// A trial that is left then ends with the next start.
+// Run restores the previous configuration when nobody confirms the one on trial, until ctx ends. A
+// trial still pending then ends at the next start.
 func (p *Part) Run(ctx context.Context) error {
 	if t, is, err := p.file.Trial(); err == nil && is {
 		p.trial.begin(time.Now().Add(t.Bound))
@@ -125,7 +125,7 @@ func (p *Part) Run(ctx context.Context) error {
 	}
 }
 
-// goBack puts back the configuration before the trial, and says so.
+// goBack restores the configuration from before the trial, and reports it.
 func (p *Part) goBack(ctx context.Context) {
 	t, is, err := p.file.Trial()
 	if err == nil && !is {
@@ -150,10 +150,10 @@ func (p *Part) goBack(ctx context.Context) {
 	p.TellBack(ctx, &t, err)
 }
 
-// Note says that the node went back from a trial, until the next change; "" for nothing.
+// Note says that the node reverted a trial, until the next change; "" for none.
 func (p *Part) Note() string { return p.trial.said() }
 
-// OnTrial returns the configuration that waits to be confirmed, and until when.
+// OnTrial returns the configuration that awaits confirmation, and until when.
 func (p *Part) OnTrial() (t revision.Trial, until time.Time, is bool) {
 	if until = p.trial.until(); until.IsZero() {
 		return t, until, false
@@ -162,15 +162,15 @@ func (p *Part) OnTrial() (t revision.Trial, until time.Time, is bool) {
 	return t, until, is && err == nil
 }
 
-// WentBack notes that the node began with the configuration before a trial.
+// WentBack records that the node started with the configuration from before a trial.
 func (p *Part) WentBack(t *revision.Trial, at time.Time) { p.trial.say(wentBack(t, at)) }
 
-// wentBack says that a node went back.
+// wentBack describes a reverted trial.
 func wentBack(t *revision.Trial, at time.Time) string {
 	return fmt.Sprintf("went back to the configuration before at %s: nobody confirmed the one of %s", at.UTC().Format(time.RFC3339), t.User)
 }
 
-// TellBack writes into log and audit log that the node went back, or why it cannot.
+// TellBack records in the log and the audit log that the node reverted a trial, or why it cannot.
 func (p *Part) TellBack(ctx context.Context, t *revision.Trial, err error) {
 	attrs := []any{slog.String("version", t.Version), slog.String("user", t.User)}
 	if err != nil {

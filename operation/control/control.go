@@ -1,5 +1,5 @@
 // Package control declares and carries out the operations of control: reading and commanding points, releasing and reserving them, and
-// showing who commands what. It has it done by package control/access.
+// showing who commands what. Package control/access does the work.
 package control
 
 import (
@@ -12,9 +12,9 @@ import (
 	"voltbus/operation"
 )
 
-// The arguments that have no shape in package answer.
+// The arguments without a type in package answer.
 type (
-	// Nothing is what operations without arguments take.
+	// Nothing is the arguments of operations without any.
 	Nothing struct{}
 	// Page selects points.
 	Page struct {
@@ -27,7 +27,7 @@ type (
 	Path struct {
 		Path string `json:"path" api:"required,max=1024"`
 	}
-	// Requester names who holds commands.
+	// Requester names a requester of commands.
 	Requester struct {
 		Requester string `json:"requester" api:"max=1024" doc:"Such as person:ada or agent:tune; without it those of all"`
 	}
@@ -49,7 +49,7 @@ type (
 	Pattern struct {
 		Pattern string `json:"pattern" api:"required,max=1024" doc:"Exactly as in the list"`
 	}
-	// Single is a command that comes alone.
+	// Single is one command by itself.
 	Single struct {
 		answer.NewCommand
 
@@ -60,22 +60,22 @@ type (
 const (
 	smallBody = 4 << 10
 	largeBody = 4 << 20
-	devices   = time.Minute // that commands may wait for what devices say
+	devices   = time.Minute // limit for commands that wait for a device's response
 )
 
-// declareDecision declares an operation that changes who holds what. Agents ask for it, and so do other nodes.
+// declareDecision declares an operation that changes who holds what. Agents and other nodes may request it.
 func declareDecision[In any](name, method, http, id string, s operation.Spec) operation.Operation[In, answer.Decided] {
 	s.Name, s.Method, s.HTTP, s.ID, s.Role, s.Remote, s.Granted = name, method, http, id, identity.Operator, true, true
 	return operation.Declare[In, answer.Decided](s)
 }
 
-// declareView declares an operation that only reads. Agents ask for it, and so do other nodes.
+// declareView declares an operation that only reads. Agents and other nodes may request it.
 func declareView[In, Out any](name, method, http, id string, s operation.Spec) operation.Operation[In, Out] {
 	s.Name, s.Method, s.HTTP, s.ID, s.Role, s.Remote, s.Granted = name, method, http, id, identity.Viewer, true, true
 	return operation.Declare[In, Out](s)
 }
 
-// The operations that only read.
+// The read-only operations.
 var (
 	List = operation.Declare[Page, answer.ControlPoints](operation.Spec{
 		Name: "control.points", ID: "listControlPoints", HTTP: "GET /control/points", Role: identity.Viewer,
@@ -108,7 +108,7 @@ var (
 	})
 )
 
-// The operations that change something.
+// The operations with effects.
 var (
 	Freeze = operation.Declare[answer.Freeze, answer.Readings](operation.Spec{
 		Name: "device.freeze", ID: "freezeCounters", HTTP: "POST /control/freeze", Role: identity.Operator, Audited: true, Body: smallBody,
@@ -163,13 +163,13 @@ var (
 	})
 )
 
-// Part does what is asked of control.
+// Part carries out the operations of control.
 type Part struct {
-	Access *access.Access // nil where there is none
+	Access *access.Access // nil if there is none
 	Now    func() time.Time
 }
 
-// Operations lists what the part does.
+// Operations lists the operations of the part.
 func (p *Part) Operations() []operation.Bound {
 	return []operation.Bound{
 		bind(p, List, list),
@@ -194,7 +194,7 @@ func (p *Part) Operations() []operation.Bound {
 	}
 }
 
-// bind gives an operation what does it where there is control.
+// bind binds an operation to its handler if the node has control.
 func bind[In, Out any](
 	p *Part, o operation.Operation[In, Out], do func(*access.Access, context.Context, *access.Who, *In) (Out, error),
 ) operation.Bound {
@@ -206,7 +206,7 @@ func bind[In, Out any](
 	})
 }
 
-// asker is who asks something of control. From another node it is what both the neighbour and who asks may.
+// asker returns the caller as control knows it. A remote caller may do what both it and the neighbour may.
 func asker(c *operation.Caller) *access.Who {
 	if !c.Remote && !c.IsAgent() {
 		return access.Person(c.Name, c.Role)

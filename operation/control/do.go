@@ -84,7 +84,7 @@ func (p *Part) command(ctx context.Context, c *operation.Call, in *answer.NewCom
 	return p.Access.Command(ctx, asker(&c.Caller), in)
 }
 
-// set answers as command does one of its commands: what was refused, or failed at the device, is in the result.
+// set answers as command does for one command: a refusal, or a failure at the device, is in the result.
 func (p *Part) set(ctx context.Context, c *operation.Call, in *Single) (answer.Commanded, error) {
 	out, err := p.command(ctx, c, &answer.NewCommands{Commands: []answer.NewCommand{in.NewCommand}, Wait: in.Wait})
 	if err != nil {
@@ -93,7 +93,7 @@ func (p *Part) set(ctx context.Context, c *operation.Call, in *Single) (answer.C
 	return out.Results[0], nil
 }
 
-// name gives commands that have no identifier the one that an idempotency key gives them.
+// name derives identifiers for commands that have none from an idempotency key.
 func name(commands []answer.NewCommand, key string) {
 	for i := range commands {
 		switch {
@@ -106,7 +106,7 @@ func name(commands []answer.NewCommand, key string) {
 	}
 }
 
-// leave prepares commands for another node. It checks the levels that callers of this node may use, and writes down the identifiers and
+// leave prepares commands for another node. It checks the levels that callers of this node may use, and fills in the identifiers and
 // levels that they would have here: a node of an older version knows neither the key nor the role.
 func leave(c *operation.Call, in *answer.NewCommands) error {
 	name(in.Commands, c.Key)

@@ -8,7 +8,7 @@ import (
 	"voltbus/operation/transport"
 )
 
-// All lists the operations: those that the parts do, and those that the adapter of HTTP answers itself.
+// All lists the operations: those of the parts, and those that the HTTP adapter answers itself.
 func All() []operation.Declared {
 	return slices.Concat(operation.DeclaredOf((&Parts{}).Operations()), transport.Declared())
 }

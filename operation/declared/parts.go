@@ -26,7 +26,8 @@ import (
 	"voltbus/operation/tokens"
 )
 
-// Parts do what is asked of a node. Each says that this node does not have it as long as it is not filled in.
+// Parts carry out the operations of a node. A part that is not filled in answers that this node does not have
+// it.
 type Parts struct {
 	Agents    agents.Part
 	Alerts    alerts.Part
@@ -50,7 +51,7 @@ type Parts struct {
 	Tokens    tokens.Part
 }
 
-// Operations lists what the parts do.
+// Operations lists the operations of the parts.
 func (p *Parts) Operations() []operation.Bound {
 	return slices.Concat(
 		p.Settings.Operations(), p.Agents.Operations(), p.Alerts.Operations(), p.Audit.Operations(), p.Children.Operations(), p.Parent.Operations(), p.People.Operations(), p.Tokens.Operations(), p.Control.Operations(),

@@ -16,7 +16,7 @@ type Devices interface {
 	Devices(ctx context.Context) ([]answer.Device, error)
 }
 
-// Health checks the node. Its answer must come at once.
+// Health reports the node's health. It must answer at once.
 type Health interface {
 	Health(ctx context.Context) answer.Health
 }
@@ -27,13 +27,13 @@ var List = operation.Declare[struct{}, answer.Devices](operation.Spec{
 	Summary: "List the devices and their states", Result: "All devices in path order",
 })
 
-// Part does what is asked about devices.
+// Part carries out the operations on devices.
 type Part struct {
-	Devices Devices // nil where there are none
-	Health  Health  // nil where nobody checks
+	Devices Devices // nil if there are none
+	Health  Health  // nil without health checks
 }
 
-// Operations lists what the part does.
+// Operations lists the operations of the part.
 func (p *Part) Operations() []operation.Bound {
 	return []operation.Bound{operation.Bind(List, nil, p.list)}
 }
@@ -60,7 +60,7 @@ func (p *Part) list(ctx context.Context, _ *operation.Call, _ *struct{}) (answer
 	return answer.Devices{Devices: list}, nil
 }
 
-// said returns what is said of a subject in a part; "" if all is well.
+// said returns a part's finding about a subject; "" if it has none.
 func said(all []answer.Concern, part, subject string) string {
 	i := slices.IndexFunc(all, func(c answer.Concern) bool { return c.Part == part && c.Subject == subject })
 	if i < 0 {

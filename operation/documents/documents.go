@@ -25,20 +25,20 @@ type Documents interface {
 	Rollback(ctx context.Context, k document.Key, version int, by string, expect int) (document.Document, error)
 	Check(ctx context.Context, d document.Document) (document.Problems, error)
 	Resolved(ctx context.Context, k document.Key) (json.RawMessage, error)
-	// Users lists the documents that refer to one.
+	// Users lists the documents that refer to a document.
 	Users(ctx context.Context, k document.Key) ([]document.Key, error)
 	Schema(ctx context.Context, k document.Key) (string, error)
 	SetSchema(ctx context.Context, k document.Key, schema string) (document.Problems, error)
 }
 
-// Agents are the agents of this node; fault.NotFound for another name.
+// Agents are the agents of this node. An unknown name is fault.NotFound.
 type Agents interface {
 	Agent(name string) (registry.Agent, error)
 }
 
-// The arguments. An agent that names no owner means itself.
+// The arguments. For an agent the owner defaults to itself.
 type (
-	// Owner names whose documents are meant.
+	// Owner names the owner of documents.
 	Owner struct {
 		Owner string `json:"owner" api:"query,max=300" doc:"agent/<name>, device/<path> or shared; all if left out"`
 	}
@@ -60,7 +60,7 @@ type (
 		Note   string  `json:"note" api:"max=1024" doc:"Why, for the history"`
 		Expect *int    `json:"expect" api:"min=-1" doc:"The version that the text was made from, 0 for a document that is not there, -1 for whatever"`
 	}
-	// Deletion says which document goes.
+	// Deletion names the document to delete.
 	Deletion struct {
 		Key
 		Expect *int   `json:"expect" api:"min=1" doc:"The version that is meant to go; whatever is there if left out"`
@@ -72,7 +72,7 @@ type (
 		From int `json:"from" api:"min=1" doc:"The one before if left out"`
 		To   int `json:"to" api:"min=1" doc:"The newest if left out"`
 	}
-	// Return names the version to go back to.
+	// Return names the version to restore.
 	Return struct {
 		Key
 		Version int  `json:"version" api:"required,min=1"`
@@ -85,7 +85,7 @@ type (
 	}
 )
 
-// bodyBytes leaves room for what JSON escapes in a text of the most bytes.
+// bodyBytes leaves room for JSON escapes in content of the maximum size.
 const bodyBytes = 6*document.MaxText + 64<<10
 
 // smallBody is enough for a few numbers.
@@ -140,13 +140,13 @@ var (
 	})
 )
 
-// Part does what is asked about documents.
+// Part carries out the operations on documents.
 type Part struct {
 	Documents Documents
-	Agents    Agents // nil where agents are not known
+	Agents    Agents // nil if agents are unknown
 }
 
-// Operations lists what the part does.
+// Operations lists the operations of the part.
 func (p *Part) Operations() []operation.Bound {
 	return []operation.Bound{
 		operation.Bind(List, reads(func(in *Owner) *string { return &in.Owner }), p.list),
@@ -279,13 +279,13 @@ func expected(version *int) int {
 	return *version
 }
 
-// problems gives what is wrong with a document the form that callers see.
+// problems converts the problems of a document to the form that callers see.
 func problems(err error) error {
 	list, ok := errors.AsType[document.Problems](err)
 	if !ok {
 		return err
 	}
-	// A problem of another document, which would become wrong, stays in words.
+	// A problem of another document, which would become invalid, stays in words.
 	if e, is := errors.AsType[*fault.Error](err); is && e.Kind == fault.Invalid {
 		return fault.E("documents.Set", fault.Invalid, e.Subject, answer.Problems(listed(list)))
 	}
@@ -308,7 +308,7 @@ func shown(list []document.Document) answer.Documents {
 	return out
 }
 
-// shape returns a document without its text.
+// shape returns a document without its content.
 func shape(d *document.Document) answer.Document {
 	return answer.Document{
 		Owner: d.Owner, Name: d.Name, Type: string(d.Type), Version: d.Version, By: d.By, At: d.At.UTC(), Note: d.Note, Deleted: d.Deleted,

@@ -14,7 +14,7 @@ import (
 
 const agentOwner = "agent/"
 
-// owned lets an agent at its own documents, which it means when it names no owner; at shared ones to read; and at all with administer.
+// owned grants an agent access to its own documents, the default owner; to shared ones for reading; and to all with administer.
 func owned(c *operation.Call, owner *string, change bool) error {
 	if !c.IsAgent() {
 		return nil
@@ -30,12 +30,12 @@ func owned(c *operation.Call, owner *string, change bool) error {
 	return nil
 }
 
-// reads checks who reads documents of an owner.
+// reads checks who may read documents of an owner.
 func reads[In any](owner func(*In) *string) operation.Judge[In] {
 	return func(_ context.Context, c *operation.Call, in *In) error { return owned(c, owner(in), false) }
 }
 
-// changes checks who changes a document.
+// changes checks who may change a document.
 func changes[In any](p *Part, key func(*In) *Key) operation.Judge[In] {
 	return func(ctx context.Context, c *operation.Call, in *In) error {
 		k := key(in)
@@ -51,7 +51,7 @@ func changes[In any](p *Part, key func(*In) *Key) operation.Judge[In] {
 	}
 }
 
-// mayChange lets at documents of an agent, and at those that documents of agents refer to, only who may do what the agents may.
+// mayChange restricts documents of an agent, and those that they refer to, to callers who may do what the agents may.
 func (p *Part) mayChange(ctx context.Context, c *operation.Call, k document.Key) error {
 	owners := []string{k.Owner}
 	if k.Owner == document.Shared {

@@ -45,7 +45,7 @@ func (p *Part) export(ctx context.Context, c *operation.Call, in *File, to opera
 // stream calls emit with runs of samples.
 type stream func(ctx context.Context, emit func([]point.Sample) error) error
 
-// exporter is what samples are exported from: this node's store and, unless wide is nil, the descendants.
+// exporter is the source of an export: this node's store and, unless wide is nil, the descendants.
 type exporter struct {
 	engine Engine
 	wide   Wide
@@ -77,16 +77,16 @@ func (e *exporter) parquet(ctx context.Context, req query.Request, file string) 
 	return err
 }
 
-// tell sends the sources, before the samples.
+// tell sends the sources before the samples.
 func (e *exporter) tell(sources []query.Source) {
 	e.head.Value = shape.SourcesLine(sources)
 	e.to.Begin(e.head)
 }
 
-// chunk is how many bytes of a file are sent at once, at least.
+// chunk is the least number of bytes of a file sent at once.
 const chunk = 32 << 10
 
-// exportCSV writes CSV; with inert no spreadsheet takes a text for a formula.
+// exportCSV writes CSV; with inert, no spreadsheet takes a string for a formula.
 func exportCSV(ctx context.Context, to io.Writer, from stream, inert bool) error {
 	out := operation.NewOutput(to)
 	out.Buf = append(make([]byte, 0, 2*chunk), "point,time,value,kind,quality\n"...)
@@ -105,17 +105,17 @@ func exportCSV(ctx context.Context, to io.Writer, from stream, inert bool) error
 	return out.Flush()
 }
 
-// exportArrow sends a stream of Arrow, batch by batch.
+// exportArrow sends an Arrow stream, batch by batch.
 func exportArrow(ctx context.Context, to io.Writer, from stream) error {
 	var out *arrowstream.Writer
 	err := from(ctx, func(run []point.Sample) error {
 		if out == nil {
-			out = arrowstream.New(to) // an error before the first sample is still a problem
+			out = arrowstream.New(to) // an error before the first sample is still answered as a problem
 		}
 		return out.Write(run)
 	})
 	if err != nil {
-		return err // a stream without an end is seen to be incomplete
+		return err // readers recognise a stream without an end as incomplete
 	}
 	if out == nil {
 		out = arrowstream.New(to)
@@ -123,7 +123,7 @@ func exportArrow(ctx context.Context, to io.Writer, from stream) error {
 	return out.Close()
 }
 
-// inertText puts an apostrophe before a text that a spreadsheet would take for a formula.
+// inertText prefixes a string that a spreadsheet would take for a formula with an apostrophe.
 func inertText(s string) string {
 	if first, _ := utf8.DecodeRuneInString(s); s != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
 		return "'" + s
@@ -160,8 +160,8 @@ func appendCSV(dst []byte, s *point.Sample, inert bool) []byte {
 	return append(dst, '\n')
 }
 
-// appendField appends a field of CSV as RFC 4180 quotes it. An empty text is quoted, to distinguish it
-// from no value.
+// appendField appends a field of CSV as RFC 4180 quotes it. An empty string is quoted, to distinguish
+// it from no value.
 func appendField(dst []byte, s string) []byte {
 	if s != "" && !strings.ContainsAny(s, "\",;\t\r\n") && s[0] != ' ' && s[len(s)-1] != ' ' {
 		return append(dst, s...)
@@ -171,7 +171,7 @@ func appendField(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// exportParquet lets the store write a file, which is sent and removed.
+// exportParquet has the store write a temporary file, and sends it.
 func (p *Part) exportParquet(ctx context.Context, req query.Request, from *exporter) (err error) {
 	dir, err := os.MkdirTemp(p.TempDir, "voltbus-export-")
 	if err != nil {
@@ -197,5 +197,6 @@ func (p *Part) exportParquet(ctx context.Context, req query.Request, from *expor
 	return nil
 }
 
-// onlyReader hides the file's way to send itself at once, so that each chunk has its deadline.
+// onlyReader hides the file's method for sending itself at once, so that each chunk has its
+// deadline.
 type onlyReader struct{ io.Reader }

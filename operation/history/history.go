@@ -13,7 +13,7 @@ import (
 	"voltbus/store"
 )
 
-// Engine answers questions about the history of this node, as package query does.
+// Engine answers queries of this node's history, as package query does.
 type Engine interface {
 	Latest(ctx context.Context, sel query.Selection) ([]point.Sample, error)
 	Range(ctx context.Context, req query.Request) (query.Answer, error)
@@ -24,13 +24,14 @@ type Engine interface {
 	ExportParquet(ctx context.Context, req query.Request, file string) (int64, error)
 }
 
-// Wide answers as an Engine does, with what descendants have and this one does not yet, as package federation does.
+// Wide answers as an Engine does, including data of descendants that this node does not have yet, as package
+// federation does.
 type Wide interface {
 	Latest(ctx context.Context, sel query.Selection) (query.Newest, error)
 	Range(ctx context.Context, req query.Request) (query.Answer, error)
 	Plot(ctx context.Context, req query.Request, pixels int) (query.Answer, error)
 	Aggregate(ctx context.Context, req query.Request, how query.Aggregation) (query.Summaries, error)
-	// Export calls begin, before emit, with what is known of other nodes.
+	// Export calls begin, before emit, with what is known about other nodes.
 	Export(ctx context.Context, req query.Request, begin func([]query.Source), emit func([]point.Sample) error) error
 	ExportParquet(ctx context.Context, req query.Request, file string) ([]query.Source, error)
 }
@@ -48,21 +49,21 @@ type (
 		From operation.Time `json:"from" api:"default=-1h" doc:"Such as 2026-01-31T12:00:00Z, now-1h, or milliseconds since 1970"`
 		To   operation.Time `json:"to" api:"default=now"`
 	}
-	// Pages takes the points of a pattern in pages.
+	// Pages splits the points of a pattern into pages.
 	Pages struct {
 		Page  int    `json:"page" api:"min=1,max=2000" doc:"With pattern: most points of one answer"`
 		After string `json:"after" doc:"The next of the page before"`
 	}
-	// Reach says whether descendants are asked, too.
+	// Reach tells whether descendants are asked, too.
 	Reach struct {
 		Local bool `json:"local" doc:"Answer from this node's store alone. Otherwise descendants are asked for what they have not sent yet, for at most two seconds (half a second for newest samples, 20 seconds for an export), and sources says how that went"`
 	}
-	// Now asks for newest samples.
+	// Now requests newest samples.
 	Now struct {
 		Selection
 		Reach
 	}
-	// Stretch asks for samples.
+	// Stretch requests samples.
 	Stretch struct {
 		Span
 		Limit  int  `json:"limit" api:"min=1,max=10000000" doc:"Most samples of a point"`
@@ -70,14 +71,14 @@ type (
 		Pages
 		Reach
 	}
-	// Drawing asks for what a plot can show.
+	// Drawing requests what a plot can show.
 	Drawing struct {
 		Span
 		Pixels int    `json:"pixels" api:"min=10,max=10000,default=800"`
 		Format string `json:"format" api:"one-of=samples|columns,default=samples" doc:"samples are pairs of time and value; columns are the same in a third of the size, for a page that draws many points"`
 		Reach
 	}
-	// Steps asks for summaries.
+	// Steps requests summaries.
 	Steps struct {
 		Span
 		Step      string   `json:"step" api:"default=1h" doc:"A number with ms, s, m, h, d, w, mo, q or y"`
@@ -86,7 +87,7 @@ type (
 		Pages
 		Reach
 	}
-	// Heat asks for a heat map.
+	// Heat requests a heat map.
 	Heat struct {
 		Pattern string         `json:"pattern" api:"max=1024"`
 		From    operation.Time `json:"from" api:"default=-1d"`
@@ -96,14 +97,14 @@ type (
 		Limit   int            `json:"limit" api:"min=1,max=1000,default=200" doc:"Most rows"`
 		After   string         `json:"after" doc:"The next of the page before"`
 	}
-	// File asks for a file of samples.
+	// File requests a file of samples.
 	File struct {
 		Span
 		Format string `json:"format" api:"one-of=csv|parquet|arrow,default=csv"`
 		Cells  string `json:"cells" api:"one-of=text" doc:"With text, points and texts in CSV that begin with = + - @ get an apostrophe before them, so that no spreadsheet takes them for a formula; numbers stay numbers"`
 		Reach
 	}
-	// Statement is one in SQL.
+	// Statement is an SQL statement.
 	Statement struct {
 		Statement string `json:"statement" api:"required" doc:"At most 32 KiB, all of which the audit log holds"`
 		Limit     int    `json:"limit" api:"min=1,max=1000000,default=10000"`
@@ -161,16 +162,16 @@ var (
 	})
 )
 
-// Part does what is asked about the history.
+// Part carries out the operations on the history.
 type Part struct {
-	Engine  Engine           // nil where there is no history
-	Wide    Wide             // nil: answers are from this node's store alone
-	SQL     store.SQL        // nil where there is none
-	TempDir string           // where a file is prepared; "" for the system's
+	Engine  Engine           // nil if there is no history
+	Wide    Wide             // nil: answers come from this node's store alone
+	SQL     store.SQL        // nil if there is none
+	TempDir string           // where files are prepared; "" for the system's
 	Now     func() time.Time // the clock
 }
 
-// Operations lists what the part does.
+// Operations lists the operations of the part.
 func (p *Part) Operations() []operation.Bound {
 	return []operation.Bound{
 		operation.BindWritten(Latest, has[Now](p), p.latest),

@@ -34,10 +34,11 @@ func has[In any](p *Part) operation.Judge[In] {
 	}
 }
 
-// wrong is an error about an argument.
+// wrong returns an error about an argument.
 func wrong(name string, err error) error { return fault.E(op, fault.Invalid, name, err) }
 
-// selection returns what of the points the caller may read: those that are named must be readable, of a pattern the others are left out.
+// selection returns the points that the caller may read: named points must all be readable; of a pattern's points the others are
+// omitted.
 func (in *Selection) selection(c *operation.Call, everything bool) (sel query.Selection, err error) {
 	if len(in.Points) > 0 {
 		sel.Points = make([]point.Path, len(in.Points))
@@ -70,7 +71,7 @@ func (in *Selection) selection(c *operation.Call, everything bool) (sel query.Se
 	return sel, err
 }
 
-// request returns what is asked for: the last hour if nothing else is said.
+// request returns the query; by default it covers the last hour.
 func (p *Part) request(c *operation.Call, in *Span) (req query.Request, err error) {
 	if req.Selection, err = in.selection(c, false); err != nil {
 		return req, err
@@ -79,7 +80,7 @@ func (p *Part) request(c *operation.Call, in *Span) (req query.Request, err erro
 	return req, err
 }
 
-// paged is request for a pattern's points in pages.
+// paged is request for pages of a pattern's points.
 func (p *Part) paged(c *operation.Call, in *Span, pages *Pages) (query.Request, error) {
 	req, err := p.request(c, in)
 	req.Page, req.After = pages.Page, point.Path(pages.After)
@@ -89,7 +90,7 @@ func (p *Part) paged(c *operation.Call, in *Span, pages *Pages) (query.Request, 
 	return req, err
 }
 
-// times reads the ends of a time.
+// times parses the ends of a period.
 func (p *Part) times(from, otherwise, to operation.Time) (begin, end time.Time, err error) {
 	now := p.Now()
 	if begin, err = query.ParseTime(string(cmp.Or(from, otherwise)), now); err != nil {

@@ -17,14 +17,14 @@ import (
 	"voltbus/point"
 )
 
-const statementTime = time.Minute // that a statement may take
+const statementTime = time.Minute // limit for a statement
 
 // timeFormat is RFC 3339 with microseconds, always in UTC.
 const timeFormat = "2006-01-02T15:04:05.000000Z"
 
 var (
 	errStatement = errors.New("is empty; write a SELECT")
-	errEnough    = errors.New("the limit is reached") // ends a statement early, never shown
+	errEnough    = errors.New("the limit is reached") // ends a statement early; never shown
 )
 
 // mayState checks that there is a statement, and an engine that can run it. The audit log records it from here on.
@@ -35,11 +35,11 @@ func (p *Part) mayState(_ context.Context, c *operation.Call, in *Statement) err
 	case in.Statement == "":
 		return fault.E("sql.query", fault.Invalid, "statement", errStatement)
 	}
-	c.Did("", tell(in.Statement)) // unless it runs
+	c.Did("", tell(in.Statement)) // replaced if it runs
 	return tellable(in.Statement)
 }
 
-// statement runs a read-only statement and sends its rows as lines of JSON as they come.
+// statement runs a read-only statement and sends its rows as lines of JSON as they arrive.
 func (p *Part) statement(ctx context.Context, c *operation.Call, in *Statement, to operation.Stream) error {
 	began, told := p.Now(), statementTold{Statement: in.Statement}
 	ctx, cancel := context.WithTimeout(ctx, statementTime)
@@ -48,16 +48,16 @@ func (p *Part) statement(ctx context.Context, c *operation.Call, in *Statement, 
 	err := p.SQL.SQL(ctx, in.Statement, rows.columns, rows.row)
 	told.Rows, told.Bytes, told.Seconds = rows.rows, rows.octets, p.Now().Sub(began).Seconds()
 	if err != nil && rows.begun && !errors.Is(err, errEnough) {
-		told.Failed = fault.KindOf(err).String() // the answer has begun, so that it counts as given
+		told.Failed = fault.KindOf(err).String() // the answer has begun, so the request counts as answered
 	}
 	c.Did("", told)
 	return rows.finish(err)
 }
 
-// A statement that runs stands in the audit log as a whole, so that nothing in it is hidden by what stands around it.
+// The audit log holds a statement that ran in full, so that no part of it can be hidden by the text around it.
 const (
 	maxStatement = 32 << 10 // bytes
-	quotedRoom   = 48 << 10 // bytes of it as the audit log writes it, which escapes some characters
+	quotedRoom   = 48 << 10 // bytes of it in the audit log, which escapes some characters
 )
 
 var errLongStatement = fmt.Errorf("has more than %d KiB, or very many characters that JSON escapes; ask for patterns or ranges instead of lists", maxStatement>>10)
@@ -71,7 +71,7 @@ func tellable(text string) error {
 	return nil
 }
 
-// Cost is what the audit log takes of a statement, in bytes. It implements operation.Costly.
+// Cost is the size of a statement in the audit log, in bytes. It implements operation.Costly.
 func (in *Statement) Cost() int { return len(in.Statement) }
 
 // statementTold is what the audit log records of a statement.
@@ -85,11 +85,11 @@ type statementTold struct {
 	Failed    string  `json:"failed,omitempty"`
 }
 
-// toldStatement is how many bytes of the beginning and of the end of a statement that did not run the audit log holds.
+// toldStatement is how many bytes of the beginning and of the end of a statement that did not run the audit log keeps.
 const toldStatement = 500
 
-// tell returns what the audit log records of a statement that did not run: of a long one the beginning, the end, the length and
-// the SHA-256.
+// tell returns the audit record of a statement that did not run: for a long one the beginning, the end, the length and the
+// SHA-256.
 func tell(text string) statementTold {
 	if len(text) <= 2*toldStatement {
 		return statementTold{Statement: text}
@@ -107,7 +107,7 @@ type rowWriter struct {
 	to     operation.Stream
 	begun  bool
 	rows   int
-	octets int // of the rows
+	octets int // bytes of rows
 	limit  int
 }
 

@@ -11,7 +11,7 @@ import (
 	"voltbus/query"
 )
 
-// mostGrown is for how many samples room is made at once.
+// mostGrown is the largest number of samples for which memory is reserved at once.
 const mostGrown = 1000
 
 func writeLatest(out *operation.Output, n *query.Newest) error {
@@ -31,7 +31,7 @@ func writeLatest(out *operation.Output, n *query.Newest) error {
 	return nil
 }
 
-// seriesForm is how an answer with series is written.
+// seriesForm is the format of an answer with series.
 type seriesForm struct {
 	plot    bool // an answer.Plot, not an answer.Range
 	columns bool // with columns instead of tuples
@@ -88,8 +88,8 @@ func tuples(o *operation.Output, samples []point.Sample) error {
 	return nil
 }
 
-// asColumns writes the samples of a series as columns, which are a third of the bytes of tuples, and
-// less for the reader to build.
+// asColumns writes the samples of a series as columns, which take a third of the bytes of tuples and
+// are cheaper to parse.
 func asColumns(o *operation.Output, samples []point.Sample) error {
 	o.Buf = append(o.Buf, `"columns":{"times":[`...)
 	times(o, samples)
@@ -109,7 +109,7 @@ func asColumns(o *operation.Output, samples []point.Sample) error {
 	return nil
 }
 
-// times writes the first time, then each step with how often it comes in a row.
+// times writes the first time, then each step with its number of repetitions.
 func times(o *operation.Output, samples []point.Sample) {
 	if len(samples) == 0 {
 		return
@@ -137,8 +137,8 @@ func millis(o *operation.Output, micros int64) {
 	o.Buf = strconv.AppendFloat(o.Buf, float64(micros)/1000, 'f', -1, 64)
 }
 
-// qualities writes the runs of samples that are not good: the place of the first, how many, and
-// their quality.
+// qualities writes the runs of samples whose quality is not good: the index of the first, their
+// number and their quality.
 func qualities(o *operation.Output, samples []point.Sample) {
 	comma := false
 	for i := 0; i < len(samples); {

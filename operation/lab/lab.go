@@ -1,4 +1,4 @@
-// Package lab declares and carries out the operations on the lab, which runs experiments on the machine of a node.
+// Package lab declares and carries out the operations on the lab, which runs experiments on a node's machine.
 package lab
 
 import (
@@ -11,8 +11,8 @@ import (
 	"voltbus/operation"
 )
 
-// Lab runs experiments, each in a process of its own, and keeps what they found. Methods that take
-// the id of a run fail with fault.NotFound for one that there is not.
+// Lab runs experiments, each in a process of its own, and keeps their results. Methods that take
+// the id of a run fail with fault.NotFound for an unknown one.
 type Lab interface {
 	Experiments(ctx context.Context) []answer.LabExperiment
 	// Runs lists the newest runs first.
@@ -21,9 +21,10 @@ type Lab interface {
 	Start(ctx context.Context, order answer.LabOrder) (answer.LabRun, error)
 	// Result returns a run, a finished one with its result.
 	Result(ctx context.Context, id string) (answer.LabRun, error)
-	// Stop ends a run and waits until nothing of it is left; a finished one it removes.
+	// Stop ends a run and waits until all its processes have ended; it removes a finished run.
 	Stop(ctx context.Context, id string) error
-	// Capacity returns what this machine was found to carry; fault.NotFound if it was not measured.
+	// Capacity returns the measured capacity of this machine; fault.NotFound if it was not
+	// measured.
 	Capacity(ctx context.Context) (json.RawMessage, error)
 }
 
@@ -63,12 +64,12 @@ var (
 	})
 )
 
-// Part does what is asked of the lab.
+// Part carries out the operations on the lab.
 type Part struct {
 	Lab Lab // nil for a node without one
 }
 
-// Operations lists what the part does.
+// Operations lists the operations of the part.
 func (p *Part) Operations() []operation.Bound {
 	list := []operation.Bound{
 		operation.Bind(Experiments, nil, p.experiments), operation.Bind(Runs, nil, p.runs), operation.Bind(Start, nil, p.start),
@@ -104,7 +105,7 @@ func (p *Part) stop(ctx context.Context, c *operation.Call, in *Run) (operation.
 	return operation.None{}, p.Lab.Stop(ctx, in.ID)
 }
 
-// capacity passes on what was measured as it was written; null for nothing, so that a caller that polls does not get an error each time.
+// capacity returns the measurements as recorded; null for none, so that a polling caller does not get an error each time.
 func (p *Part) capacity(ctx context.Context, _ *operation.Call, _ *struct{}) (operation.Written, error) {
 	found, err := p.Lab.Capacity(ctx)
 	if fault.Is(err, fault.NotFound) {

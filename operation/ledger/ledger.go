@@ -11,13 +11,13 @@ import (
 
 // Ledger gives the account of all samples.
 type Ledger interface {
-	// Ledger is about this node.
+	// Ledger covers this node.
 	Ledger(ctx context.Context) (answer.Ledger, error)
 	// LedgerBelow covers the descendants, too.
 	LedgerBelow(ctx context.Context) (answer.Ledger, error)
 }
 
-// Reach says which nodes are meant.
+// Reach tells which nodes are meant.
 type Reach struct {
 	Local bool `json:"local" doc:"Only this node"`
 }
@@ -30,12 +30,12 @@ var Get = operation.Declare[Reach, answer.Ledger](operation.Spec{
 		"Children are asked when somebody looks, for a few seconds at most; of one that does not answer it is what it said last, marked as old.",
 })
 
-// Part does what is asked about the account.
+// Part carries out the operations on the ledger.
 type Part struct {
-	Ledger Ledger // nil where there is none
+	Ledger Ledger // nil if there is none
 }
 
-// Operations lists what the part does.
+// Operations lists the operations of the part.
 func (p *Part) Operations() []operation.Bound {
 	return []operation.Bound{operation.Bind(Get, nil, p.get)}
 }
@@ -53,7 +53,7 @@ func (p *Part) get(ctx context.Context, _ *operation.Call, in *Reach) (answer.Le
 	return l, err
 }
 
-// some makes an empty list of none, so that JSON says [] and not null.
+// some turns a nil list into an empty one, so that JSON has [] and not null.
 func some[T any](list []T) []T {
 	if list == nil {
 		return []T{}

@@ -15,7 +15,7 @@ import (
 	"voltbus/operation"
 )
 
-// Billing asks for the determinants of a bill.
+// Billing requests the determinants of a bill.
 type Billing struct {
 	Meter        string `json:"meter" api:"query,max=64" doc:"The meter; or else servicePoint"`
 	ServicePoint string `json:"servicePoint" api:"query,max=64" doc:"All meters that were at this service point"`
@@ -36,12 +36,12 @@ var Bill = operation.Declare[Billing, answer.MeterBill](operation.Spec{
 	Result:  "Consumption and demand by period of the tariff, net metering, and registers at the bill dates; quantities, no money",
 })
 
-// Tariffs are the names of the shared documents that hold tariffs, before the name of the tariff.
+// Tariffs is the prefix of the shared documents that hold tariffs; the name of the tariff follows.
 const Tariffs = "metering/tariffs/"
 
 func (p *Part) bill(ctx context.Context, _ *operation.Call, in *Billing) (answer.MeterBill, error) {
 	const op = "meter.bill"
-	q := bill.Query{Meter: in.Meter, ServicePoint: in.ServicePoint, Channel: in.Channel, Export: in.Export, Zone: p.Zone, Known: p.Now().Add(time.Hour)} // moments of recording are rounded up
+	q := bill.Query{Meter: in.Meter, ServicePoint: in.ServicePoint, Channel: in.Channel, Export: in.Export, Zone: p.Zone, Known: p.Now().Add(time.Hour)} // times of recording are rounded up
 	var err error
 	if q.From, err = p.firstMoment(op, "from", in.From); err != nil {
 		return answer.MeterBill{}, err
@@ -72,7 +72,7 @@ func (p *Part) bill(ctx context.Context, _ *operation.Call, in *Billing) (answer
 	return out, nil
 }
 
-// mostBilled is the longest time of a bill: a year, and what bill dates are moved by.
+// mostBilled is the longest period of a bill: a year, plus the margin by which bill dates move.
 const mostBilled = 400 * 24 * time.Hour
 
 var errLongBill = errors.New("more than 400 days: ask for shorter bills")
@@ -102,7 +102,7 @@ func (p *Part) tariff(ctx context.Context, name string) (*billing.Tariff, int, e
 	return t, version, nil
 }
 
-// billed writes a result as it is answered.
+// billed converts a result to the answer.
 func billed(out *answer.MeterBill, r *bill.Result) {
 	out.Unit, out.Stray, out.Meters = r.Unit, r.Stray, r.Meters
 	out.Periods = make([]answer.MeterPeriod, len(r.Use))

@@ -16,14 +16,14 @@ import (
 	"voltbus/operation/metering/account"
 )
 
-// router does in a cluster what is asked of a node.
+// router carries out the operations of a node in a cluster.
 type router struct{ *Part }
 
-// inCluster returns the operations of a member of a cluster, of those that a node alone does: what is about one meter is asked of the member
-// that keeps it, and everything else of all. What is left as it is concerns this node alone.
+// inCluster returns the operations of a member of a cluster, from those of a single node: operations on one meter go to the member that
+// keeps it, and all others to every member. Operations that are left as they are concern this node alone.
 func (p *router) inCluster(alone []operation.Bound) []operation.Bound {
 	p.local = operation.NewTable(func(ctx context.Context, e operation.Entry) {
-		if e.Caller.Member != "" && p.Tell != nil { // what somebody of this node asks for is told by who asked
+		if e.Caller.Member != "" && p.Tell != nil { // what a caller of this node does is audited where it was requested
 			p.Tell(ctx, e)
 		}
 	}, alone, p.among())
@@ -41,7 +41,7 @@ func (p *router) inCluster(alone []operation.Bound) []operation.Bound {
 	return out
 }
 
-// together lists what takes other members.
+// together lists the operations that involve other members.
 func (p *router) together() []operation.Bound {
 	return []operation.Bound{
 		operation.Bind(Register, nil, p.registerSplit), operation.Bind(List, nil, p.listAll), operation.Bind(Get, nil, p.getThere),
@@ -56,7 +56,7 @@ func (p *router) together() []operation.Bound {
 }
 
 // registerSplit registers each meter at the members that keep it. A meter that one of them does not register is refused, and can be registered
-// again.
+// again later.
 func (p *router) registerSplit(ctx context.Context, c *operation.Call, in *Registration) (answer.MeterRegistered, error) {
 	c.Did(strconv.Itoa(len(in.Meters))+" meters", nil)
 	share := map[string][]int{} // indices, by member
@@ -102,7 +102,7 @@ func (p *router) registerSplit(ctx context.Context, c *operation.Call, in *Regis
 	return out, nil
 }
 
-// without lists the members that have no share.
+// without lists the members without a share.
 func without(names []string, share map[string][]int) (list []string) {
 	for _, name := range names {
 		if len(share[name]) == 0 {
@@ -112,7 +112,7 @@ func without(names []string, share map[string][]int) (list []string) {
 	return list
 }
 
-// responsible returns which member answers for a meter if some do not.
+// responsible returns which member answers for a meter if some do not respond.
 func (p *router) responsible(meter string, without []string) string {
 	for _, name := range p.Cluster.Holders(meter) {
 		if !slices.Contains(without, name) {
@@ -122,7 +122,7 @@ func (p *router) responsible(meter string, without []string) string {
 	return ""
 }
 
-// pages says which part of a list that goes through one member after another is asked of a member: behind the meter after, which another
+// pages says which part of a list that visits one member after another is requested from a member: after the meter after, which another
 // member may keep.
 func (p *router) pages(after, member string, without []string) (behind string, passed bool) {
 	if after == "" {
@@ -139,7 +139,7 @@ func (p *router) pages(after, member string, without []string) (behind string, p
 	return after, false
 }
 
-// listAll goes through the members, one after another.
+// listAll visits the members one after another.
 func (p *router) listAll(ctx context.Context, c *operation.Call, in *Page) (answer.Meters, error) {
 	list, told, err := inquire(p, c, List).gather(ctx, func(member string, without []string) *Page {
 		page := *in
@@ -180,7 +180,7 @@ func (p *router) readingsThere(ctx context.Context, c *operation.Call, in *Span)
 	return out, err
 }
 
-// missingAll adds up what is missing, and lists it member by member.
+// missingAll sums up the missing readings, and lists them member by member.
 func (p *router) missingAll(ctx context.Context, c *operation.Call, in *Lacking) (answer.MeterMissing, error) {
 	list, told, err := inquire(p, c, Missing).gather(ctx, func(member string, without []string) *Lacking {
 		page := *in
@@ -254,7 +254,8 @@ func (p *router) editThere(ctx context.Context, c *operation.Call, in *Edit) (op
 	return inquire(p, c, EditReading).atHolders(ctx, in, in.Meter)
 }
 
-// validateAll has all members validate what they keep. One that has no readings of the day has nothing to validate, if another has some.
+// validateAll has all members validate their readings. A member without readings of the day has nothing to validate, if another has
+// some.
 func (p *router) validateAll(ctx context.Context, c *operation.Call, in *Validation) (answer.MeterJudgement, error) {
 	c.Did(in.Day, nil)
 	list := inquire(p, c, Validate).everybody(ctx, func(string, []string) *Validation { return in }, nil)
@@ -278,7 +279,7 @@ func (p *router) validateAll(ctx context.Context, c *operation.Call, in *Validat
 
 var errMemberPlaces = errors.New("not every member of the cluster answers, so it is not known which meters were there")
 
-// installed returns which meters were at a service point, whichever members keep them.
+// installed returns the meters that were at a service point, whichever members keep them.
 func (p *router) installed(ctx context.Context, c *operation.Call, servicePoint string) ([]meter.Installation, error) {
 	list, told, err := inquire(p, c, installations).gather(ctx, func(string, []string) *atPoint { return &atPoint{servicePoint} })
 	if err != nil {
@@ -308,7 +309,7 @@ func missingMember(told *answer.MeterAnswered) string {
 	return ""
 }
 
-// exchangeThere exchanges meters that the same or different members keep. It may be repeated.
+// exchangeThere exchanges meters kept by the same or different members. It may be repeated.
 func (p *router) exchangeThere(ctx context.Context, c *operation.Call, in *Replacement) (operation.None, error) {
 	const op = "meter.exchange"
 	c.Did(in.ServicePoint, map[string]string{"meter": in.Meter, "at": in.At})
@@ -355,7 +356,8 @@ func exchangeFailed(member string, in *Replacement, got part[operation.None]) er
 	return fault.E("meter.exchange", fault.Unavailable, in.ServicePoint, fmt.Errorf("the member %s of the cluster does not answer; exchange the meters again when it does: %s", member, words(got.err)))
 }
 
-// leaving returns the meter that another one replaces at a moment: the one that is there, or that left it when the other came.
+// leaving returns the meter that another one replaces at a moment: the one installed, or the one removed when the other was
+// installed.
 func leaving(all []meter.Installation, fresh string, at time.Time) string {
 	for _, i := range all {
 		if i.Meter != fresh && (i.To.IsZero() && i.From.Before(at) || i.To.Equal(at)) {
@@ -365,29 +367,29 @@ func leaving(all []meter.Installation, fresh string, at time.Time) string {
 	return ""
 }
 
-// stands reports whether a meter has not left its place.
+// stands reports whether a meter is still in its place.
 func stands(all []meter.Installation, id string, at time.Time) bool {
 	return !slices.ContainsFunc(all, func(i meter.Installation) bool { return i.Meter == id && i.To.Equal(at) })
 }
 
-// billAll computes a bill here, of readings that any member keeps.
+// billAll computes a bill here, from readings that any members keep.
 func (p *router) billAll(ctx context.Context, c *operation.Call, in *Billing) (answer.MeterBill, error) {
 	return p.everywhere(c).bill(ctx, c, in)
 }
 
-// greenButtonThere writes readings that any member keeps.
+// greenButtonThere writes readings that any members keep.
 func (p *router) greenButtonThere(ctx context.Context, c *operation.Call, in *Customer, to operation.Stream) error {
 	return p.everywhere(c).greenButton(ctx, c, in, to)
 }
 
-// exportAll writes readings that any member keeps.
+// exportAll writes readings that any members keep.
 func (p *router) exportAll(ctx context.Context, c *operation.Call, in *File, to operation.Stream) error {
 	return p.everywhere(c).export(ctx, c, in, to)
 }
 
 var errEventPages = errors.New("is of one member, and a cluster has several: leave it out, and give from and to")
 
-// eventsAll lists events that any member took, each once.
+// eventsAll lists the events that any members received, each once.
 func (p *router) eventsAll(ctx context.Context, c *operation.Call, in *Happened) (answer.MeterEvents, error) {
 	if in.After != 0 {
 		return answer.MeterEvents{}, fault.E(ListEvents.Name, fault.Invalid, "after", errEventPages)
@@ -416,7 +418,7 @@ func (p *router) eventsAll(ctx context.Context, c *operation.Call, in *Happened)
 
 var errProgressCopies = errors.New("is not counted in a cluster with copies: ask for what is missing of the day instead")
 
-// progressAll adds up how far a day is at all members.
+// progressAll sums up the progress of a day at all members.
 func (p *router) progressAll(ctx context.Context, c *operation.Call, in *LocalDay) (account.MeterProgress, error) {
 	if p.Cluster.Copies() > 1 {
 		return account.MeterProgress{}, fault.E(Progress.Name, fault.Unavailable, in.Day, errProgressCopies)
@@ -436,7 +438,7 @@ func (p *router) progressAll(ctx context.Context, c *operation.Call, in *LocalDa
 	return out, nil
 }
 
-// addProgress adds counts of the same day by the same hours.
+// addProgress adds the counts of the same hours of a day.
 func addProgress(out, one *account.MeterProgress) {
 	for k := range min(len(out.Hours), len(one.Hours)) {
 		to, h := &out.Hours[k], &one.Hours[k]
@@ -448,7 +450,7 @@ func addProgress(out, one *account.MeterProgress) {
 	}
 }
 
-// MeterOf returns the meter that another member answers with.
+// MeterOf returns the meter in another member's answer.
 func MeterOf(e *answer.MeterEntry) (meter.Meter, error) {
 	r, err := registration(e)
 	return r.Meter, err

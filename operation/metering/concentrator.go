@@ -11,19 +11,19 @@ import (
 	"voltbus/operation/metering/account"
 )
 
-// Nothing is no argument.
+// Nothing is the arguments of operations without any.
 type Nothing struct{}
 
-// Concentrators is the operation that says what concentrators do.
+// Concentrators is the operation that reports on concentrators.
 var Concentrators = operation.Declare[Nothing, answer.MeterConcentrators](operation.Spec{
 	Name: "meter.concentrators", ID: "listMeterConcentrators", HTTP: "GET /metering/concentrators", Role: identity.Viewer, Remote: true,
 	Summary: "Tell what this node does as a concentrator of meters", Result: "What it took, sent and still has; none if the node is no concentrator",
 })
 
-// Concentrator reports the state of a concentrator, and has it send again.
+// Concentrator reports the state of a concentrator, and makes it send again.
 type Concentrator interface {
 	Concentrates(now time.Time) answer.MeterConcentrator
-	// SendAgain sends readings of the log again, see delivery.Delivery.
+	// SendAgain sends readings in the log again, see delivery.Delivery.
 	SendAgain(ctx context.Context, s delivery.Span) (SentAgain, error)
 }
 
@@ -35,7 +35,7 @@ func (p *Part) concentrators(context.Context, *operation.Call, *Nothing) (answer
 	return out, nil
 }
 
-// SentAgain is what came of sending readings again.
+// SentAgain is the outcome of sending readings again.
 type SentAgain struct {
 	Sent     int                    `json:"sent" doc:"Readings that a system took, or had"`
 	Refused  int                    `json:"refused" doc:"Readings that a system refused"`
@@ -46,14 +46,14 @@ type SentAgain struct {
 	Reason   string                 `json:"reason,omitempty" doc:"Why no system took the readings behind that place"`
 }
 
-// Recover is the operation that has a concentrator send readings again.
+// Recover is the operation that makes a concentrator send readings again.
 var Recover = operation.Declare[account.ToSend, SentAgain](operation.Spec{
 	Name: "meter.recover", ID: "recoverMeterReadings", HTTP: "POST /metering/recover", Role: identity.Operator, Remote: true, Audited: true, Body: smallBody, Waits: true, Wait: 2 * time.Minute,
 	Summary: "Have this concentrator send readings again that are still in its log", Result: "What was sent within a minute, and whether there is more",
 	Doc: "For readings that a metering data system refused or lost. Those that it has are not stored twice.",
 })
 
-// sendFor is how long readings are sent again before the answer comes.
+// sendFor is how long a request to send readings again runs before it is answered.
 const sendFor = time.Minute
 
 func sendAgain(ctx context.Context, p *Part, c *operation.Call, in *account.ToSend) (SentAgain, error) {

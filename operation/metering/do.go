@@ -17,7 +17,7 @@ import (
 	"voltbus/point"
 )
 
-// instant reads a time of an argument.
+// instant parses a time of an argument.
 func instant(op, field, text string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
@@ -26,7 +26,7 @@ func instant(op, field, text string) (time.Time, error) {
 	return t, nil
 }
 
-// invalid says that a field of an argument is wrong.
+// invalid returns an error about a field of an argument.
 func invalid(op, field string, err error) error { return fault.E(op, fault.Invalid, field, err) }
 
 func (p *Part) register(ctx context.Context, c *operation.Call, in *Registration) (answer.MeterRegistered, error) {
@@ -53,7 +53,7 @@ func (p *Part) register(ctx context.Context, c *operation.Call, in *Registration
 	return out, nil
 }
 
-// registration reads a meter as a person writes it.
+// registration parses a meter in the form that people write.
 func registration(e *answer.MeterEntry) (store.Registration, error) {
 	r := store.Registration{Meter: meter.Meter{ID: e.ID}, ServicePoint: e.ServicePoint, Premises: e.Premises}
 	if e.From != nil {
@@ -135,7 +135,7 @@ func (p *Part) get(ctx context.Context, _ *operation.Call, in *ID) (answer.Meter
 	return shown(&m), nil
 }
 
-// record takes readings. What cannot be read is refused one by one, too.
+// record accepts readings. Those that cannot be parsed are refused individually, too.
 func (p *Part) record(ctx context.Context, c *operation.Call, in *Bulk) (answer.MeterTaken, error) {
 	out := answer.MeterTaken{Refused: []answer.MeterRefusal{}}
 	list := make([]meter.Reading, 0, len(in.Readings))
@@ -174,7 +174,7 @@ func reading(e *answer.MeterReadingIn) (r meter.Reading, err error) {
 	return r, err
 }
 
-// mayReadChannel judges an agent by its grants: a channel is read as the point meters/<meter>/<channel>.
+// mayReadChannel checks an agent's grants: a channel is read as the point meters/<meter>/<channel>.
 func mayReadChannel(_ context.Context, c *operation.Call, in *Span) error {
 	path := store.PathOf(store.ChannelKey{Meter: in.Meter, Channel: in.Channel})
 	_, keep, err := c.Reads(point.Pattern(path))
@@ -194,7 +194,7 @@ func (p *Part) readings(ctx context.Context, _ *operation.Call, in *Span) (answe
 	if err != nil {
 		return answer.MeterReadings{}, err
 	}
-	known := p.Now().Add(time.Hour) // moments of recording are rounded up
+	known := p.Now().Add(time.Hour) // times of recording are rounded up
 	if in.KnownAt != "" {
 		if known, err = instant(op, "knownAt", in.KnownAt); err != nil {
 			return answer.MeterReadings{}, err

@@ -13,7 +13,7 @@ import (
 	"voltbus/operation"
 )
 
-// Events takes in events.
+// Events accepts events.
 type Events interface {
 	TakeEvents(ctx context.Context, sender, under string, list []meter.Event) (gate.Taken, error)
 }
@@ -24,7 +24,7 @@ type (
 	Reports struct {
 		Events []answer.MeterEventIn `json:"events" api:"required" doc:"meter, at, kind (such as last-gasp) or code of IEC 61968-9 (such as 3.26.0.85), severity, detail"`
 	}
-	// Happened asks for events.
+	// Happened requests events.
 	Happened struct {
 		Meter string   `json:"meter" api:"max=64" doc:"Only those of this meter"`
 		Kinds []string `json:"kinds" api:"query" doc:"Only those of these kinds, such as last-gasp"`

@@ -13,7 +13,7 @@ import (
 	"voltbus/operation"
 )
 
-// distant is the readings of all members, for a bill.
+// distant provides the readings of all members for a bill.
 type distant struct {
 	part *router
 	call *operation.Call
@@ -69,13 +69,14 @@ func stageOf(name string) (meter.Stage, error) {
 
 var errVersion = errors.New("another member of the cluster answers with a version of a stage or status that is not known: run the same release at all members")
 
-// everywhere is the store of this member, whose readings are those of all.
+// everywhere is the store of this member, extended to the readings of all.
 type everywhere struct {
 	Store
 	distant
 }
 
-// everywhere returns a part that does for a caller with the readings of all members what a node does with its own.
+// everywhere returns a part that works for a caller on the readings of all members as a single node does on its
+// own.
 func (p *router) everywhere(c *operation.Call) *Part {
 	all := *p.Part
 	all.Store = &everywhere{p.Store, distant{p, c}}
@@ -87,7 +88,8 @@ func (e *everywhere) Meter(ctx context.Context, id string) (meter.Meter, error) 
 	return e.distant.Meter(ctx, id)
 }
 
-// Meters implements Store. It fails if a member does not answer: who reads a file does not see what it lacks.
+// Meters implements Store. It fails if a member does not answer: the reader of a file would not see what is
+// missing.
 func (e *everywhere) Meters(ctx context.Context, after string, limit int) ([]meter.Meter, error) {
 	got, err := e.part.listAll(ctx, e.call, &Page{After: after, Limit: limit})
 	if err == nil && !got.Cluster.Complete {

@@ -18,7 +18,7 @@ import (
 	"voltbus/operation"
 )
 
-// File asks for the readings of many meters.
+// File requests the readings of many meters.
 type File struct {
 	Meters   string `json:"meters" api:"query,max=64,default=*" doc:"Which meters: a pattern of their ids with *, ? and [a-z], such as 1EMH*"`
 	Channel  int    `json:"channel" api:"min=0,max=65535,default=0" doc:"Only this channel of each; 0 for all"`
@@ -46,7 +46,7 @@ type Files interface {
 	Parquet(ctx context.Context, fill func(io.Writer) error, w io.Writer) error
 }
 
-// columns returns those of exported readings.
+// columns returns the columns of exported readings.
 func columns() []string {
 	return []string{"meter", "channel", "end", "value", "unit", "stage", "status", "recorded", "who", "rule", "reason"}
 }
@@ -126,10 +126,10 @@ func (p *Part) meterRows(ctx context.Context, m *meter.Meter, in *File, of windo
 	return nil
 }
 
-// rows is a table on its way.
+// rows is a table being written.
 type rows struct{ to *csv.Writer }
 
-func (r *rows) put(values ...string) { _ = r.to.Write(values) } // the writer remembers what went wrong
+func (r *rows) put(values ...string) { _ = r.to.Write(values) } // the writer keeps its first error
 
 func (r *rows) end() error {
 	if r.to.Flush(); r.to.Error() != nil {

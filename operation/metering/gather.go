@@ -14,7 +14,7 @@ import (
 	"voltbus/operation/metering/account"
 )
 
-// part is what one member answered.
+// part is the answer of one member.
 type part[Out any] struct {
 	member string
 	out    Out
@@ -22,7 +22,7 @@ type part[Out any] struct {
 	away   bool // it did not answer: err says why
 }
 
-// inquiry is an operation that is asked of members for a caller.
+// inquiry is an operation requested from members for a caller.
 type inquiry[In, Out any] struct {
 	router    *router
 	call      *operation.Call
@@ -33,7 +33,7 @@ func inquire[In, Out any](p *router, c *operation.Call, o operation.Operation[In
 	return &inquiry[In, Out]{p, c, o}
 }
 
-// asked has one member do the operation, which may be this one.
+// asked has one member, possibly this one, carry out the operation.
 func (q *inquiry[In, Out]) asked(ctx context.Context, in *In, member string, without []string) part[Out] {
 	p, c, o := q.router, q.call, &q.operation
 	out := part[Out]{member: member}
@@ -53,7 +53,7 @@ func (q *inquiry[In, Out]) asked(ctx context.Context, in *In, member string, wit
 	} else {
 		var got account.MeterMemberAnswer
 		got, err = p.Cluster.Ask(ctx, member, MemberRequest{
-			Operation: o.Name, Arguments: text, Caller: c.Name, Role: max(c.Role, o.Role).String(), // who may ask was judged here
+			Operation: o.Name, Arguments: text, Caller: c.Name, Role: max(c.Role, o.Role).String(), // the caller's rights were checked here
 			Digest: p.Cluster.Digest(), Without: without,
 		})
 		out.away = err != nil
@@ -70,8 +70,8 @@ func (q *inquiry[In, Out]) asked(ctx context.Context, in *In, member string, wit
 	return out
 }
 
-// gather asks all members at once, each with arguments of its own. Where there are copies, those who keep them are asked anew without the
-// members that do not answer. The first error of a member that did answer is returned.
+// gather asks all members at once, each with its own arguments. If there are copies, the members that keep them are asked again on behalf
+// of those that do not answer. It returns the first error of a member that did answer.
 func (q *inquiry[In, Out]) gather(ctx context.Context, in func(member string, without []string) *In) ([]part[Out], *answer.MeterAnswered, error) {
 	p := q.router
 	var away []part[Out]
@@ -109,7 +109,7 @@ func (q *inquiry[In, Out]) gather(ctx context.Context, in func(member string, wi
 	return list, told, nil
 }
 
-// everybody asks all members but some, and returns their answers in the order of the members.
+// everybody asks all members except some, and returns their answers in the order of the members.
 func (q *inquiry[In, Out]) everybody(ctx context.Context, in func(member string, without []string) *In, without []string) []part[Out] {
 	var names []string
 	for _, name := range q.router.Cluster.Names() {
@@ -126,7 +126,7 @@ func (q *inquiry[In, Out]) everybody(ctx context.Context, in func(member string,
 	return list
 }
 
-// words is an error without the operation in which it came up.
+// words returns an error without the operation in which it occurred.
 func words(err error) string {
 	if e, is := errors.AsType[*fault.Error](err); is && e.Err != nil {
 		return e.Err.Error()
@@ -134,7 +134,7 @@ func words(err error) string {
 	return err.Error()
 }
 
-// fromHolder asks the owner of a meter, and if it does not answer the member with the copy.
+// fromHolder asks the owner of a meter and, if it does not answer, the member with the copy.
 func (q *inquiry[In, Out]) fromHolder(ctx context.Context, in *In, meter string) (out Out, told *answer.MeterAnswered, err error) {
 	told = &answer.MeterAnswered{Members: []answer.MeterAnswerer{}}
 	var without []string
@@ -156,8 +156,8 @@ func notAnswered(op, member, meter string, err error) error {
 	return fault.E(op, fault.Unavailable, meter, fmt.Errorf("the member %s of the cluster, which keeps this meter, does not answer: %s", member, words(err)))
 }
 
-// atHolders has all members do something that keep a meter, those with copies first: if one of them does not answer, the owner did nothing
-// yet, and who asks repeats it.
+// atHolders has all members that keep a meter do something, those with copies first: if one of them does not answer, the owner has done
+// nothing yet, and the caller repeats it.
 func (q *inquiry[In, Out]) atHolders(ctx context.Context, in *In, meter string) (out Out, err error) {
 	for _, name := range slices.Backward(q.router.Cluster.Holders(meter)) {
 		got := q.asked(ctx, in, name, nil)

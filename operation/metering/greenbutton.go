@@ -15,7 +15,7 @@ import (
 	"voltbus/operation"
 )
 
-// Customer asks for readings as the customer gets them.
+// Customer requests readings in the form for the customer.
 type Customer struct {
 	Meter   string `json:"meter" api:"query,required,max=64" doc:"Its id"`
 	Channel int    `json:"channel" api:"min=0,max=65535,default=0" doc:"Only this channel; 0 for all"`
@@ -35,10 +35,10 @@ var GreenButton = operation.Declare[Customer, operation.None](operation.Spec{
 
 var errBackwards = errors.New("to must be later than from")
 
-// window is a time, as it was known at a moment.
+// window is a period, as known at a given time.
 type window struct{ from, to, known time.Time }
 
-// window reads the times of a request.
+// window parses the times of a request.
 func (p *Part) window(op, from, to, known string) (w window, err error) {
 	if w.from, err = instant(op, "from", from); err != nil {
 		return w, err
@@ -49,7 +49,7 @@ func (p *Part) window(op, from, to, known string) (w window, err error) {
 	if !w.from.Before(w.to) {
 		return w, fault.E(op, fault.Invalid, "to", errBackwards)
 	}
-	w.known = p.Now().Add(time.Hour) // moments of recording are rounded up
+	w.known = p.Now().Add(time.Hour) // times of recording are rounded up
 	if known != "" {
 		w.known, err = instant(op, "knownAt", known)
 	}
@@ -88,7 +88,7 @@ func (p *Part) greenButton(ctx context.Context, _ *operation.Call, in *Customer,
 	return nil
 }
 
-// writeChannel writes a channel that has readings. They are read twice: first for the power of ten that all have in common.
+// writeChannel writes a channel that has readings. They are read twice: first for their common power of ten.
 func (p *Part) writeChannel(ctx context.Context, w *greenbutton.Writer, m *meter.Meter, c *meter.Channel, of window) error {
 	r := channelReader{store: p.Store, key: store.ChannelKey{Meter: m.ID, Channel: c.Number}, long: c.Interval == 0 || c.Interval >= time.Minute}
 	var scale greenbutton.Scale
@@ -121,7 +121,7 @@ func only(channels []meter.Channel, number int) []meter.Channel {
 	return nil
 }
 
-// fileName leaves of a name what every system takes.
+// fileName keeps those characters of a name that every system accepts.
 func fileName(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {
@@ -131,20 +131,21 @@ func fileName(s string) string {
 	}, s)
 }
 
-// histories is what readings are read from.
+// histories is the source of readings.
 type histories interface {
 	History(ctx context.Context, key store.ChannelKey, from, to time.Time) (*meter.History, error)
 }
 
-// channelReader reads the readings of a channel in pieces, so that memory does not grow with the time.
+// channelReader reads the readings of a channel in pieces, so that memory does not grow with the
+// period.
 type channelReader struct {
 	store histories
 	key   store.ChannelKey
-	long  bool // pieces of a month instead of a day
-	all   bool // all versions instead of those that count
+	long  bool // pieces of a month instead of a day each
+	all   bool // all versions instead of the current ones
 }
 
-// read calls do with readings, piece by piece.
+// read calls do with the readings, piece by piece.
 func (r *channelReader) read(ctx context.Context, of window, do func([]meter.Version) error) error {
 	days := 1
 	if r.long {

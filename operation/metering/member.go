@@ -16,7 +16,7 @@ import (
 	"voltbus/operation/metering/account"
 )
 
-// MemberRequest is what a member of a cluster asks another to do for a caller of its own.
+// MemberRequest is a request of one member of a cluster to another on behalf of its own caller.
 type MemberRequest struct {
 	Operation string          `json:"operation" api:"required,max=64" doc:"The name of an operation about meters"`
 	Arguments json.RawMessage `json:"arguments" doc:"Its arguments, an object"`
@@ -39,30 +39,30 @@ var ClusterStatus = operation.Declare[Nothing, account.MeterCluster](operation.S
 	Summary: "Give the account of the metering cluster: what each member accepted, keeps, forwarded and stored", Result: "The members that answered, and the sum",
 })
 
-// Cluster is the members of a cluster, of which this node is one.
+// Cluster represents a cluster's members, of which this node is one.
 type Cluster interface {
 	Self() string
-	// Names lists all members, this one too, in their order.
+	// Names lists all members, including this one, in their order.
 	Names() []string
-	// Holders returns which members keep a meter: its owner, and behind it the one with the copy, if there are copies.
+	// Holders returns which members keep a meter: its owner, and then the one with the copy, if there are copies.
 	Holders(meter string) []string
 	// Copies is how many members keep each meter.
 	Copies() int
-	// Digest is that of the cluster as this node knows it.
+	// Digest is the digest of the cluster as this node knows it.
 	Digest() string
-	// Differs says how to mend it that a member has another digest.
+	// Differs explains how to fix a digest that differs at another member.
 	Differs(member string) error
-	// Ask has another member do something. The error says that it did not answer, in time or at all.
+	// Ask has another member carry out a request. An error means that it did not answer, in time or
+	// at all.
 	Ask(ctx context.Context, member string, r MemberRequest) (account.MeterMemberAnswer, error)
-	// Account is that of this member.
+	// Account is the account of this member.
 	Account(ctx context.Context) (account.MeterMember, error)
 }
 
-// withoutKey is the key of the members that do not answer, in a context.
+// withoutKey is the context key of the members that do not answer.
 type withoutKey struct{}
 
-// meant reports which meters this member answers for: those that it owns, and copies of what members own that do not answer. nil if that is all
-// that it keeps.
+// meant reports which meters this member answers for: its own, and copies of those whose owners do not answer. nil if that is all it keeps.
 func meant(ctx context.Context, c Cluster) func(meter string) bool {
 	if c == nil || c.Copies() == 1 {
 		return nil
@@ -79,7 +79,7 @@ func meant(ctx context.Context, c Cluster) func(meter string) bool {
 	}
 }
 
-// member does what another member asks for.
+// member carries out a request of another member.
 func (p *router) member(ctx context.Context, c *operation.Call, in *MemberRequest) (account.MeterMemberAnswer, error) {
 	const op = "meter.member"
 	role, known := identity.ParseRole(in.Role)
@@ -108,7 +108,8 @@ func (p *router) member(ctx context.Context, c *operation.Call, in *MemberReques
 
 var errStranger = errors.New("is not among the members of the cluster: list it in metering.cluster.members, at all members")
 
-// callerAt is how a caller of another member is known here: person:ada there is person:mds-1/ada.
+// callerAt returns how a caller of another member is known here: person:ada there is
+// person:mds-1/ada.
 func callerAt(member, caller string) string {
 	kind, name, is := strings.Cut(caller, ":")
 	if !is {
@@ -127,17 +128,17 @@ func failure(err error) *account.MeterMemberFailure {
 	return f
 }
 
-// What only members ask for.
+// The operations that only members request.
 type (
 	// atPoint names a service point.
 	atPoint struct {
 		ServicePoint string `json:"servicePoint" api:"required,max=64"`
 	}
-	// places are where meters were.
+	// places lists where meters were installed.
 	places struct {
 		Places []meter.Installation `json:"places"`
 	}
-	// move is a part of an exchange of meters that different members keep.
+	// move is one half of an exchange of meters kept by different members.
 	move struct {
 		ServicePoint string `json:"servicePoint" api:"required,max=64"`
 		Meter        string `json:"meter" api:"required,max=64"`
@@ -148,7 +149,7 @@ type (
 // AccountName is the operation that gives the account of one member, for the others.
 const AccountName = "meter.account"
 
-// The operations that only members ask for.
+// The operations that only members request.
 var (
 	installations = operation.Declare[atPoint, places](operation.Spec{Name: "meter.places", Role: identity.Viewer})
 	install       = operation.Declare[move, operation.None](operation.Spec{Name: "meter.install", Role: identity.Engineer, Audited: true})
@@ -156,7 +157,7 @@ var (
 	ownAccount    = operation.Declare[Nothing, account.MeterMember](operation.Spec{Name: AccountName, Role: identity.Viewer})
 )
 
-// among lists what members ask each other for.
+// among lists the operations between members.
 func (p *router) among() []operation.Bound {
 	list := []operation.Bound{
 		operation.Bind(installations, nil, func(ctx context.Context, _ *operation.Call, in *atPoint) (places, error) {
@@ -173,7 +174,7 @@ func (p *router) among() []operation.Bound {
 	return list
 }
 
-// moving is the handler of a part of an exchange.
+// moving is the handler of one half of an exchange.
 func (p *router) moving(leaves bool) operation.Handler[move, operation.None] {
 	return func(ctx context.Context, c *operation.Call, in *move) (operation.None, error) {
 		c.Did(in.ServicePoint, map[string]string{"meter": in.Meter, "at": in.At})
@@ -185,7 +186,7 @@ func (p *router) moving(leaves bool) operation.Handler[move, operation.None] {
 	}
 }
 
-// cluster gives the account of the cluster.
+// cluster returns the account of the cluster.
 func (p *router) cluster(ctx context.Context, c *operation.Call, _ *Nothing) (account.MeterCluster, error) {
 	out := account.MeterCluster{Members: []account.MeterMember{}}
 	if p.Cluster == nil {
@@ -207,7 +208,8 @@ func (p *router) cluster(ctx context.Context, c *operation.Call, _ *Nothing) (ac
 	return out, nil
 }
 
-// sumUp adds up the accounts of the members, and compares what each says it forwarded with what arrived.
+// sumUp sums up the accounts of the members, and compares what each reports as forwarded with what
+// arrived.
 func sumUp(c *account.MeterCluster) {
 	arrived := map[[2]string]uint64{}
 	for i := range c.Members {

@@ -18,7 +18,7 @@ import (
 	"voltbus/operation/metering/account"
 )
 
-// Gate takes in readings.
+// Gate accepts readings.
 type Gate interface {
 	Take(ctx context.Context, sender, under string, readings []meter.Reading) (gate.Taken, error)
 }
@@ -34,10 +34,10 @@ type Store interface {
 	Events(ctx context.Context, q store.EventQuery) ([]store.Event, error)
 }
 
-// Validator validates a local day by rules.
+// Validator validates a local day according to rules.
 type Validator interface {
 	Validate(ctx context.Context, d store.Day) (store.Judgement, error)
-	// Sets returns the rules by group of meters as they are now.
+	// Sets returns the current rules by group of meters.
 	Sets(ctx context.Context) (*ruleset.Sets, error)
 }
 
@@ -51,16 +51,16 @@ type (
 	ID struct {
 		Meter string `json:"meter" api:"required,max=64" doc:"Its id"`
 	}
-	// Page is a part of the list of meters.
+	// Page selects a page of the list of meters.
 	Page struct {
 		After string `json:"after" api:"max=64" doc:"The id of the meter behind which the list begins"`
 		Limit int    `json:"limit" api:"min=1,max=10000,default=100" doc:"The most meters"`
 	}
-	// Bulk is readings.
+	// Bulk holds readings.
 	Bulk struct {
 		Readings []answer.MeterReadingIn `json:"readings" api:"required" doc:"meter, channel or readingType, end (of the interval), value"`
 	}
-	// Span is readings of a channel.
+	// Span selects readings of a channel.
 	Span struct {
 		ID
 		Channel  int    `json:"channel" api:"min=1,max=65535,default=1" doc:"The number of the channel"`
@@ -69,18 +69,18 @@ type (
 		KnownAt  string `json:"knownAt" api:"max=40" doc:"As it was known at this moment; now if left out"`
 		Versions bool   `json:"versions" doc:"All versions, not only the one that counts"`
 	}
-	// Lacking asks what is missing of a day.
+	// Lacking requests the data missing for a day.
 	Lacking struct {
 		Day   string `json:"day" api:"required,max=10" doc:"The local day, such as 2026-03-01"`
 		After string `json:"after" api:"max=64" doc:"The id of the meter behind which the list begins"`
 		Limit int    `json:"limit" api:"min=1,max=10000,default=100" doc:"The most channels in the list"`
 	}
-	// Waiting asks for exceptions.
+	// Waiting requests exceptions.
 	Waiting struct {
 		Meter string `json:"meter" api:"max=64" doc:"Only those of this meter"`
 		Limit int    `json:"limit" api:"min=1,max=10000,default=100" doc:"The most exceptions"`
 	}
-	// Settlement takes an exception from the queue.
+	// Settlement removes an exception from the queue.
 	Settlement struct {
 		Number int    `json:"number" api:"required,min=1"`
 		Why    string `json:"why" api:"required,min=1,max=1024" doc:"What was found, or done"`
@@ -106,7 +106,7 @@ type (
 	}
 )
 
-// The most bytes of requests.
+// Maximum sizes of requests in bytes.
 const (
 	bulkBody  = 32 << 20
 	smallBody = 16 << 10
@@ -161,40 +161,40 @@ var (
 	})
 )
 
-// Tell tells the audit log of a request.
+// Tell records a request in the audit log.
 type Tell = func(ctx context.Context, e operation.Entry)
 
-// Part does what is asked of the metering system.
+// Part carries out the operations on the metering system.
 type Part struct {
-	Store Store // nil for a node that is no metering data system
-	// Counted tells how far days are; nil where the engine of the store does not.
+	Store Store // nil for a node without a metering data system
+	// Counted reports the progress of days; nil if the store's engine does not support it.
 	Counted   store.Progressive
-	Files     Files     // nil where the engine of the store makes none
-	Gate      Gate      // nil for a node that takes no readings of meters
+	Files     Files     // nil if the store's engine does not support them
+	Gate      Gate      // nil for a node that accepts no meter readings
 	Events    Events    // nil with Gate
-	Collector Collector // nil for a node that reads no meters itself
+	Collector Collector // nil for a node that does not read meters itself
 	Validator Validator
 	Now       func() time.Time
-	// Zone is that of the local days.
+	// Zone is the time zone of the local days.
 	Zone *time.Location
-	// GiveUp is how far back the list of readings to recover begins.
+	// GiveUp is how far back the list of readings to recover reaches.
 	GiveUp time.Duration
-	// Document returns a shared document as JSON, and its version; fault.NotFound for none.
+	// Document returns a shared document as JSON, and its version; fault.NotFound if there is none.
 	Document func(ctx context.Context, name string) (json.RawMessage, int, error)
-	// Concentrator is nil for a node that is none.
+	// Concentrator is nil for a node without one.
 	Concentrator Concentrator
-	// Cluster is nil for a node that is in none.
+	// Cluster is nil for a node in no cluster.
 	Cluster Cluster
-	// Tell tells the audit log what other members of the cluster had done here.
+	// Tell records in the audit log what other members of the cluster had done here.
 	Tell Tell
-	// Move notes that a meter leaves a service point, or comes to it, where another member keeps the other one of an exchange. It may have been
-	// noted before.
+	// Move records that a meter leaves a service point, or is installed there, while another member keeps the other meter of the exchange. It
+	// may have been recorded before.
 	Move func(ctx context.Context, servicePoint, meter string, leaves bool, at time.Time) error
 
-	local *operation.Table // what this member does itself
+	local *operation.Table // the operations that this member carries out itself
 }
 
-// Operations lists what the part does.
+// Operations lists the operations of the part.
 func (p *Part) Operations() []operation.Bound {
 	system := []operation.Bound{
 		operation.Bind(Register, nil, p.register), operation.Bind(List, nil, p.list), operation.Bind(Get, nil, p.get),

@@ -14,7 +14,7 @@ type LocalDay struct {
 	Day string `json:"day" api:"required,max=10" doc:"The local day, such as 2026-03-01"`
 }
 
-// Progress is the operation that tells how far a day is.
+// Progress is the operation that reports the progress of a day.
 var Progress = operation.Declare[LocalDay, account.MeterProgress](operation.Spec{
 	Name: "meter.progress", ID: "getMeterProgress", HTTP: "GET /metering/progress", Role: identity.Viewer,
 	Summary: "Count the intervals of a day by hour and state, and how late readings came", Result: "Counts of all channels with intervals",

@@ -18,14 +18,14 @@ type Collector interface {
 	ReadNow(ctx context.Context, sender string, meters []string) ([]collection.Outcome, error)
 }
 
-// ReadRequest asks for reads of meters now.
+// ReadRequest requests reads of meters now.
 type ReadRequest struct {
 	Meters      []string `json:"meters" api:"required" doc:"The ids of the meters, at most 1,000"`
 	Timeout     int      `json:"timeout" api:"min=1,max=120,default=30" doc:"Seconds after which meters that did not answer count as timed out"`
 	Correlation string   `json:"correlation" api:"max=64" doc:"Comes back with the answer and stands in the audit log; one is made if left out"`
 }
 
-// mostRead is how many meters are read at once.
+// mostRead is the maximum number of meters read at once.
 const mostRead = 1000
 
 // ReadMeters is the operation that reads meters on demand.
@@ -66,7 +66,7 @@ type MeterReads struct {
 	Outcomes    []MeterRead `json:"outcomes" doc:"In the order of the meters"`
 }
 
-// MeterRead is what came of the read of a channel.
+// MeterRead is the outcome of reading a channel.
 type MeterRead struct {
 	Meter    string     `json:"meter"`
 	Channel  int        `json:"channel,omitempty"`

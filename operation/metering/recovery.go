@@ -16,7 +16,7 @@ import (
 	"voltbus/operation"
 )
 
-// ToRecover asks for the missing readings of ended days.
+// ToRecover requests the missing readings of past days.
 type ToRecover struct {
 	From  string `json:"from" api:"max=10" doc:"The first local day, such as 2026-03-01; if left out, the day metering.give_up ago"`
 	To    string `json:"to" api:"max=10" doc:"The last local day; if left out, the last one that has ended"`
@@ -36,7 +36,7 @@ type Gaps struct {
 	Cluster *answer.MeterAnswered `json:"cluster,omitempty" doc:"Which members of the cluster answered"`
 }
 
-// ToReceive is a channel that lacks readings of a day.
+// ToReceive is a channel with missing readings of a day.
 type ToReceive struct {
 	Meter     string    `json:"meter"`
 	Channel   int       `json:"channel"`
@@ -55,7 +55,7 @@ var Recovery = operation.Declare[ToRecover, Gaps](operation.Spec{
 
 const (
 	mostDays  = 92      // of a list
-	recallOne = 500_000 // channels that are asked for at once
+	recallOne = 500_000 // channels in one request
 )
 
 func listGaps(ctx context.Context, p *Part, in *ToRecover) (Gaps, error) {
@@ -106,7 +106,7 @@ func gaps(from, to store.Day, list *recovery.List, now time.Time) Gaps {
 	return out
 }
 
-// span returns the days that are asked for.
+// span returns the requested days.
 func daysOf(p *Part, op string, in *ToRecover) (from, to store.Day, err error) {
 	now := p.Now().In(p.Zone)
 	ended := store.DayOf(now.Date()) - 1
@@ -135,7 +135,7 @@ func daysOf(p *Part, op string, in *ToRecover) (from, to store.Day, err error) {
 	return from, to, nil
 }
 
-// addGaps adds what is missing of a day.
+// addGaps adds the missing readings of a day.
 func addGaps(ctx context.Context, p *Part, d store.Day, add func(*store.MissingChannel) error) error {
 	q := store.MissingQuery{Day: d, Limit: recallOne, Brief: true}
 	for {
@@ -155,7 +155,7 @@ func addGaps(ctx context.Context, p *Part, d store.Day, add func(*store.MissingC
 	}
 }
 
-// priorityOf returns that of the group of a channel.
+// priorityOf returns the priority of a channel's group.
 func priorityOf(ctx context.Context, meters store.Registry, key store.ChannelKey, sets *ruleset.Sets) (int, error) {
 	if !sets.Ranks() {
 		return recovery.Default, nil
@@ -174,7 +174,7 @@ func priorityOf(ctx context.Context, meters store.Registry, key store.ChannelKey
 
 var errRecoveryCopies = errors.New("is not listed in a cluster with copies: ask for what is missing of each day instead")
 
-// gapsAll merges the lists of all members: each has the gaps of the meters that it owns, in the same order.
+// gapsAll merges the lists of all members: each lists the gaps of its own meters, in the same order.
 func gapsAll(ctx context.Context, p *router, c *operation.Call, in *ToRecover) (Gaps, error) {
 	if p.Cluster.Copies() > 1 {
 		return Gaps{}, fault.E(Recovery.Name, fault.Unavailable, "", errRecoveryCopies)
@@ -202,7 +202,7 @@ func gapsAll(ctx context.Context, p *router, c *operation.Call, in *ToRecover) (
 	return out, nil
 }
 
-// place is where the channel stands in the order of all gaps.
+// place is the position of the channel in the order of all gaps.
 func (r *ToReceive) place() recovery.Place {
 	return recovery.Place{Priority: r.Priority, First: r.First, Key: store.ChannelKey{Meter: r.Meter, Channel: r.Channel}}
 }

@@ -16,7 +16,7 @@ import (
 	"voltbus/operation"
 )
 
-// Broker is the broker. See broker.Broker.
+// Broker is the MQTT broker. See broker.Broker.
 type Broker interface {
 	State() broker.State
 	Counts() broker.Counts
@@ -24,7 +24,7 @@ type Broker interface {
 	Unknown() []broker.Unknown
 }
 
-// Devices are those that may connect. See account.Registry.
+// Devices are the devices that may connect. See account.Registry.
 type Devices interface {
 	Add(ctx context.Context, list []account.NewDevice) error
 	Rotate(ctx context.Context, name string) (secret string, err error)
@@ -44,7 +44,7 @@ type Issued struct {
 
 // The arguments.
 type (
-	// Page names a part of a list.
+	// Page selects a page of a list.
 	Page struct {
 		After string `json:"after" api:"query,max=200" doc:"The last name of the page before"`
 		Limit int    `json:"limit" api:"query,min=1,max=10000" doc:"1000 if left out"`
@@ -53,13 +53,13 @@ type (
 	Device struct {
 		Device string `json:"device" api:"required,max=64" doc:"Its name"`
 	}
-	// NewDevice is a device to be added.
+	// NewDevice is a device to add.
 	NewDevice struct {
 		Name   string `json:"name" api:"required,max=64" doc:"Letters, digits and . _ : @ -; the user name that it shows"`
 		Kind   string `json:"kind" api:"max=64" doc:"One of mqtt.kinds; default if left out"`
 		Secret string `json:"secret" api:"max=128" doc:"20 to 128 random characters; made if left out"`
 	}
-	// List holds devices to be added together.
+	// List holds devices to add together.
 	List struct {
 		List *string `json:"list" api:"required,max=33554432" doc:"CSV with the columns name, kind and secret, or JSON, a list of objects with these fields"`
 	}
@@ -111,14 +111,15 @@ var (
 	})
 )
 
-// Part does what is asked about the broker. A node without one has neither Broker nor Devices.
+// Part carries out the operations on the broker. Both Broker and Devices are nil on a node without
+// one.
 type Part struct {
 	Broker  Broker
 	Devices Devices
 	Issue   func(device string) (Issued, error)
 }
 
-// Operations lists what the part does.
+// Operations lists the operations of the part.
 func (p *Part) Operations() []operation.Bound {
 	return []operation.Bound{
 		operation.Bind(Status, nil, there(p, p.status)),
@@ -135,7 +136,7 @@ func (p *Part) Operations() []operation.Bound {
 
 var errNone = errors.New("there is no MQTT broker: set listen.mqtt, listen.mqtts or listen.mqtt_websocket, and start the node, which must run")
 
-// there lets at a handler where there is a broker.
+// there runs a handler only if there is a broker.
 func there[In, Out any](p *Part, do operation.Handler[In, Out]) operation.Handler[In, Out] {
 	return func(ctx context.Context, c *operation.Call, in *In) (out Out, err error) {
 		if p.Devices == nil {
@@ -149,7 +150,7 @@ func (p *Part) status(context.Context, *operation.Call, *operation.None) (answer
 	return p.Counts(), nil
 }
 
-// Counts counts clients and messages. There must be a broker.
+// Counts counts clients and messages. Broker must not be nil.
 func (p *Part) Counts() answer.MQTTStatus {
 	s, n := p.Broker.State(), p.Broker.Counts()
 	return answer.MQTTStatus{
@@ -221,7 +222,7 @@ func (p *Part) rotate(ctx context.Context, c *operation.Call, in *Device) (answe
 func (p *Part) certify(ctx context.Context, c *operation.Call, in *Device) (answer.MQTTCertificate, error) {
 	c.Did(in.Device, nil)
 	if _, is := p.Devices.Get(in.Device); !is {
-		return answer.MQTTCertificate{}, p.Devices.Certify(ctx, in.Device, [32]byte{}, time.Time{}) // says that there is none
+		return answer.MQTTCertificate{}, p.Devices.Certify(ctx, in.Device, [32]byte{}, time.Time{}) // reports that there is none
 	}
 	issued, err := p.Issue(in.Device)
 	if err == nil {

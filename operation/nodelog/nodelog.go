@@ -29,20 +29,20 @@ type Lines struct {
 	Limit  int            `json:"limit" api:"min=1,max=10000,default=200" doc:"So many at most"`
 }
 
-// Read is the operation. Each reader is in the audit log once a minute.
+// Read is the operation that reads the log. Each reader is audited once a minute.
 var Read = operation.Declare[Lines, answer.NodeLog](operation.Spec{
 	Name: "log", ID: "getNodeLog", HTTP: "GET /log", Role: identity.Engineer, Remote: true, Watched: "log.read",
 	Summary: "Read the newest records of the node's own log, or that of another node", Result: "Oldest first",
 	Doc: "A node keeps its newest records in memory, up to 1 MiB, from the level info on or that of its own log; attributes that have the name of a secret are hidden. The audit log is told who reads, each a minute once. To go on, ask with \"after\" and the \"last\" of the answer before: \"lost\" says how many are not kept any more.",
 })
 
-// Part does what is asked about the log.
+// Part carries out the operation on the log.
 type Part struct {
-	Log Log // nil for a node that does not run
+	Log Log // nil for a node that is not running
 	Now func() time.Time
 }
 
-// Operations lists what the part does.
+// Operations lists the operations of the part.
 func (p *Part) Operations() []operation.Bound {
 	return []operation.Bound{operation.Bind(Read, nil, p.read)}
 }
@@ -63,7 +63,7 @@ func (p *Part) read(_ context.Context, _ *operation.Call, in *Lines) (answer.Nod
 	return Shown(&found), nil
 }
 
-// Filter returns which records are meant.
+// Filter returns the requested filter of records.
 func (l *Lines) Filter(now time.Time) (*logbook.Filter, error) {
 	level, known := levels[l.Level]
 	if !known {

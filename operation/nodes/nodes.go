@@ -9,10 +9,10 @@ import (
 	"voltbus/operation"
 )
 
-// Nodes are this node and those below it.
+// Nodes are this node and its descendants.
 type Nodes interface {
 	Nodes(ctx context.Context) (answer.Nodes, error)
-	// Node returns one of them by name; fault.NotFound.
+	// Node returns one of them by name, or fault.NotFound.
 	Node(ctx context.Context, name string) (answer.Node, error)
 }
 
@@ -49,14 +49,14 @@ var (
 	})
 )
 
-// Part does what is asked about nodes.
+// Part carries out the operations on nodes.
 type Part struct {
-	Nodes   Nodes          // nil where others are not known
-	Bus     Bus            // nil where nobody can tell
+	Nodes   Nodes          // nil if other nodes are unknown
+	Bus     Bus            // nil if the bus is unknown
 	Version answer.Version // of the program
 }
 
-// Operations lists what the part does.
+// Operations lists the operations of the part.
 func (p *Part) Operations() []operation.Bound {
 	return []operation.Bound{operation.Bind(List, nil, p.list), operation.Bind(Get, nil, p.get), operation.Bind(OnBus, nil, p.bus), operation.Bind(Version, nil, p.version)}
 }
@@ -80,7 +80,7 @@ func (p *Part) bus(ctx context.Context, _ *operation.Call, _ *struct{}) (answer.
 		return answer.Bus{}, operation.NotHere("bus")
 	}
 	b, err := p.Bus.Inspect(ctx)
-	b.Connections = append([]answer.BusConnection{}, b.Connections...) // a list, also of nothing
+	b.Connections = append([]answer.BusConnection{}, b.Connections...) // a list even if empty
 	for i := range b.Connections {
 		b.Connections[i].Subscriptions = append([]string{}, b.Connections[i].Subscriptions...)
 	}

@@ -16,14 +16,14 @@ import (
 
 const busFile = "docs/formats/asyncapi.yaml"
 
-// The lines of the document of the bus between which a part stands that is written. They stand once in each of: the requests and the
-// answers of the channels, operations, messages and schemas.
+// The lines of the bus document between which a generated part stands. Each occurs once in each of these places: the requests and
+// the answers of the channels, the operations, messages and schemas.
 const (
 	beginBus = "# What follows is written by \"go generate ./operation/openapi\".\n"
 	endBus   = "# What is written ends here.\n"
 )
 
-// bus returns the document of the bus with the operations that agents may ask for. http is the other document, whose schemas the answers have.
+// bus returns the bus document with the operations open to agents. http is the other document, whose schemas the answers use.
 func busDocument(document, http string, list []operation.Declared) (string, error) {
 	list = slices.DeleteFunc(slices.Clone(list), func(d operation.Declared) bool { return d.Method == "" || d.People })
 	list = append(list, transport.OnBus()...)
@@ -52,7 +52,7 @@ func busDocument(document, http string, list []operation.Declared) (string, erro
 	return document, all.clash
 }
 
-// cutMarks cuts a document where its i-th written part begins.
+// cutMarks cuts a document at the beginning of its i-th generated part.
 func cutMarks(document string, i int) (before, rest string, found bool) {
 	at := 0
 	for n := range i + 1 {
@@ -95,7 +95,7 @@ func (s *schemas) writeMessages(b *strings.Builder, d *operation.Declared) {
 	b.WriteString("          - {$ref: \"#/components/schemas/error\"}\n")
 }
 
-// needed are the arguments that agents must give.
+// needed lists the arguments that agents must give.
 func needed(d *operation.Declared) (names []string) {
 	for i := range d.Fields {
 		if f := &d.Fields[i]; f.Required && !f.Judged {
@@ -118,7 +118,7 @@ func (s *schemas) writeArguments(b *strings.Builder, d *operation.Declared) {
 	}
 }
 
-// argument returns the schema of an argument as JSON has it.
+// argument returns the JSON Schema of an argument.
 func (s *schemas) argument(f operation.Field) string {
 	f.Query, f.Commas = false, false
 	if f.Schema != "" {
@@ -143,8 +143,7 @@ func (s *schemas) argument(f operation.Field) string {
 
 var schemaReference = regexp.MustCompile(`#/components/schemas/([A-Z]\w*)"`)
 
-// referred returns the schemas that a text refers to, and those that they refer to: as types have them, or as the other document has them
-// by hand.
+// referred returns the schemas that a text refers to, transitively: generated from types, or hand-written in the other document.
 func (s *schemas) referred(text, http string) string {
 	found := map[string]string{}
 	for pending := []string{text}; len(pending) > 0; pending = pending[1:] {
@@ -164,7 +163,7 @@ func (s *schemas) referred(text, http string) string {
 	return b.String()
 }
 
-// blockOf returns a schema that the document of HTTP has by hand; "" for none.
+// blockOf returns a hand-written schema of the HTTP document; "" for none.
 func blockOf(http, name string) string {
 	hand, _, _ := strings.Cut(http, beginSchemas)
 	_, hand, _ = strings.Cut(hand, "\n  schemas:\n")

@@ -1,5 +1,5 @@
 // Openapi generates what follows from the declarations of operations: the paths and schemas of the OpenAPI document, the requests of the
-// AsyncAPI document, the operations of the Python SDK, and the page of rights. It runs in the module's root.
+// AsyncAPI document, the operations of the Python SDK, and the page of rights. It runs in the module root.
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 
 const documentFile = "api/openapi.yaml"
 
-// written returns all files that follow from declarations, by their names below a folder, the module's root.
+// written returns all generated files, by their names below a folder, the module root.
 func written(root string, list []operation.Declared) (map[string]string, error) {
 	document, err := os.ReadFile(root + documentFile)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"voltbus/operation"
 )
 
-// The lines of the document between which the part stands.
+// The lines of the document between which the generated part stands.
 const (
 	begin = "  # What follows is written by \"go generate ./operation/openapi\" from the declarations of operations.\n"
 	end   = "  # What is written by \"go generate ./operation/openapi\" ends here.\n"
@@ -26,7 +26,7 @@ var errByHand = errors.New("a path is written by hand; all are written from decl
 
 var errMarks = errors.New("two lines between which generated parts stand are missing")
 
-// replace returns a document with the paths of the operations, in place of those that were written before.
+// replace returns a document with the paths of the operations, replacing the earlier ones.
 func replace(document string, list []operation.Declared) (string, error) {
 	before, rest, found := strings.Cut(document, begin)
 	_, after, ended := strings.Cut(rest, end)
@@ -43,13 +43,13 @@ func replace(document string, list []operation.Declared) (string, error) {
 	return withSchemas(before+begin+paths.String()+end+after, list)
 }
 
-// The lines of the document between which the schemas stand that are written from types.
+// The lines of the document between which the schemas generated from types stand.
 const (
 	beginSchemas = "    # The schemas that follow are written by \"go generate ./operation/openapi\" from the types of answers.\n"
 	endSchemas   = "    # The schemas that are written end here.\n"
 )
 
-// withSchemas returns a document with the schemas of results, in place of those that were written before.
+// withSchemas returns a document with the schemas of results, replacing the earlier ones.
 func withSchemas(document string, list []operation.Declared) (string, error) {
 	before, rest, found := strings.Cut(document, beginSchemas)
 	_, after, ended := strings.Cut(rest, endSchemas)
@@ -107,7 +107,7 @@ func write(b *strings.Builder, d *operation.Declared, method string) {
 	writeAnswers(d, line)
 }
 
-// writeAnswers writes what comes back.
+// writeAnswers writes the responses.
 func writeAnswers(d *operation.Declared, line func(int, string, ...any)) {
 	line(3, "responses:")
 	switch schema := schemaOf(d); {
@@ -131,7 +131,7 @@ func writeAnswers(d *operation.Declared, line func(int, string, ...any)) {
 
 const jsonMedia = "application/json"
 
-// bodies writes the bodies of answers of a status.
+// bodies writes the response bodies of a status.
 func bodies(d *operation.Declared, status int) (list []string) {
 	for i := range d.Answers {
 		if d.Answers[i].Status == status {
@@ -202,7 +202,7 @@ func writeBody(d *operation.Declared, line func(int, string, ...any)) {
 	}
 	if len(d.Reads) > 0 {
 		line(3, "requestBody:")
-		line(4, "required: %v", d.Problem == "") // others judge by themselves what is missing
+		line(4, "required: %v", d.Problem == "") // other APIs check themselves what is missing
 		line(4, "content:")
 		for i := range d.Reads {
 			line(5, "%s", content(&d.Reads[i]))
@@ -281,7 +281,7 @@ func fieldSchema(f *operation.Field, doc string) string {
 	return "{ " + strings.Join(words, ", ") + " }"
 }
 
-// listSchema returns the schema of a list of texts in an address; that of anything else is left open.
+// listSchema returns the schema of a list of strings in a URL; that of anything else is left open.
 func listSchema(f *operation.Field) []string {
 	switch {
 	case !f.IsList() || (!f.Query && f.Type.Kind() == reflect.Map):
@@ -294,7 +294,7 @@ func listSchema(f *operation.Field) []string {
 	return []string{"type: array", "items: { type: string }"}
 }
 
-// least is the least length of a text in an address that must be there.
+// least is the minimum length of a required string in a URL.
 func least(f *operation.Field) int64 {
 	if (f.Required || f.Person) && f.Query {
 		return 1
@@ -302,7 +302,7 @@ func least(f *operation.Field) int64 {
 	return 0
 }
 
-// writeStream writes what a stream answers.
+// writeStream writes the response of a stream.
 func writeStream(d *operation.Declared, line func(int, string, ...any)) {
 	line(4, `"200":`)
 	line(5, "description: %s", quoted(d.Result))
@@ -338,7 +338,7 @@ func schemaOf(d *operation.Declared) string {
 	return "{ " + reference(nameOf(t)) + " }"
 }
 
-// id returns a name for programs: setDocument of document.set.
+// id returns an identifier for programs: setDocument for document.set.
 func id(name string) string {
 	noun, verb, _ := strings.Cut(name, ".")
 	first, rest, _ := strings.Cut(verb, "-")
@@ -352,7 +352,7 @@ func title(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// quoted returns a text as YAML reads it behind a key.
+// quoted returns a string as a YAML value.
 func quoted(s string) string {
 	text, err := json.Marshal(s)
 	if err != nil || !strings.ContainsAny(s, `:#,{}[]&*!|>'"%@<`+"`") {

@@ -43,7 +43,7 @@ class Operations:
         return await self._bus.request(callee, method, (), ask, timeout=timeout)
 `
 
-// pythonDocument returns the module of the Python SDK with a method for each operation that agents may ask for.
+// pythonDocument returns the module of the Python SDK with a method for each operation open to agents.
 func pythonDocument(http string, list []operation.Declared) string {
 	list = slices.DeleteFunc(slices.Clone(list), func(d operation.Declared) bool { return d.Method == "" || d.People })
 	slices.SortFunc(list, func(a, b operation.Declared) int { return strings.Compare(a.Name, b.Name) })
@@ -52,7 +52,7 @@ func pythonDocument(http string, list []operation.Declared) string {
 	for i := range list {
 		all.pythonMethod(&methods, &list[i])
 	}
-	for known := -1; known < len(all.types); { // a type may name others
+	for known := -1; known < len(all.types); { // a type may refer to others
 		known = len(all.types)
 		types.Reset()
 		for _, name := range slices.Sorted(maps.Keys(all.types)) {
@@ -62,7 +62,7 @@ func pythonDocument(http string, list []operation.Declared) string {
 	return pythonHead + "\n" + pythonClass + strings.TrimSuffix(methods.String(), "\n") + types.String() + "\n\n\n__all__ = [\"Operations\"]\n"
 }
 
-// pythonName is a name that Python allows.
+// pythonName returns a name that is valid in Python.
 func pythonName(name string) string {
 	name = strings.NewReplacer(".", "_", "-", "_").Replace(name)
 	if slices.Contains([]string{"as", "assert", "class", "def", "from", "global", "if", "import", "in", "is", "not", "or", "pass", "with"}, name) {
@@ -71,7 +71,7 @@ func pythonName(name string) string {
 	return name
 }
 
-// pythonOf returns the type of a value in Python.
+// pythonOf returns the Python type of a value.
 func (s *schemas) pythonOf(t reflect.Type) string {
 	switch {
 	case t.Kind() == reflect.Pointer:
@@ -103,7 +103,7 @@ func (s *schemas) pythonOf(t reflect.Type) string {
 	return "int"
 }
 
-// pythonType writes a type; one of whose names Python does not allow in another form.
+// pythonType writes a type; one with field names that Python does not allow, in the functional form.
 func (s *schemas) pythonType(b *strings.Builder, name string) {
 	fields := s.pythonFields(s.types[name])
 	if slices.ContainsFunc(fields, func(f [2]string) bool { return pythonName(f[0]) != f[0] }) {
@@ -152,7 +152,7 @@ func (s *schemas) pythonMethod(b *strings.Builder, d *operation.Declared) {
 		}
 	}
 	node := `""`
-	if d.Granted { // what is not, another node does for people only
+	if d.Granted { // otherwise another node does it for people only
 		b.WriteString("        node: str = \"\",\n")
 		node = "node"
 	}
@@ -178,7 +178,7 @@ func (s *schemas) pythonMethod(b *strings.Builder, d *operation.Declared) {
 	fmt.Fprintf(b, "        answer: %s = %s\n        return answer\n", result, call)
 }
 
-// pythonWords are the paragraphs behind the first line of what a method says of itself.
+// pythonWords are the paragraphs after the first line of a method's docstring.
 func pythonWords(d *operation.Declared) (list []string) {
 	if d.Doc != "" {
 		list = append(list, d.Doc)
@@ -191,7 +191,7 @@ func pythonWords(d *operation.Declared) (list []string) {
 	return list
 }
 
-// wrapped returns a text in lines that are not too long, as a part of what a method says of itself.
+// wrapped wraps a text into lines of a docstring.
 func wrapped(text string) string {
 	const most = 88
 	var b strings.Builder

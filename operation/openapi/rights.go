@@ -27,7 +27,7 @@ writes what was done. Paths are below ` + "`/api/v1`" + `, apart from those of o
 | --- | --- | --- | --- | --- | --- |
 `
 
-// rights returns the page that says who may ask for what.
+// rights returns the page of rights.
 func rights(list []operation.Declared) string {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b operation.Declared) int { return cmp.Compare(a.Name, b.Name) })
@@ -77,7 +77,7 @@ These are declared, and judged, as all others are. The adapter of HTTP answers t
 | --- | --- |
 `
 
-// bus is the name by which agents ask.
+// bus is the name on the bus.
 func bus(d *operation.Declared) string {
 	if d.People {
 		return ""
@@ -85,7 +85,7 @@ func bus(d *operation.Declared) string {
 	return code(d.Method)
 }
 
-// elsewhere says what is needed to ask another node.
+// elsewhere says what a request to another node requires.
 func elsewhere(d *operation.Declared) string {
 	switch {
 	case !d.Remote:

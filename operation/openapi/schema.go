@@ -14,16 +14,16 @@ import (
 	"voltbus/operation"
 )
 
-// Schemas of results are written from their types. A field is declared as an argument is: json is its name, and left out at its zero value
-// with omitempty; doc says what it means; api holds, behind commas: one-of=a|b, min=, max= (of a number, or of the length of a text or list),
-// default=, schema= (the name of another schema, such as Time), items= (that of each element), object (any JSON object), objects (a list of them), optional (it may be
-// absent although it is written always) and required (it is always there, and never null). A pointer without omitempty is null for nothing.
-// A field _ says of the type itself, by schema=, under which name it stands, and what it is.
+// Schemas of results are generated from their types. A field is declared like an argument: json is its name, and omitempty omits zero values; doc is
+// its meaning; api is a comma-separated list: one-of=a|b, min=, max= (of a number, or of the length of a string or list), default=, schema= (the name
+// of another schema, such as Time), items= (that of each element), object (any JSON object), objects (a list of them), optional (it may be absent
+// although it is always written) and required (it is always present and never null). A pointer without omitempty may be null. A field _ describes the
+// type itself: schema= is its name, doc its meaning.
 
-// schemas collects the types that have a schema of their own.
+// schemas collects the types that have their own schema.
 type schemas struct {
 	types map[string]reflect.Type
-	hand  func(name string) bool // its schema is written by hand
+	hand  func(name string) bool // whether its schema is hand-written
 	clash error
 }
 
@@ -45,7 +45,7 @@ func tagsOf(f *reflect.StructField) tags {
 
 func (t tags) has(word string) bool { _, is := t[word]; return is }
 
-// self is what a type says of itself.
+// self is what a type declares about itself.
 func self(t reflect.Type) (name, doc string) {
 	name = t.Name()
 	if t.NumField() > 0 && t.Field(0).Name == "_" {
@@ -64,7 +64,7 @@ func nameOf(t reflect.Type) string {
 	return name
 }
 
-// add has a type, and all that it holds, written. It returns its name.
+// add adds a type, and all types in it. It returns its name.
 func (s *schemas) add(t reflect.Type) string {
 	name := nameOf(t)
 	if s.hand(name) {
@@ -80,7 +80,7 @@ func (s *schemas) add(t reflect.Type) string {
 	return name
 }
 
-// object returns the properties of a type, and which of them are always there.
+// object returns the properties of a type, and which of them are always present.
 func (s *schemas) object(t reflect.Type) (properties [][2]string, required []string) {
 	for f := range t.Fields() {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -118,7 +118,7 @@ func flow(words []string) string {
 
 func reference(name string) string { return `$ref: "#/components/schemas/` + name + `"` }
 
-// nullable adds null to what a value may be.
+// nullable adds null to the permitted values.
 func nullable(words []string) []string {
 	switch kind, is := strings.CutPrefix(words[0], "type: "); {
 	case words[0] == reference("Time"):
@@ -172,7 +172,7 @@ func (s *schemas) value(t reflect.Type, words tags) []string {
 	return words.withDefault(append([]string{"type: integer"}, words.limits("imum")...))
 }
 
-// choices writes texts as a list of YAML.
+// choices writes strings as a YAML list.
 func choices(list []string) string {
 	out := make([]string, len(list))
 	for i, text := range list {
@@ -199,7 +199,7 @@ func (s *schemas) element(t reflect.Type, words tags) string {
 	return flow(text)
 }
 
-// limits are the bounds of a number, or of a length.
+// limits are the bounds of a number or length.
 func (t tags) limits(of string) (text []string) {
 	for _, end := range []string{"min", "max"} {
 		if n, is := t[end]; is {
@@ -216,7 +216,7 @@ func (t tags) withDefault(text []string) []string {
 	return text
 }
 
-// beside are the types of what is not the result of an operation: events of streams, and answers of requests that no declaration describes.
+// beside lists the types of what is not the result of an operation: events of streams, and answers to requests without a declaration.
 func beside() []reflect.Type {
 	return []reflect.Type{
 		reflect.TypeFor[answer.Problem](), reflect.TypeFor[answer.Source](), reflect.TypeFor[answer.NodeLogLost](), reflect.TypeFor[answer.ControlEvent](),
@@ -225,7 +225,7 @@ func beside() []reflect.Type {
 	}
 }
 
-// results adds the types of what operations return and of what stands whole in a body.
+// results adds the types of results and of whole bodies.
 func (s *schemas) results(list []operation.Declared) {
 	for _, t := range beside() {
 		s.add(t)

@@ -13,15 +13,15 @@ import (
 // Parent is the parent of this node, as an operation sees it.
 type Parent interface {
 	Parent(ctx context.Context) (answer.Parent, error)
-	// JoinParent makes this node the child of the one that a code is of; name is what it wants to be called, "" for what the code says or what it
-	// calls itself.
+	// JoinParent makes this node the child of the node that issued the code; name is the name it asks for, "" for the one in the code or else its
+	// own.
 	JoinParent(ctx context.Context, code, name string) (answer.Parent, error)
 	LeaveParent(ctx context.Context) error
-	// RotateKey gives this node a new key in place of the one that its parent knows.
+	// RotateKey gives this node a new key in place of the one known to its parent.
 	RotateKey(ctx context.Context) (answer.Parent, error)
 }
 
-// Code is that of an invitation.
+// Code is the code of an invitation.
 type Code struct {
 	Code string `json:"code" api:"required,judged,max=4096" doc:"Begins with vb1"`
 	Name string `json:"name" api:"judged,max=64" doc:"What this node wants to be called there; empty or left out: what the code says, or its own name"`
@@ -48,12 +48,12 @@ var (
 	})
 )
 
-// Part does what is asked about the parent of this node.
+// Part carries out the operations on the parent of this node.
 type Part struct {
-	Parent Parent // nil where there can be none
+	Parent Parent // nil if there can be none
 }
 
-// Operations lists what the part does.
+// Operations lists the operations of the part.
 func (p *Part) Operations() []operation.Bound {
 	list := []operation.Bound{
 		operation.Bind(Get, nil, p.get), operation.Bind(Join, nil, p.join), operation.Bind(Leave, nil, p.leave), operation.Bind(Rotate, nil, p.rotate),
@@ -64,14 +64,14 @@ func (p *Part) Operations() []operation.Bound {
 	return list
 }
 
-// joinTime is for all addresses of a code.
+// joinTime is the limit for trying all addresses of a code.
 const joinTime = 25 * time.Second
 
 func (p *Part) get(ctx context.Context, _ *operation.Call, _ *struct{}) (answer.Parent, error) {
 	return p.Parent.Parent(ctx)
 }
 
-// join never writes the code to the audit log: it is a secret until it is used up.
+// join never writes the code to the audit log: it is a secret until used.
 func (p *Part) join(ctx context.Context, c *operation.Call, in *Code) (answer.Parent, error) {
 	c.Did(in.Name, nil)
 	ctx, cancel := context.WithTimeout(ctx, joinTime)

@@ -1,5 +1,5 @@
-// Package people declares and carries out the operations on people who can log in. What gives a session, which is a cookie, is a matter
-// of HTTP alone: package api does that.
+// Package people declares and carries out the operations on people who can log in. Sessions, which are cookies, concern HTTP alone:
+// package api handles them.
 package people
 
 import (
@@ -10,7 +10,7 @@ import (
 	"voltbus/operation"
 )
 
-// People are those who can log in, as identity.Logins knows them.
+// People are those who can log in, as in identity.Logins.
 type People interface {
 	People(ctx context.Context) ([]identity.Account, error)
 	SetPerson(ctx context.Context, c identity.Change) (identity.Account, error)
@@ -24,7 +24,7 @@ type (
 	Person struct {
 		Name string `json:"name" api:"required,judged,query,max=64"`
 	}
-	// Change says what becomes of a person.
+	// Change changes a person.
 	Change struct {
 		Person
 		Role     string `json:"role" api:"required,judged,schema=Role"`
@@ -57,13 +57,13 @@ var (
 	})
 )
 
-// Part does what is asked about people.
+// Part carries out the operations on people.
 type Part struct {
-	People People // nil where nobody logs in by name
+	People People // nil if nobody logs in by name
 	Node   string // the node's name
 }
 
-// Operations lists what the part does.
+// Operations lists the operations of the part.
 func (p *Part) Operations() []operation.Bound {
 	list := []operation.Bound{operation.Bind(List, nil, p.list), operation.Bind(Set, nil, p.set), operation.Bind(Remove, nil, p.remove)}
 	if p.People == nil {
@@ -110,7 +110,7 @@ func session(_ context.Context, c *operation.Call, _ *struct{}) (answer.Session,
 	return answer.Session{User: c.User(), Role: c.Role.String()}, nil
 }
 
-// setup tells every caller whether the node waits for its first administrator.
+// setup tells every caller whether the node still lacks its first administrator.
 func (p *Part) setup(ctx context.Context, _ *operation.Call, _ *struct{}) (out answer.Setup, err error) {
 	if out.Node = p.Node; p.People != nil {
 		out.Needed, err = p.People.NeedsSetup(ctx)

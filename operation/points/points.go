@@ -35,12 +35,12 @@ var List = operation.Declare[Filter, answer.Points](operation.Spec{
 	Summary: "List points in path order, in pages", Result: "A page",
 })
 
-// Part does what is asked about points.
+// Part carries out the operations on points.
 type Part struct {
-	Points Points // nil where they are not known
+	Points Points // nil if points are unknown
 }
 
-// Operations lists what the part does.
+// Operations lists the operations of the part.
 func (p *Part) Operations() []operation.Bound {
 	return []operation.Bound{operation.Bind(List, nil, p.list)}
 }

@@ -1,4 +1,4 @@
-// Package processes declares and carries out the operations on the agents that are installed on a node.
+// Package processes declares and carries out the operations on the agents installed on a node.
 package processes
 
 import (
@@ -33,18 +33,18 @@ type Supervisor interface {
 
 // The arguments.
 type (
-	// Nothing is what operations without arguments take.
+	// Nothing is the arguments of operations without any.
 	Nothing struct{}
 	// Agent names an agent.
 	Agent struct {
 		Name string `json:"name" api:"required,query,max=64"`
 	}
-	// Approval names the version of an agent whose wants were seen.
+	// Approval names the version of an agent whose requested rights were reviewed.
 	Approval struct {
 		Agent
 		Version int `json:"version" api:"query,min=1" doc:"The version whose wants were seen; 409 if another one was installed meanwhile"`
 	}
-	// Removal says which agent goes.
+	// Removal names the agent to remove.
 	Removal struct {
 		Agent
 		KeepConfig bool `json:"keep_config" doc:"Leave its documents; the versions of deleted ones stay in any case"`
@@ -114,18 +114,19 @@ var (
 	})
 )
 
-// Part does what is asked about installed agents.
+// Part carries out the operations on installed agents.
 type Part struct {
-	// Supervisor returns what runs the agents; nil where none are run, or not yet.
+	// Supervisor returns the supervisor of the agents; nil if there is none, or none yet.
 	Supervisor func() Supervisor
-	// MayShape says why people with a role may not change what an agent does; nil lets all.
+	// MayShape returns why people with a role may not change an agent's behaviour; a nil function
+	// permits all.
 	MayShape func(agent string, role identity.Role) error
-	// Concerns returns what is not well at the node.
+	// Concerns returns what is wrong at the node.
 	Concerns func(context.Context) []answer.Concern
 	Now      func() time.Time
 }
 
-// Operations lists what the part does.
+// Operations lists the operations of the part.
 func (p *Part) Operations() []operation.Bound {
 	return []operation.Bound{
 		operation.Bind(List, there[Nothing](p), p.list),
@@ -147,7 +148,7 @@ var errLevel = errors.New("must be debug, info, warning, error or critical")
 
 var errAbsent = errors.New("this node does not have it; ask a node with that role")
 
-// there refuses what is asked of a node that runs no agents.
+// there refuses requests to a node that runs no agents.
 func there[In any](p *Part) operation.Judge[In] {
 	return func(context.Context, *operation.Call, *In) error {
 		if p.Supervisor == nil || p.Supervisor() == nil {
@@ -199,7 +200,7 @@ func (p *Part) approve(ctx context.Context, c *operation.Call, in *Approval) (an
 	return shownOr(p.Supervisor().Approve(ctx, in.Name, c.Name, in.Version))
 }
 
-// mayShape refuses at once, so that who may not does not wait for the agent's turn.
+// mayShape refuses at once, so that callers without the right do not wait for the agent's turn.
 func (p *Part) mayShape(ctx context.Context, c *operation.Call, in *Agent) error {
 	c.Did(in.Name, nil)
 	if err := there[Agent](p)(ctx, c, in); err != nil || p.MayShape == nil {
@@ -208,7 +209,7 @@ func (p *Part) mayShape(ctx context.Context, c *operation.Call, in *Agent) error
 	return p.MayShape(in.Name, c.Role)
 }
 
-// rollback checks again when it is the agent's turn. The supervisor records what is done.
+// rollback checks again when it is the agent's turn. The supervisor records the change.
 func (p *Part) rollback(ctx context.Context, c *operation.Call, in *Agent) (answer.Process, error) {
 	st, err := p.Supervisor().Rollback(ctx, in.Name, c.Name, func() error {
 		if err := c.Login.Still(); err != nil {
@@ -246,7 +247,7 @@ func (p *Part) logs(_ context.Context, _ *operation.Call, in *Lines) (answer.Pro
 	return answer.ProcessLog{Entries: shownLines(found)}, err
 }
 
-// Filter returns which lines of a journal are meant.
+// Filter returns the requested filter of a journal's lines.
 func (l *Lines) Filter(now time.Time) (journal.Filter, error) {
 	f := journal.Filter{Level: l.Level, Text: l.Search, Limit: l.Limit}
 	if _, known := journal.Level(l.Level); l.Level != "" && !known {
@@ -272,7 +273,7 @@ func (p *Part) crash(_ context.Context, _ *operation.Call, in *Report) (answer.P
 	}, nil
 }
 
-// Shown returns how an agent is, as callers see it.
+// Shown returns the state of an agent as callers see it.
 func Shown(st *agent.Status) answer.Process {
 	p := answer.Process{
 		Name: st.Name, State: string(st.State), Since: st.Since, Text: st.Text, Version: st.Version, Release: st.Program.Release,
@@ -300,7 +301,7 @@ func shownLines(entries []journal.Entry) []answer.ProcessLine {
 	return out
 }
 
-// concernOf returns what is not well with an agent; "" for nothing.
+// concernOf returns what is wrong with an agent; "" for nothing.
 func concernOf(all []answer.Concern, name string) string {
 	for i := range all {
 		if all[i].Part == "agents" && all[i].Subject == name {

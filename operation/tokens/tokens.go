@@ -1,5 +1,4 @@
-// Package tokens declares and carries out the operations on tokens: those that can only record, and those that people create for
-// programs.
+// Package tokens declares and carries out the operations on tokens: record-only ones, and those that people create for programs.
 package tokens
 
 import (
@@ -14,7 +13,7 @@ import (
 	"voltbus/point"
 )
 
-// Tokens makes and revokes tokens, as identity.Logins does.
+// Tokens creates and revokes tokens, as identity.Logins does.
 type Tokens interface {
 	IssueRecord(ctx context.Context, name, under string) (secret string, err error)
 	RecordTokens(ctx context.Context) ([]identity.RecordToken, error)
@@ -24,37 +23,37 @@ type Tokens interface {
 	RevokeOwn(ctx context.Context, user, id string) (identity.OwnToken, error)
 }
 
-// Members makes tokens for other members of the metering cluster, as identity.MemberTokens does.
+// Members creates tokens for other members of the metering cluster, as identity.MemberTokens does.
 type Members interface {
 	IssueMember(ctx context.Context, name string) (secret string, err error)
 }
 
 // The arguments.
 type (
-	// Recorder is a token that can only record.
+	// Recorder is a record-only token.
 	Recorder struct {
 		Name  string `json:"name" api:"required,judged,max=57"`
 		Under string `json:"under" api:"max=512" doc:"Path below which it may record; anywhere if left out"`
-		// Member makes it a token of a member.
+		// Member makes it the token of a cluster member.
 		Member bool `json:"member" doc:"It does not record: it is for another member of the metering cluster, whose node has the name"`
 	}
-	// Name names a token that can only record.
+	// Name names a record-only token.
 	Name struct {
 		Name string `json:"name" api:"required"`
 	}
-	// Own is a token for programs in the name of the caller.
+	// Own is a token for programs on behalf of the caller.
 	Own struct {
 		Name    string `json:"name" api:"required,judged,max=64"`
 		Role    string `json:"role" api:"required,judged,schema=Role"`
 		Expires string `json:"expires" api:"schema=Time" doc:"Left out: it does not end"`
 	}
-	// ID names an own token.
+	// ID names one of the caller's own tokens.
 	ID struct {
 		ID string `json:"id" api:"required"`
 	}
 )
 
-// most is the most bytes of arguments.
+// most is the maximum size of arguments in bytes.
 const most = 8 << 10
 
 // The operations.
@@ -86,13 +85,13 @@ var (
 	})
 )
 
-// Part does what is asked about tokens.
+// Part carries out the operations on tokens.
 type Part struct {
-	Tokens  Tokens // nil where none are made
+	Tokens  Tokens // nil if there are none
 	Members Members
 }
 
-// Operations lists what the part does.
+// Operations lists the operations of the part.
 func (p *Part) Operations() []operation.Bound {
 	list := []operation.Bound{
 		operation.Bind(List, nil, p.list), operation.Bind(Issue, nil, p.issue), operation.Bind(Revoke, nil, p.revoke),
@@ -116,7 +115,7 @@ func (p *Part) list(ctx context.Context, _ *operation.Call, _ *struct{}) (answer
 	return out, nil
 }
 
-// issue makes a token; this answer is the only place where it is ever shown.
+// issue creates a token; it is shown in this answer only.
 func (p *Part) issue(ctx context.Context, c *operation.Call, in *Recorder) (answer.IssuedToken, error) {
 	c.Did(in.Name, map[string]any{"under": in.Under})
 	if in.Member {
@@ -135,7 +134,7 @@ func (p *Part) issue(ctx context.Context, c *operation.Call, in *Recorder) (answ
 	return answer.IssuedToken{Name: in.Name, Under: in.Under, Token: secret}, nil
 }
 
-// issueMember makes a token for another member of the metering cluster.
+// issueMember creates a token for another member of the metering cluster.
 func (p *Part) issueMember(ctx context.Context, c *operation.Call, in *Recorder) (answer.IssuedToken, error) {
 	c.Did(in.Name, map[string]any{"member": true})
 	if in.Under != "" {
@@ -180,7 +179,7 @@ var (
 	errLogin   = errors.New("is for people and programs that show a login of this node")
 )
 
-// issueOwn makes a token; this answer is the only place where it is ever shown.
+// issueOwn creates a token; it is shown in this answer only.
 func (p *Part) issueOwn(ctx context.Context, c *operation.Call, in *Own) (answer.IssuedOwnToken, error) {
 	const op = "tokens.issueOwn"
 	detail := map[string]any{"role": in.Role, "expires": nil}

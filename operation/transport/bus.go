@@ -7,16 +7,16 @@ import (
 	"voltbus/operation"
 )
 
-// The arguments of what agents ask of the bus itself. Package service reads them.
+// The arguments of requests about the bus itself. Package service decodes them.
 type (
-	// Greeting is what an agent says of itself.
+	// Greeting is what an agent reports about itself.
 	Greeting struct {
 		SDK     string `json:"sdk" api:"max=200"`
 		PID     int    `json:"pid"`
 		Host    string `json:"host" api:"max=200"`
 		Version string `json:"version" api:"max=200"`
 	}
-	// Keeping are samples to keep.
+	// Keeping holds samples to record.
 	Keeping struct {
 		Samples json.RawMessage `json:"samples" api:"required,schema=samples"`
 		Key     string          `json:"key" doc:"A repeat with it is harmless"`
@@ -28,7 +28,7 @@ type (
 		Missing string          `json:"missing" api:"required" doc:"The capability"`
 		Args    json.RawMessage `json:"args"`
 	}
-	// Listening are live messages to listen to.
+	// Listening subscribes to live messages.
 	Listening struct {
 		Pattern string   `json:"pattern" api:"required" doc:"Which points"`
 		Cursor  string   `json:"cursor" doc:"Of the last answer; none to begin"`
@@ -45,10 +45,11 @@ type (
 	}
 )
 
-// connection is why package service answers what keeps up the connection of an agent.
+// connection says why package service handles requests about an agent's connection.
 const connection = "it keeps up the connection of an agent, or is judged by what is asked over it; package service answers"
 
-// OnBus lists what agents ask of the bus itself, by the name on it. Schemas in lower case are those of docs/formats/asyncapi.yaml.
+// OnBus lists the requests about the bus itself, by their names on it. Schemas in lower case are those of
+// docs/formats/asyncapi.yaml.
 func OnBus() []operation.Declared {
 	return []operation.Declared{
 		onBus[Greeting, answer.Hello]("hello", "hello", "Say who connected, and get the own standing. The first request on every connection", "{node, name, time, standing}"),

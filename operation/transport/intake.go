@@ -8,20 +8,20 @@ import (
 
 // The arguments.
 type (
-	// Samples say how readings are meant.
+	// Samples tell how to interpret readings.
 	Samples struct {
 		Precision string `json:"precision" api:"one-of=ns|us|ms|s|m|h|n|u" doc:"Unit of times that are whole numbers: ns for line protocol, ms for JSON and CSV if left out; SenML is in seconds always"`
 		Under     string `json:"under" api:"max=512" doc:"Path to put before every point"`
 		Layout    string `json:"layout" api:"max=512,default={measurement}/{tags}/{field}" doc:"How line protocol becomes paths: segments with {measurement}, {field}, {tag:name}, {tags} or {pairs}"`
 	}
-	// Influx2 is what clients of InfluxDB 2 say of their lines.
+	// Influx2 is what InfluxDB 2 clients state about their lines.
 	Influx2 struct {
 		Org       string `json:"org" doc:"Not used"`
 		OrgID     string `json:"orgID" doc:"Not used"`
 		Bucket    string `json:"bucket" doc:"Path to put before every point"`
 		Precision string `json:"precision" api:"one-of=ns|us|ms|s,default=ns"`
 	}
-	// Influx1 is what clients of InfluxDB 1 say of their lines.
+	// Influx1 is what InfluxDB 1 clients state about their lines.
 	Influx1 struct {
 		DB          string `json:"db" doc:"Path to put before every point"`
 		RP          string `json:"rp" doc:"Not used"`
@@ -37,7 +37,7 @@ const (
 	soap = "application/soap+xml"
 )
 
-// usual are the answers to who may not record now.
+// usual are the answers to callers who may not record now.
 func usual(now string) []operation.Content {
 	return []operation.Content{
 		{Status: 429, Media: problem, Schema: "Problem", Doc: "More than this user may send; see Retry-After"},
@@ -47,7 +47,7 @@ func usual(now string) []operation.Content {
 
 const problem = "application/problem+json"
 
-// What records readings.
+// The operations that record readings.
 var (
 	Record = operation.Declare[Samples, answer.Ingested](operation.Spec{
 		Name: "samples.record", ID: "recordSamples", HTTP: "POST /samples", Role: identity.Operator, Record: true, Body: message, Keyed: true, Carried: readings,

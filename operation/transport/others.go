@@ -31,7 +31,7 @@ type (
 	}
 )
 
-// What else the adapter answers itself.
+// Other operations that the adapter answers itself.
 var (
 	Install = operation.Declare[Installation, answer.Process](operation.Spec{
 		Name: "agent.install", ID: "installProcess", HTTP: "PUT /agents/{name}/process", Role: identity.Engineer, Body: agent.MaxUpload, Carried: upload,
@@ -74,7 +74,7 @@ func others() []operation.Declared {
 	}
 }
 
-// The arguments of Prometheus' API, which checks them.
+// The arguments of Prometheus' API, which checks them itself.
 type (
 	query struct {
 		Query    string `json:"query" doc:"PromQL"`
@@ -113,7 +113,7 @@ type (
 
 const formBody = 512 << 10
 
-// Prometheus lists the reading part of Prometheus' API, as Grafana asks for it. Each request may come with GET or as a form.
+// Prometheus lists the query part of Prometheus' API, as Grafana uses it. Each request may use GET or a form.
 func Prometheus() (list []operation.Declared) {
 	add := func(declare func(operation.Spec) operation.Declared, path, name, id, summary string) {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {

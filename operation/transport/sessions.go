@@ -7,7 +7,7 @@ import (
 
 // The arguments.
 type (
-	// Nothing is what operations without arguments take.
+	// Nothing is the arguments of operations without any.
 	Nothing struct{}
 	// Secret is a login: a token, or name and password.
 	Secret struct {
@@ -15,7 +15,7 @@ type (
 		Name     string `json:"name" api:"max=64"`
 		Password string `json:"password" api:"max=256"`
 	}
-	// Passwords are one's own password, and the one that takes its place.
+	// Passwords are the user's current password and its replacement.
 	Passwords struct {
 		Old string `json:"old" api:"required,max=256"`
 		New string `json:"new" api:"required,min=10,max=256"`
@@ -27,7 +27,7 @@ type (
 	}
 )
 
-// What begins and ends a session.
+// The operations that begin and end sessions.
 var (
 	Login = operation.Declare[Secret, operation.None](operation.Spec{
 		Name: "session.begin", ID: "login", HTTP: "POST /session", Role: identity.Nobody, Audited: true, Action: "login", Body: small, Carried: cookie,

@@ -25,7 +25,7 @@ type (
 	Pattern struct {
 		Pattern string `json:"pattern" api:"max=1024" doc:"Commands and writes only of these points; reservations and overrides always"`
 	}
-	// Account says whether the account of all samples comes, too.
+	// Account tells whether the ledger is included.
 	Account struct {
 		Ledger bool `json:"ledger" doc:"The account of all samples, too"`
 	}
@@ -38,7 +38,7 @@ type (
 		nodelog.Lines
 		At
 	}
-	// Printed selects lines of an agent.
+	// Printed selects lines that an agent printed.
 	Printed struct {
 		processes.Lines
 		At

@@ -1,5 +1,5 @@
 // Package transport declares what the HTTP adapter answers itself, with the reasons: sessions, event streams, uploads, and APIs in the
-// format of other programs. Who may ask, limits and audit are checked from these declarations as from all others.
+// format of other programs. Rights, limits and audit follow these declarations as all others.
 package transport
 
 import (
@@ -8,7 +8,7 @@ import (
 	"voltbus/operation"
 )
 
-// Why an adapter answers a request itself.
+// The reasons why an adapter answers a request itself.
 const (
 	cookie   = "it sets or removes the cookie of a session"
 	events   = "its answer is a stream of events that ends with the login of who reads it"
@@ -20,7 +20,7 @@ const (
 	page     = "its answer is a page of its own, with a policy for browsers"
 )
 
-// Most bytes of bodies.
+// Maximum sizes of bodies in bytes.
 const (
 	small   = 4 << 10
 	call    = 4 << 20

@@ -13,10 +13,10 @@ import (
 	"voltbus/wire"
 )
 
-// Bus carries requests to agents. Package bus has it.
+// Bus carries requests to agents, as package bus does.
 type Bus interface {
-	// Call returns the reply of an agent: fault.Unreachable where there is none of that name, fault.Timeout where it does
-	// not answer before ctx ends.
+	// Call returns the reply of an agent: fault.Unreachable if there is none of that name, fault.Timeout if it does not
+	// answer before ctx ends.
 	Call(ctx context.Context, agent, method string, body []byte) ([]byte, error)
 }
 
@@ -26,7 +26,8 @@ type Calls struct {
 	Bus    Bus
 }
 
-// Call has an agent run a method and returns its result. What the method raised is an *answer.RaisedError.
+// Call runs a method of an agent and returns its result. An exception that the method raised is an
+// *answer.RaisedError.
 func (c Calls) Call(ctx context.Context, agent, method string, args wire.Arguments) (json.RawMessage, error) {
 	const op = "agentcall.Call"
 	if _, err := c.Agents.Agent(agent); err != nil {
@@ -50,8 +51,8 @@ func (c Calls) Call(ctx context.Context, agent, method string, args wire.Argumen
 	return reply.Result, nil
 }
 
-// callFailure turns the failure of a reply into an error of its kind. A defect of the agent is
-// something that it raised, not one of the node.
+// callFailure converts the failure in a reply to an error of its kind. A defect of the agent counts
+// as raised by it, not as one of the node.
 func callFailure(subject string, f *wire.Failure) error {
 	kind, known := fault.ParseKind(f.Kind)
 	if !known || kind == fault.Internal {
@@ -63,14 +64,14 @@ func callFailure(subject string, f *wire.Failure) error {
 	return fault.E("agentcall.Call", kind, subject, errors.New(f.Message))
 }
 
-// described is a method as an agent describes it. Clients in some languages list several capabilities,
+// described is a method as an agent describes it. SDKs of some languages list several capabilities,
 // others name one.
 type described struct {
 	wire.Method
 	Needs json.RawMessage `json:"needs"`
 }
 
-// Methods returns the methods of an agent, as it describes them.
+// Methods lists the methods of an agent.
 func (c Calls) Methods(ctx context.Context, agent string) ([]answer.Method, error) {
 	result, err := c.Call(ctx, agent, "inspect", wire.Arguments{})
 	if err != nil {
@@ -100,7 +101,7 @@ func (c Calls) Methods(ctx context.Context, agent string) ([]answer.Method, erro
 	return out, nil
 }
 
-// paramKind returns our word for what a kind of argument is called in Python.
+// paramKind returns our word for a Python kind of argument.
 func paramKind(kind string) string {
 	switch kind {
 	case wire.PositionalParam, wire.KeywordParam:

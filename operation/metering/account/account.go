@@ -1,4 +1,4 @@
-// Package account holds the answers about a cluster of metering data systems, about the progress of a day, and about what is sent again.
+// Package account defines the answers about a cluster of metering data systems, about the progress of a day, and about repeated sending.
 package account
 
 import (
@@ -8,20 +8,21 @@ import (
 	"voltbus/api/answer"
 )
 
-// MeterMemberAnswer is what a member of a cluster answers to another.
+// MeterMemberAnswer is the answer of one member of a cluster to another.
 type MeterMemberAnswer struct {
 	Result json.RawMessage     `json:"result,omitempty"`
 	Failed *MeterMemberFailure `json:"failed,omitempty" doc:"Why the operation failed, in place of a result"`
 }
 
-// MeterMemberFailure is an error of an operation that a member of a cluster did for another.
+// MeterMemberFailure is the error of an operation that a member of a cluster carried out for
+// another.
 type MeterMemberFailure struct {
 	Kind    string `json:"kind"`
 	Subject string `json:"subject,omitempty"`
 	Detail  string `json:"detail"`
 }
 
-// MeterCluster is the account of a cluster, of all members that answered.
+// MeterCluster is the account of a cluster: of all members that answered.
 type MeterCluster struct {
 	Cluster  *answer.MeterAnswered `json:"cluster,omitempty" doc:"None if the node is in no cluster"`
 	Copies   int                   `json:"copies,omitempty" doc:"How many members keep each meter"`
@@ -30,7 +31,8 @@ type MeterCluster struct {
 	Balanced bool                  `json:"balanced" doc:"Whether each reading that any member acknowledged is stored, waiting, refused or lost, and all members answered"`
 }
 
-// MeterSum is the readings of all members that answered. With two copies a reading counts once for each, but in accepted.
+// MeterSum counts the readings of all members that answered. With two copies a reading counts once for each, except in
+// accepted.
 type MeterSum struct {
 	Accepted  uint64 `json:"accepted" doc:"Acknowledged by any member"`
 	Stored    uint64 `json:"stored" doc:"By the members that keep them"`
@@ -74,7 +76,7 @@ type MeterForward struct {
 	Rate     float64    `json:"rate" doc:"Readings sent a second, over the last ten seconds"`
 }
 
-// MeterProgress is how far a local day is.
+// MeterProgress is the progress of a local day.
 type MeterProgress struct {
 	Day     string                `json:"day"`
 	Hours   []MeterHour           `json:"hours" doc:"Of the local day: 23 or 25 when the clock changes"`
@@ -82,7 +84,8 @@ type MeterProgress struct {
 	Cluster *answer.MeterAnswered `json:"cluster,omitempty" doc:"Which members had a part in the answer; none if the node is in no cluster"`
 }
 
-// MeterHour is the intervals that begin in an hour. Each counts for what is known of it: edited, else estimated, validated or doubted.
+// MeterHour counts the intervals that begin in an hour. Each counts once, in its current state: edited, else estimated, validated or
+// doubted.
 type MeterHour struct {
 	From      time.Time `json:"from"`
 	Expected  uint64    `json:"expected" doc:"Intervals"`
@@ -93,13 +96,13 @@ type MeterHour struct {
 	Edited    uint64    `json:"edited"`
 }
 
-// MeterArrival is how many readings came within a time.
+// MeterArrival is how many readings arrived within a period.
 type MeterArrival struct {
 	Within   float64 `json:"within" doc:"Seconds after the end of the interval"`
 	Readings uint64  `json:"readings"`
 }
 
-// ToSend names readings that a concentrator sends again.
+// ToSend selects readings that a concentrator sends again.
 type ToSend struct {
 	From   string `json:"from" api:"required,max=40" doc:"Intervals that end after it, as 2026-03-01T00:00:00Z"`
 	To     string `json:"to" api:"required,max=40" doc:"and not after it"`
