@@ -23,8 +23,7 @@ import (
 	"voltbus/point"
 )
 
-// Config is what the handler needs. A nil source makes its routes answer that this node has no such
-// part; Auth and Log are required.
+// Config is what the handler needs. A nil source makes its routes answer that this node has no such part; Auth and Log are required.
 type Config struct {
 	Auth    login.Auth
 	Points  stream.Points // for filtering streams
@@ -85,8 +84,7 @@ type Config struct {
 	StatementPatience time.Duration // how long an SQL statement waits for its turn; 0 for 30 s
 	BodyGrace         time.Duration // how long a body may take to arrive at any speed; 0 for 30 s
 	Look              time.Duration // interval at which the rights of a caller are checked during an answer; 0 for 2 s
-	// Certified recognises callers with a client certificate and no other secret; nil: client certificates
-	// identify nobody.
+	// Certified recognises callers with a client certificate and no other secret; nil: client certificates identify nobody.
 	Certified  func(chain []*x509.Certificate) (identity.User, error)
 	BrowserKey []byte // key for recognising browsers that have logged in; nil: a new one at each start
 }

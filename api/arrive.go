@@ -22,8 +22,7 @@ const (
 var errSlowBody = fmt.Errorf("the body arrives too slowly: after %v it must have come with %d kB a second; send it in smaller parts, or find what holds up the network",
 	bodyGrace, bodyRate>>10)
 
-// arrival is a request body as it arrives. It ends a request whose sender stops sending, but not one that
-// merely takes long.
+// arrival is a request body as it arrives. It ends a request whose sender stops sending, but not one that merely takes long.
 type arrival struct {
 	io.ReadCloser
 	control *http.ResponseController
@@ -61,8 +60,7 @@ func (a *arrival) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// extend sets the deadline to the time at which the bytes received so far would have arrived at bodyRate,
-// plus the grace period.
+// extend sets the deadline to the time at which the bytes received so far would have arrived at bodyRate, plus the grace period.
 func (a *arrival) extend() {
 	until := a.began.Add(a.grace + time.Duration(float64(a.octets)/bodyRate*float64(time.Second)))
 	if until.Sub(a.until) >= time.Second/4 {

@@ -54,8 +54,7 @@ func (a *auditor) tellRefusal(r *http.Request, rt exchange.Route, user identity.
 	})
 }
 
-// tellReading records in the audit log that a caller reads restricted data, at most once a minute per
-// caller.
+// tellReading records in the audit log that a caller reads restricted data, at most once a minute per caller.
 func (a *auditor) tellReading(r *exchange.Request, rt *exchange.Route, err error) {
 	if rt.Watched == "" || a.log == nil {
 		return

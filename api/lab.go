@@ -57,8 +57,7 @@ func (l labs) labReport(w http.ResponseWriter, r *exchange.Request) error {
 	return out.End()
 }
 
-// labStream sends the progress of a run as server-sent events until it has ended, the client
-// disconnects, or its login ends.
+// labStream sends the progress of a run as server-sent events until it has ended, the client disconnects, or its login ends.
 func (l labs) labStream(w http.ResponseWriter, r *exchange.Request) error {
 	id, err := l.id(r)
 	if err != nil {

@@ -7,8 +7,7 @@ import (
 	"voltbus/identity"
 )
 
-// The parts of the API that are small enough to be built for each request, or for the table of
-// routes.
+// The parts of the API that are small enough to be built for each request, or for the table of routes.
 
 func (s *server) labs() labs { return labs{s.cfg.Lab, s.streams} }
 

@@ -52,8 +52,7 @@ func pointInfos(d *config.Device) []point.Info {
 	return out
 }
 
-// tagsOf returns the tags of a point: configured tags take precedence over the driver's, and the point's
-// own over its device's.
+// tagsOf returns the tags of a point: configured tags take precedence over the driver's, and the point's own over its device's.
 func tagsOf(d *config.Device, own map[string]string) map[string]string {
 	tags := map[string]string{}
 	if t, has := d.Config.(driver.Tagger); has {

@@ -10,8 +10,7 @@ import (
 	"voltbus/wire"
 )
 
-// notifyOfDocument notifies an agent that the meaning of one of its documents has changed. to is nil before the bus is
-// open.
+// notifyOfDocument notifies an agent that the meaning of one of its documents has changed. to is nil before the bus is open.
 func notifyOfDocument(to *bus.Bus, log *slog.Logger, c document.Change) {
 	agent, ok := strings.CutPrefix(c.Owner, "agent/")
 	if !ok || to == nil {

@@ -81,24 +81,20 @@ type Options struct {
 	Kinds   []driver.Kind // the drivers that the configuration may name
 	Log     *slog.Logger
 	Version answer.Version
-	// Idle opens the node to inspect its data: it reads no devices, and leaves the catalogue
-	// unchanged.
+	// Idle opens the node to inspect its data: it reads no devices, and leaves the catalogue unchanged.
 	Idle bool
 	// AgentExec is the command that becomes an agent's process, see agent.Config; without it the
 	// node runs no agents, though agents may connect. SDK returns the Python SDK's wheel and its
 	// name; nil for a program without one.
 	AgentExec []string
-	// Statement returns the command for the process of an SQL statement, see duckdb.Options; without it the
-	// engine duckdb answers none.
+	// Statement returns the command for the process of an SQL statement, see duckdb.Options; without it the engine duckdb answers none.
 	Statement func(read []string, write string) []string
 	SDK       func() (name string, wheel []byte, err error)
 	// Stored is called with the blocks that have been stored, see sink.Config; may be nil.
 	Stored func(blocks []*point.Block)
-	// Lab runs experiments for the API; nil for a node without one. The caller closes it, after the
-	// node.
+	// Lab runs experiments for the API; nil for a node without one. The caller closes it, after the node.
 	Lab api.Lab
-	// Valves is called when messages with meter readings have passed the node, see system.Watch; nil for a node that is
-	// not measured.
+	// Valves is called when messages with meter readings have passed the node, see system.Watch; nil for a node that is not measured.
 	Valves system.Entered
 	// LoopbackTLS encrypts connections from this machine too, which is not needed, to measure the cost.
 	LoopbackTLS bool
@@ -390,8 +386,7 @@ func (n *Node) Forward(ctx context.Context, b *point.Block, data []byte) (wait f
 	return n.recorder.Forward(ctx, b, data)
 }
 
-// Issue creates a token for a user, who is added with the role or changed to it, and returns it in
-// plain text.
+// Issue creates a token for a user, who is added with the role or changed to it, and returns it in plain text.
 func (n *Node) Issue(ctx context.Context, u identity.User) (string, error) {
 	return n.identity.Logins.Issue(ctx, u)
 }

@@ -73,8 +73,7 @@ func openIdentity(ctx context.Context, n *Node) error {
 	return err
 }
 
-// certified returns the names in the node's certificate besides those of loopback: the machine's,
-// if anything listens beyond loopback.
+// certified returns the names in the node's certificate besides those of loopback: the machine's, if anything listens beyond loopback.
 func certified(l config.Listen) []string {
 	for _, a := range []config.Address{l.HTTP, l.Bus, l.MQTTS} {
 		host, _, err := net.SplitHostPort(string(a))

@@ -16,8 +16,7 @@ import (
 	"voltbus/point"
 )
 
-// plant is the configuration in use: the devices, their points, and which points may be commanded. It is safe for
-// concurrent use.
+// plant is the configuration in use: the devices, their points, and which points may be commanded. It is safe for concurrent use.
 type plant struct {
 	kinds   []driver.Kind
 	fleet   *device.Fleet
@@ -132,8 +131,7 @@ func (p *plant) devices(cfg *config.Config) ([]device.Config, error) {
 	return devices, nil
 }
 
-// describe makes the catalogue list exactly the points of the configured devices, and those that
-// programs record.
+// describe makes the catalogue list exactly the points of the configured devices, and those that programs record.
 func (p *plant) describe(ctx context.Context, cfg *config.Config) error {
 	var infos []point.Info
 	for i := range cfg.Devices {

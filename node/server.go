@@ -82,8 +82,7 @@ func openServer(_ context.Context, n *Node) error {
 	return announce(n)
 }
 
-// letSenders lets the API authenticate meters and concentrators by client certificates, if the configuration names their
-// authorities.
+// letSenders lets the API authenticate meters and concentrators by client certificates, if the configuration names their authorities.
 func letSenders(n *Node, cfg *api.Config) error {
 	listen := &n.opts.Config.Listen
 	if listen.ClientCA == "" {

@@ -97,8 +97,7 @@ type damage struct {
 	ran   bool // the data directory has been used before
 }
 
-// report records in the audit log which files were set aside, and that nobody trusts the authority
-// yet.
+// report records in the audit log which files were set aside, and that nobody trusts the authority yet.
 func (d *damage) report(ctx context.Context, n *Node) {
 	for i := range d.found {
 		f := &d.found[i]
@@ -115,8 +114,7 @@ func (d *damage) report(ctx context.Context, n *Node) {
 	}
 }
 
-// facts reports which small files were set aside, as long as they lie in the data directory, and whether the key
-// for the parent can be read.
+// facts reports which small files were set aside, as long as they lie in the data directory, and whether the key for the parent can be read.
 func (d *damage) facts(dir string, parent *enrol.Parent) []verdict.File {
 	var list []verdict.File
 	if _, member := parent.Current(); member {

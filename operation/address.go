@@ -114,8 +114,7 @@ func (d *Declared) Loosened(args Arguments) (Arguments, error) {
 	return out, nil
 }
 
-// overHTTP converts arguments to a form that nodes of every version read: those of the URL as text, those of a body below
-// "body".
+// overHTTP converts arguments to a form that nodes of every version read: those of the URL as text, those of a body below "body".
 func (d *Declared) overHTTP(args Arguments) Arguments {
 	out, body := Arguments{}, Arguments{}
 	for name, text := range args {

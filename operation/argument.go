@@ -60,8 +60,7 @@ type Field struct {
 	named bool // it has named fields and allows no others
 }
 
-// Time is a time in a form that people write, see query.ParseTime, or in milliseconds since 1970; "" for its
-// default.
+// Time is a time in a form that people write, see query.ParseTime, or in milliseconds since 1970; "" for its default.
 type Time string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -289,8 +288,7 @@ func (f *Field) decode(text json.RawMessage, into any) error {
 	return decoder.Decode(into)
 }
 
-// quick decodes strings and lists of strings without escapes, the usual case; it returns false, and decodes nothing, if package
-// json must do it.
+// quick decodes strings and lists of strings without escapes, the usual case; it returns false, and decodes nothing, if package json must do it.
 func (f *Field) quick(text json.RawMessage, to reflect.Value) bool {
 	in := wire.NewReader(text)
 	switch {

@@ -23,16 +23,14 @@ type Caller struct {
 	Agent  string          // the name of an agent; "" for people
 	Grants identity.Grants // of an agent; of the neighbour through which a remote caller asks
 	Remote bool            // the request comes through another node
-	// Recorder is set for a record-only token, and Under is the path below which it may record; "" for
-	// anywhere.
+	// Recorder is set for a record-only token, and Under is the path below which it may record; "" for anywhere.
 	Recorder bool
 	Under    string
 	// Member is the name of the member of the metering cluster that sends or forwards the request; "" for others.
 	Member string
 	// Login is how a person or program is authenticated here; nil for agents and for remote callers.
 	Login Login
-	// Administers means that an agent of another node has administer there, and that the neighbour may pass that
-	// on.
+	// Administers means that an agent of another node has administer there, and that the neighbour may pass that on.
 	Administers bool
 	// Key makes repeating the request harmless; "" for none. It is only set if the operation is Keyed.
 	Key string
@@ -129,8 +127,7 @@ type Operation[In, Out any] struct{ Spec }
 // Declare returns a declaration.
 func Declare[In, Out any](s Spec) Operation[In, Out] { return Operation[In, Out]{s} }
 
-// Read decodes and checks the arguments of a caller, for code that carries out the operation in
-// another way.
+// Read decodes and checks the arguments of a caller, for code that carries out the operation in another way.
 func (o Operation[In, Out]) Read(who *Caller, args Arguments) (*In, error) {
 	d := o.Declared()
 	return judged[In](context.Background(), &d, &Call{Caller: *who}, args, nil)
@@ -145,8 +142,7 @@ type Call struct {
 	told    bool
 }
 
-// Did sets what the request is about, for the audit log: a subject and, if not nil, a value that can be encoded
-// as JSON.
+// Did sets what the request is about, for the audit log: a subject and, if not nil, a value that can be encoded as JSON.
 func (c *Call) Did(subject string, detail any) { c.subject, c.detail = subject, detail }
 
 // MarkAudited states that the handler has written the audit entry itself.
@@ -158,8 +154,7 @@ type Handler[In, Out any] func(ctx context.Context, c *Call, in *In) (Out, error
 // Judge reports what a caller may not do although the role or connection permits the operation; nil if nothing.
 type Judge[In any] func(ctx context.Context, c *Call, in *In) error
 
-// Ask has another node carry out the named operation for the caller of a call. The result is JSON, null for
-// none.
+// Ask has another node carry out the named operation for the caller of a call. The result is JSON, null for none.
 type Ask func(ctx context.Context, name string, args Arguments) (json.RawMessage, error)
 
 // Elsewhere carries out a call at another node with more than one request.
@@ -207,8 +202,7 @@ func BindLeaving[In, Out any](o Operation[In, Out], do Handler[In, Out], leave f
 	return b
 }
 
-// Bind gives a declaration its handler. may checks, before the handler runs, what the role leaves open; nil checks
-// nothing.
+// Bind gives a declaration its handler. may checks, before the handler runs, what the role leaves open; nil checks nothing.
 func Bind[In, Out any](o Operation[In, Out], may Judge[In], do Handler[In, Out]) Bound {
 	return bind(o.Declared(), may, do)
 }

@@ -6,8 +6,7 @@ import (
 	"voltbus/point"
 )
 
-// limits returns the grants that bound what the caller may read; nil for a person of this node, who may read
-// everything.
+// limits returns the grants that bound what the caller may read; nil for a person of this node, who may read everything.
 func (c *Caller) limits() *identity.Grants {
 	if c.IsAgent() || c.Remote {
 		return &c.Grants

@@ -56,8 +56,7 @@ func (o *Output) Flush() error {
 // Sent reports whether anything was passed on.
 func (o *Output) Sent() bool { return o.sent }
 
-// Written is a result that is written as JSON piece by piece: because it is large, or requested
-// often.
+// Written is a result that is written as JSON piece by piece: because it is large, or requested often.
 type Written func(to *Output) error
 
 // Head describes an answer, before its first byte.

@@ -162,8 +162,7 @@ func (t *Table) tried(ctx context.Context, who *Caller, name string, do func(*Bo
 	return err
 }
 
-// admits checks people by role, and agents by whether the operation is open to them. The grants of an agent are for the operation to
-// check.
+// admits checks people by role, and agents by whether the operation is open to them. The grants of an agent are for the operation to check.
 func (d *Declared) admits(who *Caller) error {
 	switch {
 	case d.Members && who.Member == "":

@@ -111,8 +111,7 @@ func (e *ear) take(from uint64) (messages []json.RawMessage, next, dropped uint6
 	return append([]json.RawMessage{}, e.wait...), e.first + uint64(len(e.wait)), dropped
 }
 
-// listen answers with the live messages since the last answer, and waits for some. The listener is kept as
-// long as the caller keeps asking.
+// listen answers with the live messages since the last answer, and waits for some. The listener is kept as long as the caller keeps asking.
 func (s *Service) listen(ctx context.Context, r *request) ([]byte, error) {
 	const op = "service.listen"
 	if s.cfg.Live == nil {

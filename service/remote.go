@@ -108,8 +108,7 @@ func visits(own map[string]method, t *operation.Table) map[string]method {
 
 var errNotFromAfar = errors.New("cannot be asked of a node from another one; inspect lists what can")
 
-// Role returns the role that people need to call a node's method from another node: that of the same
-// operation over HTTP.
+// Role returns the role that people need to call a node's method from another node: that of the same operation over HTTP.
 func (s *Service) Role(method string) identity.Role {
 	if slices.Contains(readers(), method) {
 		return identity.Viewer
@@ -132,8 +131,7 @@ type RemoteCaller struct {
 	Administers bool            // the agent has administer at its node, and the neighbour may pass that on
 }
 
-// AnswerRemote answers a request from another node: on behalf of the remote caller, within the
-// neighbour's grants and, for a person, the role.
+// AnswerRemote answers a request from another node: on behalf of the remote caller, within the neighbour's grants and, for a person, the role.
 func (s *Service) AnswerRemote(ctx context.Context, v *RemoteCaller, name string, body []byte) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, deadline)
 	defer cancel()

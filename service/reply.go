@@ -23,8 +23,7 @@ func appendResult(result []byte) []byte {
 	return append(append(out, result...), '}')
 }
 
-// failed returns the reply to an error. The details of internal errors go to the log only, and
-// refusals of the agent are reported to Refused.
+// failed returns the reply to an error. The details of internal errors go to the log only, and refusals of the agent are reported to Refused.
 func (s *Service) failed(ctx context.Context, from, name string, err error) []byte {
 	f := failure(err)
 	if f.Kind == fault.Internal.String() && f.Node == "" {

@@ -125,8 +125,7 @@ type Call struct {
 	Body         []byte
 	// Park is called when the request only waits from then on, for example for devices; may be nil.
 	Park func()
-	// Later receives work to do after the answer is sent, which is done before the program ends; nil if it is to
-	// be done before the answer.
+	// Later receives work to do after the answer is sent, which is done before the program ends; nil if it is to be done before the answer.
 	Later func(work func())
 }
 

@@ -190,8 +190,7 @@ type Ledger struct {
 	Damaged []Damage `json:"damaged"`
 	// Overwritten counts samples that replaced another value of the same point and time. Repeats do not count.
 	Overwritten uint64 `json:"overwritten" doc:"Samples in the place of which another value of the same point and time was stored; repeats do not count"`
-	// Sentence says whether anything was lost in the whole subtree. Sum has its totals, and Nodes
-	// the accounts of its nodes, this one first.
+	// Sentence says whether anything was lost in the whole subtree. Sum has its totals, and Nodes the accounts of its nodes, this one first.
 	Sentence string       `json:"sentence" api:"optional" doc:"Of all nodes: whether something was lost, and what and why"`
 	Sum      LedgerSum    `json:"sum" api:"optional"`
 	Nodes    []LedgerNode `json:"nodes" api:"optional" doc:"This node first, then those below it, each after the one above it"`

@@ -46,8 +46,7 @@ type AuditProblem struct {
 	Accepted string `json:"accepted,omitempty" doc:"By whom, when and why it was accepted; absent if it was not"`
 }
 
-// AuditArchive is a file with the oldest entries of the audit log; they follow those of the
-// previous archive.
+// AuditArchive is a file with the oldest entries of the audit log; they follow those of the previous archive.
 type AuditArchive struct {
 	File    string    `json:"file" doc:"Its name in the folder audit.archive"`
 	First   uint64    `json:"first"`

@@ -2,8 +2,7 @@ package answer
 
 import "time"
 
-// MeterBill holds the billing determinants. Quantities are in the unit, demand in the unit per
-// hour.
+// MeterBill holds the billing determinants. Quantities are in the unit, demand in the unit per hour.
 type MeterBill struct {
 	Meters        []string        `json:"meters" doc:"That were read, the first one first"`
 	From          time.Time       `json:"from"`

@@ -5,8 +5,7 @@ import (
 	"fmt"
 )
 
-// Methods are the methods that an agent offers on the bus, as it describes them. Its strings are
-// untrusted.
+// Methods are the methods that an agent offers on the bus, as it describes them. Its strings are untrusted.
 type Methods struct {
 	Methods []Method `json:"methods"`
 }

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// Holder is a holder of control, and what it holds and when: a command, a reservation or an
-// override.
+// Holder is a holder of control, and what it holds and when: a command, a reservation or an override.
 type Holder struct {
 	_ struct{} `api:"schema=ControlHolder" doc:"Who holds what, and when"`
 
@@ -190,8 +189,7 @@ type Slots struct {
 	Commands []Slot `json:"commands"`
 }
 
-// Policy is what a point requires of commands. Times are in seconds, values in the point's unit; an
-// absent field requires nothing.
+// Policy is what a point requires of commands. Times are in seconds, values in the point's unit; an absent field requires nothing.
 type Policy struct {
 	_ struct{} `api:"schema=ControlPolicy" doc:"What a point demands of commands: times in seconds, values in its unit"`
 

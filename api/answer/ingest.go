@@ -10,8 +10,7 @@ type Ingested struct {
 	Accepted int           `json:"accepted" api:"schema=Count"` // on disk
 	Refused  int           `json:"refused" api:"min=0" doc:"A line that cannot be read counts once"`
 	Errors   []IngestError `json:"errors" api:"max=100"` // the first hundred
-	// Misdated counts readings whose time was outside the node's bounds; they are recorded with their
-	// time of arrival.
+	// Misdated counts readings whose time was outside the node's bounds; they are recorded with their time of arrival.
 	Misdated int `json:"misdated,omitempty" api:"min=1" doc:"Readings whose time was out of bounds (ingest.clock_ahead, ingest.clock_behind): they have the time of their arrival and are uncertain(clock)"`
 }
 

@@ -25,13 +25,11 @@ type Hop struct {
 	_ struct{} `doc:"How an origin stands at a node"`
 
 	Origin
-	// Above is how many of its samples the node's parent has on disk, including missing ones and those
-	// left out; absent without a parent.
+	// Above is how many of its samples the node's parent has on disk, including missing ones and those left out; absent without a parent.
 	Above *uint64 `json:"above,omitempty" doc:"Samples that the parent of the node has on disk, missing ones and those left out included; none without a parent, or before it was asked"`
 }
 
-// LedgerSum is the account of the whole subtree: what its origins acknowledged, and where it is on the
-// answering node.
+// LedgerSum is the account of the whole subtree: what its origins acknowledged, and where it is on the answering node.
 type LedgerSum struct {
 	_ struct{} `doc:"samples = stored + missing + left_out + waiting, over all origins"`
 

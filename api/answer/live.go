@@ -8,8 +8,7 @@ import (
 	"voltbus/wire"
 )
 
-// LiveLink describes the live messages on the link between a node and its parent, since the answering node
-// started.
+// LiveLink describes the live messages on the link between a node and its parent, since the answering node started.
 type LiveLink struct {
 	_ struct{} `doc:"How live messages go over the link between a node and its parent, since the start of the one that answers. In an answer about nodes it is that between a child and the one that answers; of the one that answers, that to its parent."`
 
@@ -30,13 +29,11 @@ type LiveFlow struct {
 	Messages uint64   `json:"messages"`
 	Bytes    uint64   `json:"octets" doc:"On the link"`
 	Dropped  uint64   `json:"dropped" doc:"Messages that the link did not carry in time"`
-	// Withheld lists at most 20 subjects that the parent wants and that are not sent up; it is also empty for a child that cannot
-	// report them.
+	// Withheld lists at most 20 subjects that the parent wants and that are not sent up; it is also empty for a child that cannot report them.
 	Withheld []LiveWithheld `json:"withheld,omitempty" api:"max=20" doc:"What is wanted at the parent and does not go up; absent if there is nothing, or if the child does not know how to say it"`
 }
 
-// LiveWithheld is a subject that a node wants and does not receive, because a descendant does not
-// allow it.
+// LiveWithheld is a subject that a node wants and does not receive, because a descendant does not allow it.
 type LiveWithheld struct {
 	Subject string `json:"subject" doc:"As it is wanted, with wildcards of the bus"`
 	Node    string `json:"node" doc:"That withholds it"`

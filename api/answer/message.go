@@ -6,8 +6,7 @@ type Message struct {
 	Under  string // the path below which they may record; "" is anywhere
 	Media  string // the Content-Type
 	Body   []byte
-	// Member is the member of the metering cluster that sent the message, "" for other senders; Digest is that member's
-	// digest of the cluster.
+	// Member is the member of the metering cluster that sent the message, "" for other senders; Digest is that member's digest of the cluster.
 	Member, Digest string
 }
 

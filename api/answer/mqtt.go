@@ -54,8 +54,7 @@ type MQTTSecrets struct {
 	Devices []MQTTSecret `json:"devices"`
 }
 
-// MQTTCertificate is the certificate with which a device connects instead of a secret. The key is
-// shown once.
+// MQTTCertificate is the certificate with which a device connects instead of a secret. The key is shown once.
 type MQTTCertificate struct {
 	Name        string    `json:"name"`
 	Certificate string    `json:"certificate"` // PEM

@@ -61,8 +61,7 @@ type Node struct {
 	Live *LiveLink `json:"live,omitempty"`
 }
 
-// Outage is a time in which a child was not connected, and the outcome for the data it recorded
-// during that time.
+// Outage is a time in which a child was not connected, and the outcome for the data it recorded during that time.
 type Outage struct {
 	_ struct{} `doc:"A time in which a child was not connected. When it greets again, both compare up to which number each has the blocks of each origin on disk: the difference is what waited."`
 
@@ -104,8 +103,7 @@ type Nodes struct {
 	Refused []RefusedNode `json:"refused" doc:"Descendants of this node that its parent does not let into the tree"`
 }
 
-// NodesChange is an event of the stream about nodes: the first is complete, each further one holds the
-// changes since the previous event.
+// NodesChange is an event of the stream about nodes: the first is complete, each further one holds the changes since the previous event.
 type NodesChange struct {
 	_ struct{} `doc:"An event of the stream about nodes: what changed since the one before"`
 

@@ -63,8 +63,7 @@ func raw(o *point.Object, name string, value json.RawMessage) {
 	o.JSON = append(o.JSON, value...)
 }
 
-// Scan decodes commands. It returns false, and decodes nothing, if package json must do it. Values
-// are slices of data.
+// Scan decodes commands. It returns false, and decodes nothing, if package json must do it. Values are slices of data.
 func (n *NewCommandList) Scan(data []byte) bool {
 	r, in := wire.NewReader(data), NewCommandList{}
 	ok := r.Each(func() bool {
@@ -156,8 +155,7 @@ func (c *Commanded) write(o *point.Object) {
 	o.End()
 }
 
-// Scan decodes results. It returns false, and decodes nothing, if package json must do it. Values
-// are slices of data.
+// Scan decodes results. It returns false, and decodes nothing, if package json must do it. Values are slices of data.
 func (c *CommandResults) Scan(data []byte) bool {
 	r, in := wire.NewReader(data), CommandResults{}
 	ok := r.Members(func(name []byte) bool {

@@ -30,8 +30,7 @@ const alignment = 8
 // padding returns the padding after n bytes.
 func padding(n int) []byte { return make([]byte, -n&(alignment-1)) }
 
-// framed returns metadata as it stands in a stream: a marker, the length with padding, and the metadata. Empty metadata
-// ends the stream.
+// framed returns metadata as it stands in a stream: a marker, the length with padding, and the metadata. Empty metadata ends the stream.
 func framed(metadata []byte) []byte {
 	metadata = append(metadata, padding(len(metadata))...)
 	out := binary.LittleEndian.AppendUint32(nil, math.MaxUint32)

@@ -132,8 +132,7 @@ func (w *Writer) message(metadata []byte, body [][]byte) error {
 	return nil
 }
 
-// Close sends the rest and ends the stream, even one without samples. Readers recognise a stream that was not
-// closed as incomplete.
+// Close sends the rest and ends the stream, even one without samples. Readers recognise a stream that was not closed as incomplete.
 func (w *Writer) Close() error {
 	if err := w.flush(); err != nil {
 		return err

@@ -1,5 +1,4 @@
-// Package bound limits the resources that one person and all persons together may use: concurrent places, queues
-// and rates.
+// Package bound limits the resources that one person and all persons together may use: concurrent places, queues and rates.
 package bound
 
 import (
@@ -34,8 +33,7 @@ func (p *Places) Take(who string, n int64) (release func(), err error) {
 	return sync.OnceFunc(func() { p.Release(who, n) }), nil
 }
 
-// Add holds n more places for a person. The kind of the error tells which bound was met: fault.Unavailable is the
-// total one.
+// Add holds n more places for a person. The kind of the error tells which bound was met: fault.Unavailable is the total one.
 func (p *Places) Add(who string, n int64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -50,8 +48,7 @@ func (p *Places) Add(who string, n int64) error {
 	return nil
 }
 
-// Account returns a function that holds further places for a person, to be called by one goroutine, and one that releases all of
-// them.
+// Account returns a function that holds further places for a person, to be called by one goroutine, and one that releases all of them.
 func (p *Places) Account(who string) (more func(n int64) error, end func()) {
 	var held int64
 	more = func(n int64) error {

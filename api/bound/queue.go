@@ -10,8 +10,7 @@ import (
 	"voltbus/fault"
 )
 
-// Queues lets each person run a few things at a time; the others wait. It is safe for concurrent
-// use.
+// Queues lets each person run a few things at a time; the others wait. It is safe for concurrent use.
 type Queues struct {
 	what       string        // "queries", for error messages
 	all        chan struct{} // an entry for each one running; nil for no total bound
@@ -28,8 +27,7 @@ type queue struct {
 	n    int // running or waiting
 }
 
-// NewQueues returns Queues: each person has at most each running, and most running or waiting; together bounds all that run, 0 for
-// no bound.
+// NewQueues returns Queues: each person has at most each running, and most running or waiting; together bounds all that run, 0 for no bound.
 func NewQueues(what string, each, most, together int, patience time.Duration) *Queues {
 	q := &Queues{what: what, each: each, most: most, patience: patience, of: make(map[string]*queue)}
 	if together > 0 {
@@ -38,8 +36,7 @@ func NewQueues(what string, each, most, together int, patience time.Duration) *Q
 	return q
 }
 
-// Wait returns when it is the person's turn; release must follow. It fails with fault.Unavailable, or the cause of
-// ctx.
+// Wait returns when it is the person's turn; release must follow. It fails with fault.Unavailable, or the cause of ctx.
 func (t *Queues) Wait(ctx context.Context, who string) (release func(), err error) {
 	p, err := t.join(who)
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"voltbus/operation/auditlog"
 )
 
-// AuditFilter selects entries of the audit log; "" selects all. Times are in the forms that people
-// write.
+// AuditFilter selects entries of the audit log; "" selects all. Times are in the forms that people write.
 type AuditFilter struct {
 	From, To                       string
 	Actor, Action, Subject, Search string

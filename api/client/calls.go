@@ -39,8 +39,7 @@ func (c *Client) CallNode(ctx context.Context, node, agent string, call Call) (j
 	return result.Result, err
 }
 
-// CallAgent calls a method of an agent and returns its result. An exception that the method raised
-// is fault.Rejected.
+// CallAgent calls a method of an agent and returns its result. An exception that the method raised is fault.Rejected.
 func (c *Client) CallAgent(ctx context.Context, agent string, call Call) (json.RawMessage, error) {
 	in := agents.Request{Agent: agents.Agent{Name: agent}, Method: call.Method, Args: call.Args, Kwargs: call.Kwargs}
 	if call.Timeout != 0 {

@@ -22,8 +22,7 @@ type Body struct {
 	Key    string     // an idempotency key; "" for none
 }
 
-// SendSamples sends readings and returns their outcome once the accepted ones are on disk. It is no
-// error if none was accepted.
+// SendSamples sends readings and returns their outcome once the accepted ones are on disk. It is no error if none was accepted.
 func (c *Client) SendSamples(ctx context.Context, b Body) (in answer.Ingested, err error) {
 	target := c.base.JoinPath("api/v1/samples")
 	target.RawQuery = b.Params.Encode()
@@ -74,8 +73,7 @@ func later(resp *http.Response, err error) error {
 	return &laterError{err, time.Duration(seconds) * time.Second}
 }
 
-// RetryAfter returns how long the client should wait before it repeats the request that led to the
-// error; false if the node did not say.
+// RetryAfter returns how long the client should wait before it repeats the request that led to the error; false if the node did not say.
 func RetryAfter(err error) (time.Duration, bool) {
 	e, ok := errors.AsType[*laterError](err)
 	if !ok {

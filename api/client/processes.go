@@ -76,8 +76,7 @@ func (l Lines) params() url.Values {
 	return params
 }
 
-// FollowLogs calls emit with the lines that an agent printed and then with each new one, until ctx
-// ends.
+// FollowLogs calls emit with the lines that an agent printed and then with each new one, until ctx ends.
 func (c *Client) FollowLogs(ctx context.Context, name string, l Lines, emit func(answer.ProcessLine) error) error {
 	resp, err := c.call(ctx, http.MethodGet, agentPath(name, "logs/follow"), l.params(), nil)
 	if err != nil {

@@ -181,8 +181,7 @@ func TypeName(kind reflect.Kind) string {
 	return "number"
 }
 
-// FieldsOf lists the JSON names of the fields of the struct that to points to; none for anything
-// else.
+// FieldsOf lists the JSON names of the fields of the struct that to points to; none for anything else.
 func FieldsOf(to any) []string {
 	t := reflect.TypeOf(to).Elem()
 	if t.Kind() != reflect.Struct {

@@ -17,8 +17,7 @@ type Remote interface {
 	// at once, if a node on the way is not connected, and names that node. An exception raised by the method is a
 	// *answer.RaisedError.
 	Ask(ctx context.Context, who *operation.Caller, c RemoteCall) (json.RawMessage, error)
-	// Role returns the role that people need for a node's method that is not an operation of this
-	// API.
+	// Role returns the role that people need for a node's method that is not an operation of this API.
 	Role(method string) identity.Role
 }
 

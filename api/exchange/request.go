@@ -19,11 +19,9 @@ type Request struct {
 	User   identity.User // its sender
 	Params url.Values    // of the query
 	Entry  Entry         // what the audit log records
-	// Again authenticates the sender again and returns why they may no longer call the route: bodies may take
-	// minutes.
+	// Again authenticates the sender again and returns why they may no longer call the route: bodies may take minutes.
 	Again func() error
-	// Room reserves memory for a body until the request is answered, or fails if there is none; nil reserves
-	// none.
+	// Room reserves memory for a body until the request is answered, or fails if there is none; nil reserves none.
 	Room func(octets int64) error
 }
 
@@ -98,8 +96,7 @@ func (r *Request) Attend(every time.Duration, still func(*http.Request) error) (
 	}
 }
 
-// Ended returns why the sender of a request may no longer make it; nil if its context is alive, or ended for another
-// reason.
+// Ended returns why the sender of a request may no longer make it; nil if its context is alive, or ended for another reason.
 func (r *Request) Ended() error {
 	if ended, is := errors.AsType[*endedError](context.Cause(r.Context())); is {
 		return ended.why

@@ -31,8 +31,7 @@ type Route struct {
 // Prefix is the path prefix of the API.
 const Prefix = operation.Prefix
 
-// RouteOf returns the route of a declared operation. What the table itself does not perform is audited, as declared, by the
-// handler.
+// RouteOf returns the route of a declared operation. What the table itself does not perform is audited, as declared, by the handler.
 func RouteOf(d *operation.Declared, serve func(http.ResponseWriter, *Request) error) Route {
 	method, path := d.Path()
 	rt := Route{

@@ -47,8 +47,7 @@ func (o *Output) End() error {
 	return nil
 }
 
-// Patient gives each write its own deadline: an answer may last as long as the client keeps
-// reading.
+// Patient gives each write its own deadline: an answer may last as long as the client keeps reading.
 type Patient struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
@@ -113,8 +112,7 @@ const EventFrame = len("event: \ndata: \n\n") + len(notJSON)
 
 const notJSON = ": a message that is not JSON was left out\n\n"
 
-// AppendEvent appends an event whose data is JSON. Line breaks between its tokens are removed: they
-// would end the data.
+// AppendEvent appends an event whose data is JSON. Line breaks between its tokens are removed: they would end the data.
 func AppendEvent(dst []byte, event string, data json.RawMessage) []byte {
 	if bytes.ContainsAny(data, "\r\n") {
 		var compact bytes.Buffer

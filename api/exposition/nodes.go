@@ -47,8 +47,7 @@ func (m *Metrics) nodeMetrics(ctx context.Context, e *exposition) error {
 	return nil
 }
 
-// liveFigure is a figure of the live messages on the links to children and, under this node's name, on the link to
-// its parent.
+// liveFigure is a figure of the live messages on the links to children and, under this node's name, on the link to its parent.
 type liveFigure struct {
 	name, kind, help string
 	of               func(*answer.LiveLink) float64

@@ -25,8 +25,7 @@ func IsInflux(path string) bool {
 	return false
 }
 
-// writeInflux records line protocol as InfluxDB 2 and 1 do. The bucket or database is the path
-// below which the points lie.
+// writeInflux records line protocol as InfluxDB 2 and 1 do. The bucket or database is the path below which the points lie.
 func (s *Intake) writeInflux(w http.ResponseWriter, r *exchange.Request) error {
 	in := exchange.Read(r)
 	job := &writing{format: ingest.Line}

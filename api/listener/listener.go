@@ -63,8 +63,7 @@ func (l *Listener) Hosts() []string {
 	return api.LoopbackHosts()
 }
 
-// Answer sets the handler of requests that arrive once Run is called. certificates are for connections from
-// other machines.
+// Answer sets the handler of requests that arrive once Run is called. certificates are for connections from other machines.
 func (l *Listener) Answer(handler http.Handler, certificates func() *tls.Config, log *slog.Logger) {
 	base, end := context.WithCancel(context.Background())
 	l.handler, l.end = handler, end

@@ -88,8 +88,7 @@ func (l *limiter) debt(key string, now time.Time) *debt {
 	return d
 }
 
-// take counts an attempt before it is checked; wait is how long until the next one is allowed, 0 if it was
-// counted.
+// take counts an attempt before it is checked; wait is how long until the next one is allowed, 0 if it was counted.
 func (l *limiter) take(key string, now time.Time) (wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

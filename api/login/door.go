@@ -25,8 +25,7 @@ type Config struct {
 	People People         // nil: no login by name
 	Audit  exchange.Audit // nil: wrong secrets are not audited
 	Now    func() time.Time
-	// Certified recognises callers with a client certificate and no other secret; nil: client certificates
-	// identify nobody.
+	// Certified recognises callers with a client certificate and no other secret; nil: client certificates identify nobody.
 	Certified  func(chain []*x509.Certificate) (identity.User, error)
 	BrowserKey []byte // key for recognising browsers that have logged in; nil: a new one at each start
 }

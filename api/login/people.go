@@ -17,8 +17,7 @@ type People interface {
 	SetUp(ctx context.Context, name, password string) (identity.User, error)
 }
 
-// changePassword ends all sessions of the user, and begins a new one for the caller. A wrong old
-// password counts as a failed login.
+// changePassword ends all sessions of the user, and begins a new one for the caller. A wrong old password counts as a failed login.
 func (d *Door) changePassword(w http.ResponseWriter, r *exchange.Request) error {
 	if d.People == nil {
 		return exchange.Absent("people")

@@ -16,8 +16,7 @@ import (
 
 var errLogin = errors.New("log in first: send the cookie of a session or the header Authorization: Bearer <token>")
 
-// Authorise returns the user if the user may call the route, and the zero User if the route is open
-// to everybody.
+// Authorise returns the user if the user may call the route, and the zero User if the route is open to everybody.
 func (d *Door) Authorise(r *http.Request, rt exchange.Route) (identity.User, error) {
 	if rt.Role == identity.Nobody {
 		return identity.User{}, nil
@@ -173,8 +172,7 @@ func (d *Door) logout(w http.ResponseWriter, r *exchange.Request) error {
 	return nil
 }
 
-// recordingUser returns the sender of a recording request: a caller with the role, or with a
-// record-only token.
+// recordingUser returns the sender of a recording request: a caller with the role, or with a record-only token.
 func (d *Door) recordingUser(r *http.Request, rt exchange.Route) (identity.User, error) {
 	secret, given := recordSecret(r)
 	if !given && d.shows(r) {

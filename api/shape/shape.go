@@ -1,5 +1,4 @@
-// Package shape converts results of the node's parts into the types of package answer, so that HTTP and the bus give the same
-// answers.
+// Package shape converts results of the node's parts into the types of package answer, so that HTTP and the bus give the same answers.
 package shape
 
 import (

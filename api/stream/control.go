@@ -15,8 +15,7 @@ import (
 
 var errStopping = errors.New("the node is stopping; connect again when it runs")
 
-// controlEvents sends events of control as server-sent events, until the client disconnects, falls
-// behind, or its login ends.
+// controlEvents sends events of control as server-sent events, until the client disconnects, falls behind, or its login ends.
 func (s *Streams) controlEvents(w http.ResponseWriter, r *exchange.Request) error {
 	if s.Control == nil {
 		return exchange.Absent("control")

@@ -24,8 +24,7 @@ func newFeeds(most int) *feeds {
 // source begins to fill a feed, and returns the function that ends it.
 type source func(*feed) (stop func(), err error)
 
-// join adds a reader of a source's events; sources with the same key are equal. leave removes the
-// reader, and ends the feed with its last one.
+// join adds a reader of a source's events; sources with the same key are equal. leave removes the reader, and ends the feed with its last one.
 func (s *feeds) join(key string, from source) (l *listener, leave func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,8 +57,7 @@ func (s *feeds) leave(key string, f *feed, l *listener) {
 // pieceSize is the unit in which a feed is allocated and dropped.
 const pieceSize = 16 << 10
 
-// feed holds the latest events of one selection, as they are sent. Appended data never changes, so
-// readers send it without a copy.
+// feed holds the latest events of one selection, as they are sent. Appended data never changes, so readers send it without a copy.
 type feed struct {
 	most int64
 	stop func()

@@ -117,8 +117,7 @@ func (b *books) since(before *books) (answer.LedgerChange, bool) {
 	return out, out.Whole || len(out.Ledger)+len(out.Nodes)+len(out.Gone) > 0
 }
 
-// ledgerNews is the next item of the ledger's stream: an event, or the reason why there are no
-// more.
+// ledgerNews is the next item of the ledger's stream: an event, or the reason why there are no more.
 type ledgerNews struct {
 	event []byte
 	err   error

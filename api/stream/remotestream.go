@@ -89,8 +89,7 @@ func (e *farEar) open(ctx context.Context, f *feed) (stop func()) {
 	}
 }
 
-// ask forwards what came since the last call, and waits briefly for more. It reports whether there was
-// any.
+// ask forwards what came since the last call, and waits briefly for more. It reports whether there was any.
 func (e *farEar) ask(ctx context.Context, f *feed) (some bool, err error) {
 	args := map[string]json.RawMessage{"wait": fmt.Append(nil, farWait.Seconds())}
 	for name, text := range map[string]string{"pattern": e.pattern, "cursor": e.cursor} {

@@ -19,8 +19,7 @@ import (
 
 var errSlow = errors.New("this reader is too slow and was cut off; read faster, or ask for fewer points")
 
-// stream sends live messages as server-sent events until the client disconnects, falls behind, or
-// its login ends.
+// stream sends live messages as server-sent events until the client disconnects, falls behind, or its login ends.
 func (s *Streams) stream(w http.ResponseWriter, r *exchange.Request) error {
 	key, from, err := s.source(r)
 	if err != nil {
@@ -84,8 +83,7 @@ var (
 	errFiltered = fmt.Errorf("unit and tags select more than %d points here; give a pattern, too, or read all and filter them yourself", maxFiltered)
 )
 
-// liveSelection parses the selection of a stream. Streams with the same key have the same
-// selection.
+// liveSelection parses the selection of a stream. Streams with the same key have the same selection.
 func (s *Streams) liveSelection(r *exchange.Request) (key string, sel wire.Selection, err error) {
 	in := exchange.Read(r)
 	unit, _ := in.Text("unit")
@@ -106,8 +104,7 @@ func (s *Streams) liveSelection(r *exchange.Request) (key string, sel wire.Selec
 	}
 	points, err := s.described(r, sel.Patterns, catalog.Filter{Unit: unit, Tags: tags})
 	sel.Keep = func(p point.Path) bool { return points[p] }
-	// The catalogue may have changed since another client made the same selection: the points
-	// decide.
+	// The catalogue may have changed since another client made the same selection: the points decide.
 	return fmt.Sprintf("points %x", sha256.Sum256(fmt.Appendf(nil, "%q", slices.Sorted(maps.Keys(points))))), sel, err
 }
 

@@ -16,8 +16,7 @@ const head = `// Code generated from api/openapi.yaml by "make generate"; DO NOT
 
 var errSchemas = errors.New("the document has no components.schemas")
 
-// schema is the subset of JSON Schema that the document uses. Names and properties keep their
-// order.
+// schema is the subset of JSON Schema that the document uses. Names and properties keep their order.
 type schema struct {
 	Ref         string    `yaml:"$ref"`
 	Description string    `yaml:"description"`

@@ -105,8 +105,7 @@ func (u *Uploads) install(w http.ResponseWriter, r *exchange.Request) error {
 	return exchange.WriteJSON(w, processes.Shown(&st))
 }
 
-// mayInstall reports whether a person may install an agent, or another version of it, with their current
-// rights.
+// mayInstall reports whether a person may install an agent, or another version of it, with their current rights.
 func (u *Uploads) mayInstall(r *exchange.Request, req *agent.Request) error {
 	if req.Grant == agent.GrantAll && !r.User.Role.Includes(identity.Administrator) {
 		return fault.E("api.install", fault.Refused, "grant", errGrantRole)

@@ -10,8 +10,7 @@ import (
 	"voltbus/operation"
 )
 
-// Registry keeps the identities of agents, as registry.Agents does. Changes are in effect on open connections when a method
-// returns.
+// Registry keeps the identities of agents, as registry.Agents does. Changes are in effect on open connections when a method returns.
 type Registry interface {
 	List() []registry.Agent
 	Agent(name string) (registry.Agent, error)

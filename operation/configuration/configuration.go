@@ -129,8 +129,7 @@ var (
 	})
 )
 
-// Operations lists the operations of the part. A nil Part answers that the node has no
-// configuration file.
+// Operations lists the operations of the part. A nil Part answers that the node has no configuration file.
 func (p *Part) Operations() []operation.Bound {
 	list := []operation.Bound{
 		operation.Bind(Get, nil, p.get),

@@ -54,12 +54,10 @@ type parsed struct {
 	at      time.Time
 }
 
-// parsedFor is how long the result of a parse is reused: the file may name other files, which
-// change independently.
+// parsedFor is how long the result of a parse is reused: the file may name other files, which change independently.
 const parsedFor = 2 * time.Second
 
-// meaning returns the configuration in a version of the file, nil if it is invalid. Concurrent
-// callers share one parse.
+// meaning returns the configuration in a version of the file, nil if it is invalid. Concurrent callers share one parse.
 func (p *Part) meaning(version string, text []byte) *config.Config {
 	p.read.mu.Lock()
 	defer p.read.mu.Unlock()
@@ -85,8 +83,7 @@ func (p *Part) load(text []byte) (*config.Config, error) {
 	return config.LoadFrom(p.place(), text)
 }
 
-// place returns the location of a configuration, with the rule that it must not read the node's own
-// data.
+// place returns the location of a configuration, with the rule that it must not read the node's own data.
 func (p *Part) place() config.Place {
 	return config.Place{File: p.file.Name(), Kinds: p.opts.Kinds, Closed: []string{p.opts.Data}}
 }
@@ -159,8 +156,7 @@ func (p *Part) readAgain(ctx context.Context, c *operation.Call) (answer.ConfigA
 	return answer.ConfigApplied{Version: versionOf(text), Changes: Changes(done)}, nil
 }
 
-// userOf returns the caller's name for the history of the file and for trials: users of this node without their
-// kind.
+// userOf returns the caller's name for the history of the file and for trials: users of this node without their kind.
 func userOf(c *operation.Call) string {
 	if p, err := identity.ParsePrincipal(c.Name); err == nil && p.Node == "" {
 		return p.Name
@@ -179,8 +175,7 @@ func (p *Part) invalid(err error, text []byte) error {
 	return fault.E("configuration.change", fault.Invalid, "text", answer.Problems(p.problems(list, text)))
 }
 
-// problems converts the problems of the configuration and of the files it names, which are named
-// relative to it.
+// problems converts the problems of the configuration and of the files it names, which are named relative to it.
 func (p *Part) problems(list config.Problems, text []byte) []answer.ConfigProblem {
 	lines := config.Lines(text)
 	out := make([]answer.ConfigProblem, len(list))

@@ -51,8 +51,7 @@ func (p judge) mayChange(c *operation.Call, to *change) error {
 	return p.permit(c, to.means)
 }
 
-// loadFor is load for a caller's configuration. What the caller may not change is refused before any file that it names is
-// opened.
+// loadFor is load for a caller's configuration. What the caller may not change is refused before any file that it names is opened.
 func (p *Part) loadFor(c *operation.Call, text []byte) (*config.Config, error) {
 	if !c.Role.Includes(identity.Administrator) {
 		head, err := config.Sections(p.file.Name(), text)
@@ -119,8 +118,7 @@ func (p judge) noWider(before, after *config.Uplink) error {
 	return nil
 }
 
-// mayConfirm checks who may confirm a trial: from another node only the caller that began it, and here those who
-// may make the change.
+// mayConfirm checks who may confirm a trial: from another node only the caller that began it, and here those who may make the change.
 func (p judge) mayConfirm(_ context.Context, c *operation.Call, in *Trial) error {
 	const op = "config.confirm"
 	c.Did(in.Version, nil)

@@ -26,8 +26,7 @@ import (
 	"voltbus/operation/tokens"
 )
 
-// Parts carry out the operations of a node. A part that is not filled in answers that this node does not have
-// it.
+// Parts carry out the operations of a node. A part that is not filled in answers that this node does not have it.
 type Parts struct {
 	Agents    agents.Part
 	Alerts    alerts.Part

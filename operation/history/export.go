@@ -160,8 +160,7 @@ func appendCSV(dst []byte, s *point.Sample, inert bool) []byte {
 	return append(dst, '\n')
 }
 
-// appendField appends a field of CSV as RFC 4180 quotes it. An empty string is quoted, to distinguish
-// it from no value.
+// appendField appends a field of CSV as RFC 4180 quotes it. An empty string is quoted, to distinguish it from no value.
 func appendField(dst []byte, s string) []byte {
 	if s != "" && !strings.ContainsAny(s, "\",;\t\r\n") && s[0] != ' ' && s[len(s)-1] != ' ' {
 		return append(dst, s...)
@@ -197,6 +196,5 @@ func (p *Part) exportParquet(ctx context.Context, req query.Request, from *expor
 	return nil
 }
 
-// onlyReader hides the file's method for sending itself at once, so that each chunk has its
-// deadline.
+// onlyReader hides the file's method for sending itself at once, so that each chunk has its deadline.
 type onlyReader struct{ io.Reader }

@@ -24,8 +24,7 @@ type Engine interface {
 	ExportParquet(ctx context.Context, req query.Request, file string) (int64, error)
 }
 
-// Wide answers as an Engine does, including data of descendants that this node does not have yet, as package
-// federation does.
+// Wide answers as an Engine does, including data of descendants that this node does not have yet, as package federation does.
 type Wide interface {
 	Latest(ctx context.Context, sel query.Selection) (query.Newest, error)
 	Range(ctx context.Context, req query.Request) (query.Answer, error)

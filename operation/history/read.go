@@ -37,8 +37,7 @@ func has[In any](p *Part) operation.Judge[In] {
 // wrong returns an error about an argument.
 func wrong(name string, err error) error { return fault.E(op, fault.Invalid, name, err) }
 
-// selection returns the points that the caller may read: named points must all be readable; of a pattern's points the others are
-// omitted.
+// selection returns the points that the caller may read: named points must all be readable; of a pattern's points the others are omitted.
 func (in *Selection) selection(c *operation.Call, everything bool) (sel query.Selection, err error) {
 	if len(in.Points) > 0 {
 		sel.Points = make([]point.Path, len(in.Points))

@@ -88,8 +88,7 @@ type statementTold struct {
 // toldStatement is how many bytes of the beginning and of the end of a statement that did not run the audit log keeps.
 const toldStatement = 500
 
-// tell returns the audit record of a statement that did not run: for a long one the beginning, the end, the length and the
-// SHA-256.
+// tell returns the audit record of a statement that did not run: for a long one the beginning, the end, the length and the SHA-256.
 func tell(text string) statementTold {
 	if len(text) <= 2*toldStatement {
 		return statementTold{Statement: text}

@@ -88,8 +88,7 @@ func tuples(o *operation.Output, samples []point.Sample) error {
 	return nil
 }
 
-// asColumns writes the samples of a series as columns, which take a third of the bytes of tuples and
-// are cheaper to parse.
+// asColumns writes the samples of a series as columns, which take a third of the bytes of tuples and are cheaper to parse.
 func asColumns(o *operation.Output, samples []point.Sample) error {
 	o.Buf = append(o.Buf, `"columns":{"times":[`...)
 	times(o, samples)
@@ -137,8 +136,7 @@ func millis(o *operation.Output, micros int64) {
 	o.Buf = strconv.AppendFloat(o.Buf, float64(micros)/1000, 'f', -1, 64)
 }
 
-// qualities writes the runs of samples whose quality is not good: the index of the first, their
-// number and their quality.
+// qualities writes the runs of samples whose quality is not good: the index of the first, their number and their quality.
 func qualities(o *operation.Output, samples []point.Sample) {
 	comma := false
 	for i := 0; i < len(samples); {

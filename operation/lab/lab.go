@@ -23,8 +23,7 @@ type Lab interface {
 	Result(ctx context.Context, id string) (answer.LabRun, error)
 	// Stop ends a run and waits until all its processes have ended; it removes a finished run.
 	Stop(ctx context.Context, id string) error
-	// Capacity returns the measured capacity of this machine; fault.NotFound if it was not
-	// measured.
+	// Capacity returns the measured capacity of this machine; fault.NotFound if it was not measured.
 	Capacity(ctx context.Context) (json.RawMessage, error)
 }
 

@@ -254,8 +254,7 @@ func (p *router) editThere(ctx context.Context, c *operation.Call, in *Edit) (op
 	return inquire(p, c, EditReading).atHolders(ctx, in, in.Meter)
 }
 
-// validateAll has all members validate their readings. A member without readings of the day has nothing to validate, if another has
-// some.
+// validateAll has all members validate their readings. A member without readings of the day has nothing to validate, if another has some.
 func (p *router) validateAll(ctx context.Context, c *operation.Call, in *Validation) (answer.MeterJudgement, error) {
 	c.Did(in.Day, nil)
 	list := inquire(p, c, Validate).everybody(ctx, func(string, []string) *Validation { return in }, nil)
@@ -356,8 +355,7 @@ func exchangeFailed(member string, in *Replacement, got part[operation.None]) er
 	return fault.E("meter.exchange", fault.Unavailable, in.ServicePoint, fmt.Errorf("the member %s of the cluster does not answer; exchange the meters again when it does: %s", member, words(got.err)))
 }
 
-// leaving returns the meter that another one replaces at a moment: the one installed, or the one removed when the other was
-// installed.
+// leaving returns the meter that another one replaces at a moment: the one installed, or the one removed when the other was installed.
 func leaving(all []meter.Installation, fresh string, at time.Time) string {
 	for _, i := range all {
 		if i.Meter != fresh && (i.To.IsZero() && i.From.Before(at) || i.To.Equal(at)) {

@@ -75,8 +75,7 @@ type everywhere struct {
 	distant
 }
 
-// everywhere returns a part that works for a caller on the readings of all members as a single node does on its
-// own.
+// everywhere returns a part that works for a caller on the readings of all members as a single node does on its own.
 func (p *router) everywhere(c *operation.Call) *Part {
 	all := *p.Part
 	all.Store = &everywhere{p.Store, distant{p, c}}
@@ -88,8 +87,7 @@ func (e *everywhere) Meter(ctx context.Context, id string) (meter.Meter, error) 
 	return e.distant.Meter(ctx, id)
 }
 
-// Meters implements Store. It fails if a member does not answer: the reader of a file would not see what is
-// missing.
+// Meters implements Store. It fails if a member does not answer: the reader of a file would not see what is missing.
 func (e *everywhere) Meters(ctx context.Context, after string, limit int) ([]meter.Meter, error) {
 	got, err := e.part.listAll(ctx, e.call, &Page{After: after, Limit: limit})
 	if err == nil && !got.Cluster.Complete {

@@ -136,8 +136,7 @@ type histories interface {
 	History(ctx context.Context, key store.ChannelKey, from, to time.Time) (*meter.History, error)
 }
 
-// channelReader reads the readings of a channel in pieces, so that memory does not grow with the
-// period.
+// channelReader reads the readings of a channel in pieces, so that memory does not grow with the period.
 type channelReader struct {
 	store histories
 	key   store.ChannelKey

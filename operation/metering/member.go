@@ -52,8 +52,7 @@ type Cluster interface {
 	Digest() string
 	// Differs explains how to fix a digest that differs at another member.
 	Differs(member string) error
-	// Ask has another member carry out a request. An error means that it did not answer, in time or
-	// at all.
+	// Ask has another member carry out a request. An error means that it did not answer, in time or at all.
 	Ask(ctx context.Context, member string, r MemberRequest) (account.MeterMemberAnswer, error)
 	// Account is the account of this member.
 	Account(ctx context.Context) (account.MeterMember, error)
@@ -108,8 +107,7 @@ func (p *router) member(ctx context.Context, c *operation.Call, in *MemberReques
 
 var errStranger = errors.New("is not among the members of the cluster: list it in metering.cluster.members, at all members")
 
-// callerAt returns how a caller of another member is known here: person:ada there is
-// person:mds-1/ada.
+// callerAt returns how a caller of another member is known here: person:ada there is person:mds-1/ada.
 func callerAt(member, caller string) string {
 	kind, name, is := strings.Cut(caller, ":")
 	if !is {
@@ -208,8 +206,7 @@ func (p *router) cluster(ctx context.Context, c *operation.Call, _ *Nothing) (ac
 	return out, nil
 }
 
-// sumUp sums up the accounts of the members, and compares what each reports as forwarded with what
-// arrived.
+// sumUp sums up the accounts of the members, and compares what each reports as forwarded with what arrived.
 func sumUp(c *account.MeterCluster) {
 	arrived := map[[2]string]uint64{}
 	for i := range c.Members {

@@ -111,8 +111,7 @@ var (
 	})
 )
 
-// Part carries out the operations on the broker. Both Broker and Devices are nil on a node without
-// one.
+// Part carries out the operations on the broker. Both Broker and Devices are nil on a node without one.
 type Part struct {
 	Broker  Broker
 	Devices Devices

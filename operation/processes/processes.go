@@ -118,8 +118,7 @@ var (
 type Part struct {
 	// Supervisor returns the supervisor of the agents; nil if there is none, or none yet.
 	Supervisor func() Supervisor
-	// MayShape returns why people with a role may not change an agent's behaviour; a nil function
-	// permits all.
+	// MayShape returns why people with a role may not change an agent's behaviour; a nil function permits all.
 	MayShape func(agent string, role identity.Role) error
 	// Concerns returns what is wrong at the node.
 	Concerns func(context.Context) []answer.Concern

@@ -48,8 +48,7 @@ type (
 // connection says why package service handles requests about an agent's connection.
 const connection = "it keeps up the connection of an agent, or is judged by what is asked over it; package service answers"
 
-// OnBus lists the requests about the bus itself, by their names on it. Schemas in lower case are those of
-// docs/formats/asyncapi.yaml.
+// OnBus lists the requests about the bus itself, by their names on it. Schemas in lower case are those of docs/formats/asyncapi.yaml.
 func OnBus() []operation.Declared {
 	return []operation.Declared{
 		onBus[Greeting, answer.Hello]("hello", "hello", "Say who connected, and get the own standing. The first request on every connection", "{node, name, time, standing}"),

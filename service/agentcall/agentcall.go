@@ -15,8 +15,7 @@ import (
 
 // Bus carries requests to agents, as package bus does.
 type Bus interface {
-	// Call returns the reply of an agent: fault.Unreachable if there is none of that name, fault.Timeout if it does not
-	// answer before ctx ends.
+	// Call returns the reply of an agent: fault.Unreachable if there is none of that name, fault.Timeout if it does not answer before ctx ends.
 	Call(ctx context.Context, agent, method string, body []byte) ([]byte, error)
 }
 
@@ -26,8 +25,7 @@ type Calls struct {
 	Bus    Bus
 }
 
-// Call runs a method of an agent and returns its result. An exception that the method raised is an
-// *answer.RaisedError.
+// Call runs a method of an agent and returns its result. An exception that the method raised is an *answer.RaisedError.
 func (c Calls) Call(ctx context.Context, agent, method string, args wire.Arguments) (json.RawMessage, error) {
 	const op = "agentcall.Call"
 	if _, err := c.Agents.Agent(agent); err != nil {
@@ -51,8 +49,7 @@ func (c Calls) Call(ctx context.Context, agent, method string, args wire.Argumen
 	return reply.Result, nil
 }
 
-// callFailure converts the failure in a reply to an error of its kind. A defect of the agent counts
-// as raised by it, not as one of the node.
+// callFailure converts the failure in a reply to an error of its kind. A defect of the agent counts as raised by it, not as one of the node.
 func callFailure(subject string, f *wire.Failure) error {
 	kind, known := fault.ParseKind(f.Kind)
 	if !known || kind == fault.Internal {
@@ -64,8 +61,7 @@ func callFailure(subject string, f *wire.Failure) error {
 	return fault.E("agentcall.Call", kind, subject, errors.New(f.Message))
 }
 
-// described is a method as an agent describes it. SDKs of some languages list several capabilities,
-// others name one.
+// described is a method as an agent describes it. SDKs of some languages list several capabilities, others name one.
 type described struct {
 	wire.Method
 	Needs json.RawMessage `json:"needs"`

@@ -14,8 +14,7 @@ type MeterMemberAnswer struct {
 	Failed *MeterMemberFailure `json:"failed,omitempty" doc:"Why the operation failed, in place of a result"`
 }
 
-// MeterMemberFailure is the error of an operation that a member of a cluster carried out for
-// another.
+// MeterMemberFailure is the error of an operation that a member of a cluster carried out for another.
 type MeterMemberFailure struct {
 	Kind    string `json:"kind"`
 	Subject string `json:"subject,omitempty"`
@@ -31,8 +30,7 @@ type MeterCluster struct {
 	Balanced bool                  `json:"balanced" doc:"Whether each reading that any member acknowledged is stored, waiting, refused or lost, and all members answered"`
 }
 
-// MeterSum counts the readings of all members that answered. With two copies a reading counts once for each, except in
-// accepted.
+// MeterSum counts the readings of all members that answered. With two copies a reading counts once for each, except in accepted.
 type MeterSum struct {
 	Accepted  uint64 `json:"accepted" doc:"Acknowledged by any member"`
 	Stored    uint64 `json:"stored" doc:"By the members that keep them"`
@@ -84,8 +82,7 @@ type MeterProgress struct {
 	Cluster *answer.MeterAnswered `json:"cluster,omitempty" doc:"Which members had a part in the answer; none if the node is in no cluster"`
 }
 
-// MeterHour counts the intervals that begin in an hour. Each counts once, in its current state: edited, else estimated, validated or
-// doubted.
+// MeterHour counts the intervals that begin in an hour. Each counts once, in its current state: edited, else estimated, validated or doubted.
 type MeterHour struct {
 	From      time.Time `json:"from"`
 	Expected  uint64    `json:"expected" doc:"Intervals"`
