@@ -219,12 +219,26 @@ func (s *sender) send() {
 	out, over := s.link.take(nil)
 	if len(out) > 0 {
 		s.link.writing.Store(s.link.broker.cfg.Now().UnixNano())
-		if _, err := s.conn.Write(out); err != nil {
-			over = true
-		}
+		_, err := s.conn.Write(out)
 		s.link.writing.Store(0)
+		if err != nil {
+			_ = s.conn.Close()
+			return
+		}
 	}
 	if over {
+		s.hangUp()
+	}
+}
+
+// lingerTime is how long a client may take to close a connection that the broker ended.
+const lingerTime = 2 * time.Second
+
+// hangUp ends a connection after what was sent. What the client sends meanwhile is read and discarded: closing at once would make
+// its system discard what it has not read yet, such as the DISCONNECT with the reason.
+func (s *sender) hangUp() {
+	half, can := s.conn.(interface{ CloseWrite() error })
+	if !can || half.CloseWrite() != nil || s.conn.SetReadDeadline(time.Now().Add(lingerTime)) != nil {
 		_ = s.conn.Close()
 	}
 }

@@ -4,6 +4,7 @@ import "time"
 
 // MQTTStatus is the state of the MQTT broker.
 type MQTTStatus struct {
+	Broker        bool   `json:"broker" doc:"Whether the node has a broker; without one all counts are 0"`
 	Devices       int    `json:"devices" api:"min=0"`   // that may connect
 	Connected     int    `json:"connected" api:"min=0"` // clients
 	Sessions      int    `json:"sessions" api:"min=0"`

@@ -121,7 +121,7 @@ type Part struct {
 // Operations lists the operations of the part.
 func (p *Part) Operations() []operation.Bound {
 	return []operation.Bound{
-		operation.Bind(Status, nil, there(p, p.status)),
+		operation.Bind(Status, nil, p.status),
 		operation.Bind(ListDevices, nil, there(p, p.devices)),
 		operation.Bind(Add, nil, there(p, p.add)),
 		operation.Bind(Provision, nil, there(p, p.provision)),
@@ -146,6 +146,9 @@ func there[In, Out any](p *Part, do operation.Handler[In, Out]) operation.Handle
 }
 
 func (p *Part) status(context.Context, *operation.Call, *operation.None) (answer.MQTTStatus, error) {
+	if p.Broker == nil {
+		return answer.MQTTStatus{}, nil
+	}
 	return p.Counts(), nil
 }
 
@@ -153,6 +156,7 @@ func (p *Part) status(context.Context, *operation.Call, *operation.None) (answer
 func (p *Part) Counts() answer.MQTTStatus {
 	s, n := p.Broker.State(), p.Broker.Counts()
 	return answer.MQTTStatus{
+		Broker:  true,
 		Devices: p.Devices.Len(), Connected: s.Connected, Sessions: s.Sessions, Subscriptions: s.Subscriptions, Retained: s.Retained,
 		Waiting: s.Waiting, Connects: n.Connects, Refused: n.Refused, Received: n.Received, Delivered: n.Delivered, Recorded: n.Recorded,
 		Samples: n.Samples, Unknown: n.Unknown, Undecoded: n.Undecoded, Unauthorized: n.Unauthorized, Dropped: n.Dropped,

@@ -9,6 +9,7 @@ import { controls } from "./shots-control";
 import { explorer } from "./shots-explore";
 import { inside } from "./shots-inside";
 import { metering } from "./shots-metering";
+import { mqtt } from "./shots-mqtt";
 import { nodes } from "./shots-nodes";
 import { building, hostile, type Site, troubled } from "./sites";
 import type { Stand } from "./stand";
@@ -255,4 +256,5 @@ export const shots: readonly Shot[] = [
   ...controls,
   ...nodes,
   ...metering,
+  ...mqtt,
 ];

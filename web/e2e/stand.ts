@@ -182,6 +182,7 @@ export class Stand {
       "GET capacity": () => null,
       "GET alerts": () => ({ alerts: [] }),
       "GET metering/concentrators": () => ({ system: false, concentrators: [] }),
+      "GET mqtt": () => ({ broker: false }),
       "GET config": () => ({ history: [] }),
       "GET control/points": () => ({ points: [], next: "" }),
       "GET control/events": ({ response }) => {

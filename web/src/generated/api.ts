@@ -1272,6 +1272,8 @@ export interface MQTTSecrets {
 }
 
 export interface MQTTStatus {
+  /** Whether the node has a broker; without one all counts are 0 */
+  broker: boolean;
   devices: number;
   connected: number;
   sessions: number;

@@ -2,11 +2,11 @@
 
 import { useCallback } from "preact/hooks";
 import { type Api, Problem } from "../api";
-import type { MeterConcentrators } from "../generated/api";
+import type { MeterConcentrators, MQTTStatus } from "../generated/api";
 import { usePoll } from "../use-poll";
 
 /** A part that not every node has. */
-export type Part = "metering";
+export type Part = "metering" | "mqtt";
 
 const seldom = 10 * 60_000;
 const none: ReadonlySet<Part> = new Set();
@@ -18,11 +18,27 @@ export function useParts(api: Api, epoch: number): ReadonlySet<Part> {
 }
 
 async function partsOf(api: Api): Promise<ReadonlySet<Part>> {
-  try {
-    const { system, concentrators } = await api.get<MeterConcentrators>("metering/concentrators");
-    return system || concentrators.length > 0 ? new Set<Part>(["metering"]) : none;
-  } catch (err) {
-    if (err instanceof Problem) return none; // of an older version
-    throw err;
-  }
+  const [metering, mqtt] = await Promise.all([hasMeters(api), hasBroker(api)]);
+  const parts = new Set<Part>();
+  if (metering) parts.add("metering");
+  if (mqtt) parts.add("mqtt");
+  return parts;
 }
+
+async function hasMeters(api: Api): Promise<boolean> {
+  const { system, concentrators } = await api
+    .get<MeterConcentrators>("metering/concentrators")
+    .catch(absent({ system: false, concentrators: [] }));
+  return system || concentrators.length > 0;
+}
+
+const hasBroker = (api: Api): Promise<boolean> =>
+  api.get<MQTTStatus>("mqtt").then((s) => s.broker, absent(false));
+
+/** What holds where the node answers with a problem, such as one of an older version. */
+const absent =
+  <T>(value: T) =>
+  (err: unknown): T => {
+    if (err instanceof Problem) return value;
+    throw err;
+  };

@@ -129,6 +129,16 @@ export const screens: readonly Screen[] = [
     load: async () => (await import("../metering/metering")).MeteringScreen,
   },
   {
+    path: "mqtt",
+    name: "MQTT",
+    icon: "mqtt",
+    role: "viewer",
+    place: "more",
+    part: "mqtt",
+    key: "q",
+    load: async () => (await import("../mqtt/mqtt")).MqttScreen,
+  },
+  {
     path: "ledger",
     name: "Ledger",
     icon: "ledger",

@@ -1,0 +1,36 @@
+import { plain } from "../format";
+import type { MQTTStatus } from "../generated/api";
+
+/** The counts of the broker that people look for, with their names. Those of what went wrong only if it did. */
+export function facts(s: MQTTStatus): [name: string, value: number][] {
+  const always: [string, number][] = [
+    ["Clients", s.connected],
+    ["Devices", s.devices],
+    ["Sessions", s.sessions],
+    ["Messages", s.received],
+    ["Delivered", s.delivered],
+    ["Samples", s.samples],
+  ];
+  const wrong: [string, number][] = [
+    ["Refused clients", s.refused],
+    ["Refused by rights", s.unauthorized],
+    ["Not decoded", s.undecoded],
+    ["Not recorded", s.not_recorded + s.overflow],
+    ["Dropped", s.dropped],
+  ];
+  return [...always, ...wrong.filter(([, n]) => n > 0)];
+}
+
+/** A payload as text: JSON with line breaks, if it is whole. */
+export function shownPayload(payload: string): string {
+  if (payload === "") return "(empty)";
+  try {
+    const value: unknown = JSON.parse(payload);
+    if (typeof value === "object" && value !== null) {
+      return JSON.stringify(value, null, 2).split("\n").map(plain).join("\n");
+    }
+  } catch {
+    // not JSON, or only its beginning
+  }
+  return plain(payload);
+}
