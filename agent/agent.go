@@ -1,6 +1,6 @@
 // Package agent supervises agents: programs in their own processes that use the bus with their own identity. It installs them, starts
-// them with few rights, watches and bounds them, starts them again when they end, and keeps what they print. It knows neither the bus nor
-// the registry of identities: node hands it functions.
+// them with few rights, monitors and limits them, restarts them when they end, and stores their output. It knows neither the bus nor the
+// registry of identities: node passes it functions.
 package agent
 
 import (
@@ -13,14 +13,14 @@ import (
 	"voltbus/fault"
 )
 
-// Isolation says how much agents are kept from the rest of the machine.
+// Isolation tells how far agents are isolated from the rest of the machine.
 type Isolation string
 
-// The ways.
+// The levels of isolation.
 const (
-	Auto    Isolation = "auto"    // all that this machine can do
-	Require Isolation = "require" // the same, and no agent starts if that is nothing
-	Off     Isolation = "off"     // none, for trying things out
+	Auto    Isolation = "auto"    // all that this machine supports
+	Require Isolation = "require" // the same, but no agent starts if nothing is supported
+	Off     Isolation = "off"     // none, for experiments
 )
 
 // State is what an agent's process is doing.
@@ -29,14 +29,14 @@ type State string
 // The states.
 const (
 	Stopped    State = "stopped"
-	Starting   State = "starting"    // its process runs, and has not been heard of yet
-	Running    State = "running"     // it was heard of, or has run for a while
-	BackingOff State = "backing-off" // it ended, and is started again after a pause
-	Failed     State = "failed"      // it ended, and its policy is not to start it again
+	Starting   State = "starting"    // its process runs, but has not reported yet
+	Running    State = "running"     // it has reported, or has run for a while
+	BackingOff State = "backing-off" // it ended, and is restarted after a pause
+	Failed     State = "failed"      // it ended, and its policy does not restart it
 	Stopping   State = "stopping"    // it was asked to end
 )
 
-// Restart says when a process that ended by itself is started again.
+// Restart tells when a process that ended by itself is restarted.
 type Restart string
 
 // The policies.
@@ -46,23 +46,23 @@ const (
 	Never     Restart = "never"
 )
 
-// Autostart says what happens to an agent when the node starts.
+// Autostart tells what happens to an agent when the node starts.
 type Autostart string
 
-// The ways.
+// The policies.
 const (
-	AsBefore Autostart = ""         // it runs if it ran when the node ended
+	AsBefore Autostart = ""         // it runs if it was running when the node stopped
 	Enabled  Autostart = "enabled"  // it is started, even if it was stopped
 	Disabled Autostart = "disabled" // it is not started
 )
 
-// Priorities say who is started first: from 0, first, to 99.
+// Priorities tell the order of starts: from 0, first, to 99.
 const (
 	DefaultPriority = 50
 	MaxPriority     = 99
 )
 
-// End says how a process ended.
+// End describes how a process ended.
 type End struct {
 	At     time.Time     `json:"at"`
 	Reason string        `json:"reason"` // stopped, exited, killed, memory, hung or unable (to start)
@@ -76,21 +76,21 @@ type End struct {
 type Usage struct {
 	Memory    int64   `json:"memory"`     // bytes resident
 	CPU       float64 `json:"cpu"`        // processors, over the last second
-	Processes int     `json:"processes"`  // how many there are
-	MaxMemory int64   `json:"max_memory"` // most bytes that were seen since its start
+	Processes int     `json:"processes"`  // number of processes
+	MaxMemory int64   `json:"max_memory"` // largest memory seen since its start, in bytes
 }
 
-// Status describes an agent at a moment.
+// Status is the state of an agent at one moment.
 type Status struct {
 	Record
 	State    State      `json:"state"`
 	Since    time.Time  `json:"since"`
-	Failures int        `json:"failures"`             // how often it ended in a row
-	Next     *time.Time `json:"next_start,omitempty"` // while it backs off
-	Text     string     `json:"text,omitempty"`       // what a person should know
+	Failures int        `json:"failures"`             // ends in a row
+	Next     *time.Time `json:"next_start,omitempty"` // during back-off
+	Text     string     `json:"text,omitempty"`       // a message for people
 	Usage    Usage      `json:"usage"`
 	Last     *End       `json:"last_end,omitempty"`
-	Isolated []string   `json:"isolation"` // what it is isolated by
+	Isolated []string   `json:"isolation"` // the means that isolate it
 	Crashes  []string   `json:"crashes,omitempty"`
 	// Raised counts the exceptions that it logged in the last minutes.
 	Raised journal.Raised `json:"-"`
@@ -100,7 +100,7 @@ const maxName = 64
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
-// CheckName says what is wrong with the name of an agent.
+// CheckName returns what is wrong with an agent's name.
 func CheckName(name string) error {
 	if len(name) > maxName || !nameForm.MatchString(name) {
 		return fault.E("agent.CheckName", fault.Invalid, "name", fmt.Errorf(

@@ -1,8 +1,8 @@
 package agent
 
-// auditor writes to the audit log what people did with agents.
+// auditor records in the audit log what people do with agents.
 type auditor struct {
-	keep func(actor, action, name, text string, failed bool) // nil for nobody
+	keep func(actor, action, name, text string, failed bool) // may be nil
 }
 
 // done records an action.
@@ -19,14 +19,14 @@ func (a auditor) failed(actor, action, name, text string) {
 	}
 }
 
-// err records an action with its error, nil for none. A name that is not valid is left out of the audit log.
+// err records an action with its error, or success for nil. An invalid name is left out of the audit log.
 func (a auditor) err(actor, action, name string, err error) {
 	if err != nil && CheckName(name) == nil {
 		a.failed(actor, action, name, err.Error())
 	}
 }
 
-// start records whether an agent that was to start has a process.
+// start records whether an agent that should start has a process.
 func (a auditor) start(actor, action string, st *Status) {
 	switch {
 	case st.Process.PID != 0:

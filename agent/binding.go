@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 )
 
-// bindings keeps which schema checks the configuration of an agent.
+// bindings keeps the schema that checks each agent's configuration.
 type bindings struct {
-	documents Documents // nil for a node without
+	documents Documents // nil for a node without documents
 }
 
-// bind makes the configuration of an agent be checked by the schema of the version that runs.
+// bind makes the schema of the running version check an agent's configuration.
 func (b bindings) bind(ctx context.Context, name string, schema json.RawMessage) (wrong []string, err error) {
 	if b.documents == nil {
 		return nil, nil
@@ -18,7 +18,7 @@ func (b bindings) bind(ctx context.Context, name string, schema json.RawMessage)
 	return b.documents.Bind(ctx, name, schema)
 }
 
-// release lets go of the documents of an agent that is gone.
+// release unbinds the documents of a removed agent.
 func (b bindings) release(ctx context.Context, what Removal) error {
 	if _, err := b.bind(ctx, what.Name, nil); err != nil || what.KeepConfig || b.documents == nil {
 		return err

@@ -22,17 +22,16 @@ import (
 	"voltbus/fault"
 )
 
-// buildTime is the longest that one step of an installation may take.
+// buildTime is the longest that a single step of an installation may take.
 const buildTime = 10 * time.Minute
 
-// toolchain is the programs that make versions.
+// toolchain holds the programs that build versions.
 type toolchain struct {
 	cfg   *Config
 	guard *guard.Guard
 }
 
-// python returns the interpreter that agents are made with: one that their users can reach, if
-// there is one.
+// python returns the interpreter for building agents: one that their users can reach, if there is one.
 func (t *toolchain) python() string {
 	name := t.cfg.Install.Python
 	if name == "" {
@@ -54,7 +53,7 @@ func (t *toolchain) python() string {
 
 // step runs a program in a jail to its end.
 func (t *toolchain) step(ctx context.Context, spec *jail.Spec, env []string) ([]byte, error) {
-	spec.Parent = 0 // it may be started by any thread: the request waits for it
+	spec.Parent = 0 // any thread may start it: the request waits for it
 	text, err := json.Marshal(spec)
 	if err != nil {
 		return nil, fault.E("agent.step", fault.Internal, "", err)
@@ -79,8 +78,8 @@ func (t *toolchain) step(ctx context.Context, spec *jail.Spec, env []string) ([]
 	return out.Bytes(), nil
 }
 
-// builder makes a version: a virtual environment with the package and all that it needs. All that
-// runs for it, which is other people's code, runs with the rights of the agent.
+// builder builds a version: a virtual environment with the package and its dependencies. Everything that runs
+// for it is other people's code, and runs with the agent's rights.
 type builder struct {
 	s     *Supervisor
 	place place.Place
@@ -88,7 +87,7 @@ type builder struct {
 	uid   int
 }
 
-// uv returns the program uv, "" if there is none that can be used.
+// uv returns the path of the program uv, "" if there is none usable.
 func (b *builder) uv() string {
 	if b.s.cfg.Install.UV == "off" {
 		return ""
@@ -143,10 +142,10 @@ func (b *builder) build(ctx context.Context, up *upload.Received, entry string) 
 	return p, nil
 }
 
-// maxUnpacked is the most bytes that a source archive may hold.
+// maxUnpacked is the most bytes that a source archive may contain.
 const maxUnpacked = 1 << 30
 
-// openScript unpacks an archive that is not too large, and prints the one folder in it.
+// openScript unpacks an archive within that limit, and prints the one folder in it.
 const openScript = `import os, shutil, sys, tarfile, zipfile
 most = int(sys.argv[3])
 if zipfile.is_zipfile(sys.argv[1]):
@@ -165,8 +164,8 @@ here = "pyproject.toml" in names or "setup.py" in names
 print(sys.argv[2] if here or len(names) != 1 else os.path.join(sys.argv[2], names[0]), end="")
 `
 
-// open unpacks the source, with the rights of the agent: the name of an archive says nothing about
-// what is in it, and installers would believe it. A wheel stays as it is.
+// open unpacks the source, with the rights of the agent: the name of an archive says nothing about its
+// content, which installers would trust. A wheel is left as it is.
 func (b *builder) open(ctx context.Context, source string) (string, error) {
 	if strings.HasSuffix(source, ".whl") {
 		return source, nil
@@ -192,7 +191,7 @@ func (b *builder) venv() string { return filepath.Join(b.dir, "venv") }
 
 func (b *builder) interpreter() string { return filepath.Join(b.venv(), "bin", "python") }
 
-// environment makes the virtual environment and installs into it.
+// environment creates the virtual environment and installs into it.
 func (b *builder) environment(ctx context.Context, packages ...string) error {
 	python, uv, wheels := b.s.tools.python(), b.uv(), filepath.Join(b.dir, upload.WheelsDir)
 	create := []string{python, "-m", "venv", b.venv()}
@@ -214,7 +213,7 @@ func (b *builder) environment(ctx context.Context, packages ...string) error {
 	return nil
 }
 
-// describe finds the agent in the package, and asks it what it is.
+// describe finds the agent in the package, and asks it for its description.
 func (b *builder) describe(ctx context.Context, wanted string) (*Program, error) {
 	e, err := description.Find(ctx, b.run, b.interpreter(), wanted)
 	if err != nil {
@@ -230,7 +229,7 @@ func (b *builder) describe(ctx context.Context, wanted string) (*Program, error)
 	}, nil
 }
 
-// run runs a step with the rights of the agent, and returns what it printed.
+// run runs a step with the rights of the agent, and returns its output.
 func (b *builder) run(ctx context.Context, args []string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, buildTime)
 	defer cancel()
@@ -264,7 +263,7 @@ func (b *builder) environ() []string {
 	return env
 }
 
-// limited keeps the first bytes of what is written.
+// limited keeps the first bytes written to it.
 type limited struct {
 	bytes.Buffer
 	most int

@@ -13,16 +13,16 @@ import (
 	"voltbus/fault"
 )
 
-// folder is where the agents of a node are, each in a folder of its own.
+// folder is the folder of a node's agents, each in a folder of its own.
 type folder string
 
-// removedPrefix begins the names of folders of agents that are being removed, which a node that was killed leaves.
+// removedPrefix is the prefix of the folders of agents being removed, which a killed node leaves behind.
 const removedPrefix = ".removed-"
 
 // of returns the place of an agent.
 func (f folder) of(name string) place.Place { return place.Place(filepath.Join(string(f), name)) }
 
-// tidy removes what a node left that was killed while it installed or removed an agent, and lists the folder of the agents.
+// tidy removes what a node left behind when it was killed while installing or removing an agent, and lists the folder of the agents.
 func (f folder) tidy() ([]os.DirEntry, error) {
 	entries, err := os.ReadDir(string(f))
 	if err != nil {
@@ -39,8 +39,8 @@ func (f folder) tidy() ([]os.DirEntry, error) {
 	return entries, nil
 }
 
-// erase removes an agent's folder in one step, so that a crash leaves either all of it or a folder
-// that is no agent.
+// erase removes an agent's folder in one step, so that a crash leaves either all of it or a folder that is
+// not an agent.
 func (f folder) erase(p place.Place) error {
 	away := filepath.Join(string(f), fmt.Sprintf(removedPrefix+"%s-%d", filepath.Base(string(p)), time.Now().UnixNano()))
 	if err := os.Rename(string(p), away); err != nil {
@@ -52,8 +52,8 @@ func (f folder) erase(p place.Place) error {
 	return nil
 }
 
-// turn waits for the turn to change what is installed of an agent, which ends with the call of end. Changes of other
-// agents do not wait. It fails when ctx ends.
+// turn waits for the turn to change the installation of an agent; calling end ends the turn. Changes of other agents
+// do not wait. It fails when ctx ends.
 func (s *Supervisor) turn(ctx context.Context, name string) (end func(), err error) {
 	end, err = s.turns.Lock(ctx, name)
 	if err != nil {

@@ -20,46 +20,46 @@ import (
 	"voltbus/identity"
 )
 
-// Installing says what installations need.
+// Installing is the configuration of installations.
 type Installing struct {
 	Python     string // the interpreter; "" for python3
 	UV         string // the program uv; "" for the one on the path, or none
 	SDK        func() (name string, wheel []byte, err error)
-	Identities Identities // nil for a node without
-	Documents  Documents  // nil for a node without
+	Identities Identities // nil for a node without identities
+	Documents  Documents  // nil for a node without documents
 }
 
-// Documents is where agents' configuration is kept.
+// Documents stores the configuration of agents.
 type Documents interface {
-	// Bind makes wrong configuration of an agent be refused, by a JSON Schema; nil for none. It
-	// returns what is wrong with the one that is there, which stays, and fault.Invalid for what is
-	// no schema.
+	// Bind makes invalid configuration of an agent be refused, according to a JSON Schema; nil for none. It
+	// returns what is wrong with the existing one, which stays, and fault.Invalid for an invalid schema.
 	Bind(ctx context.Context, name string, schema json.RawMessage) (wrong []string, err error)
-	// Drop deletes the documents of an agent; their versions stay. by is who wants it.
+	// Drop deletes the documents of an agent; their versions stay. by is the actor.
 	Drop(ctx context.Context, name, by string) error
 }
 
-// Identities is where agents' keys and rights are kept.
+// Identities stores agents' keys and rights.
 type Identities interface {
-	// Grants returns what an agent may do; fault.NotFound if it is not known.
+	// Grants returns what an agent may do; fault.NotFound if it is unknown.
 	Grants(ctx context.Context, name string) (identity.Grants, error)
-	// Admit makes the key of an agent known, with no grants but those that change gives it, and reports
-	// whether it was not known before. Of an agent that is known it lets change edit the grants, and no other
-	// change comes between; a nil change leaves them as they are. fault.Conflict if the name has another key.
+	// Admit registers the key of an agent, with only the grants that change adds, and reports whether it was
+	// unknown before. For a known agent it calls change to edit the grants, with no other change in between;
+	// a nil change leaves them as they are. fault.Conflict if the name has another key.
 	Admit(ctx context.Context, name, public string, change func(*identity.Grants) error) (added bool, err error)
-	// Forget removes an agent; fault.NotFound if there is none.
+	// Forget removes an agent; fault.NotFound if it does not exist.
 	Forget(ctx context.Context, name string) error
 }
 
-// What to do about the grants that an agent wants.
+// How to handle the grants that an agent requests.
 const (
-	GrantAll    = "all"    // give them
-	GrantNone   = "none"   // install it with those that it has
-	GrantRefuse = "refuse" // do not install it if it wants more than it has
+	GrantAll    = "all"    // grant them
+	GrantNone   = "none"   // install it with its present grants
+	GrantRefuse = "refuse" // refuse to install it if it requests more than it has
 )
 
-// May returns why the caller may not do what they ask for, nil if they may. It is called when the agent's turn has
-// come: who asked may have lost the role since, and the agent may have got grants. A nil May allows everything.
+// May returns why the caller may not perform the request, nil if they may. It is called once the agent's turn has
+// come: the caller may have lost the role since, and the agent may have been granted more. A nil May permits
+// everything.
 type May func() error
 
 func (m May) judge() error {
@@ -69,27 +69,27 @@ func (m May) judge() error {
 	return m()
 }
 
-// Request asks to install an agent, or another version of one.
+// Request requests the installation of an agent, or of another version of one.
 type Request struct {
 	Name     string
-	Entry    string    // which of the package's agents, if it has several
+	Entry    string    // which agent of the package, if it has several
 	Upload   io.Reader // see unpack
 	Grant    string    // GrantAll, GrantNone or GrantRefuse
-	Memory   int64     // most bytes resident; 0 keeps what it was
-	Priority int       // -1 keeps what it was
-	By       string    // who wants it, for the audit
-	May      May       // asked before anything of the upload runs, and again before the new version is put in place
+	Memory   int64     // maximum resident memory in bytes; 0 keeps the current limit
+	Priority int       // -1 keeps the current one
+	By       string    // the actor, for the audit log
+	May      May       // called before any uploaded code runs, and again before the new version is put in place
 }
 
-// MaxUpload is the most bytes of what is installed.
+// MaxUpload is the maximum size of an upload in bytes.
 const MaxUpload = upload.Max
 
-// keepVersions is how many earlier versions stay for Rollback.
+// keepVersions is how many earlier versions are kept for Rollback.
 const keepVersions = 3
 
-// Install installs an agent, or another version beside the one that it has, which runs then if
-// that one ran. An installation that fails leaves nothing. It answers when the new version is in
-// place; a new agent is not started.
+// Install installs an agent, or another version next to its present one; the new version runs if the old one
+// did. A failed installation leaves nothing behind. It returns when the new version is in place; a new agent
+// is not started.
 func (s *Supervisor) Install(ctx context.Context, req Request) (st Status, err error) {
 	defer func() { s.audit.err(req.By, "agent.install", req.Name, err) }()
 	if err := CheckName(req.Name); err != nil {
@@ -106,7 +106,7 @@ func (s *Supervisor) Install(ctx context.Context, req Request) (st Status, err e
 	return st, errors.Join(err, discard())
 }
 
-// installReceived installs what was uploaded. Grants and rights are checked here, as they are now.
+// installReceived installs an upload. Grants and rights are checked here, in their current state.
 func (s *Supervisor) installReceived(ctx context.Context, req Request, up upload.Received) (Status, error) {
 	end, err := s.turn(ctx, req.Name)
 	if err != nil {
@@ -137,7 +137,7 @@ func (s *Supervisor) installReceived(ctx context.Context, req Request, up upload
 	return r.look(), nil
 }
 
-// installation is one that is under way.
+// installation is an installation in progress.
 type installation struct {
 	s        *Supervisor
 	req      Request
@@ -145,10 +145,10 @@ type installation struct {
 	old      *runner // nil for a new agent
 	place    place.Place
 	rec      Record
-	admitted bool // the registry learned the name from this installation
+	admitted bool // this installation added the name to the registry
 }
 
-// plan chooses the numbers.
+// plan chooses the version numbers.
 func (in *installation) plan(ctx context.Context) error {
 	s := in.s
 	if in.old != nil {
@@ -188,7 +188,7 @@ func (in *installation) plan(ctx context.Context) error {
 	return nil
 }
 
-// versions lists those that have a folder.
+// versions lists the versions that have a folder.
 func (in *installation) versions() []int {
 	entries, err := os.ReadDir(in.place.In(place.Versions))
 	if err != nil {
@@ -240,7 +240,7 @@ func (in *installation) do(ctx context.Context) error {
 	return err
 }
 
-// build builds the version when no other is being built, which takes much of the machine.
+// build builds the version once no other is being built, since a build takes much of the machine.
 func (in *installation) build(ctx context.Context, b *builder) (*Program, error) {
 	select {
 	case in.s.building <- struct{}{}:
@@ -251,7 +251,7 @@ func (in *installation) build(ctx context.Context, b *builder) (*Program, error)
 	return b.build(ctx, &in.up, in.req.Entry)
 }
 
-// wanted returns the grants that the agent wants.
+// wanted returns the grants that the agent requests.
 func (in *installation) wanted() (identity.Grants, error) {
 	var wants identity.Grants
 	if len(in.rec.Program.Wants) > 0 {
@@ -265,7 +265,7 @@ func (in *installation) wanted() (identity.Grants, error) {
 	return wants, nil
 }
 
-// refuse returns why an agent that asks for more than it has now is not installed.
+// refuse returns why an agent that requests more than it now has is not installed.
 func (in *installation) refuse(ctx context.Context, wants identity.Grants) error {
 	var has identity.Grants
 	if ids := in.s.cfg.Install.Identities; ids != nil {
@@ -289,8 +289,8 @@ func (in *installation) refuse(ctx context.Context, wants identity.Grants) error
 	return nil
 }
 
-// admit makes the agent's key, and the registry know it. Grants are written only if the agent shall have all that it
-// wants: otherwise they stay as they are now, whatever they were when the installation began.
+// admit creates the agent's key and registers it. Grants are written only if the agent is to get all that it
+// requests: otherwise they keep their current state, whatever it was when the installation began.
 func (in *installation) admit(ctx context.Context) error {
 	wants, err := in.wanted()
 	if err == nil && in.req.Grant == GrantRefuse {
@@ -334,7 +334,7 @@ func inWords(g *identity.Grants) string {
 	return cmp.Or(strings.Join(g.Capabilities(), ", "), "nothing")
 }
 
-// switchTo makes the new version the one that runs, and drops the oldest.
+// switchTo makes the new version the running one, and removes the oldest.
 func (in *installation) switchTo(ctx context.Context) error {
 	var drop []int
 	if n := len(in.rec.Previous) - keepVersions; n > 0 {
@@ -353,7 +353,7 @@ func (in *installation) switchTo(ctx context.Context) error {
 		return nil
 	}
 	_, err := in.s.change(ctx, in.req.Name, in.req.By, "agent.version", func(r *runner, _ context.Context) act {
-		now := r.rec // what happened to it meanwhile stays
+		now := r.rec // keep what has changed meanwhile
 		r.rec = in.rec
 		r.rec.Process, r.rec.Autostart = now.Process, now.Autostart
 		r.journal.Note("info", fmt.Sprintf("installed version %d", in.rec.Version))
@@ -373,14 +373,14 @@ func (in *installation) switchTo(ctx context.Context) error {
 	return nil
 }
 
-// release gives the user of an agent back that was not there before.
+// release frees the user of an agent that is new.
 func (in *installation) release() {
 	if in.old == nil {
 		in.s.claims.Release(in.rec.UID)
 	}
 }
 
-// undo removes what a failed installation left.
+// undo removes what a failed installation left behind.
 func (in *installation) undo(ctx context.Context) error {
 	if in.old != nil {
 		_, err := in.s.bound.bind(ctx, in.req.Name, in.old.look().Program.Schema)
@@ -397,8 +397,8 @@ func (in *installation) undo(ctx context.Context) error {
 	return err
 }
 
-// Approve gives an agent all that it wants. version is the one whose wants were seen, 0 for whichever there is; fault.Conflict if another one
-// was installed meanwhile.
+// Approve gives an agent all grants that it requests. version is the version whose requests were reviewed, 0 for any; fault.Conflict if
+// another one was installed meanwhile.
 func (s *Supervisor) Approve(ctx context.Context, name, by string, version int) (_ Status, err error) {
 	defer func() { s.audit.err(by, "agent.approve", name, err) }()
 	end, err := s.turn(ctx, name)

@@ -2,36 +2,36 @@ package agent
 
 import "time"
 
-// The rhythm of starts.
+// The timing of restarts.
 const (
 	firstPause = time.Second
 	lastPause  = time.Minute
-	healthy    = time.Minute     // after so long the pauses begin anew
-	settled    = 5 * time.Second // a process that runs so long runs, even if nothing was heard of it
-	loopAfter  = 3               // ends in a row that are called a loop
+	healthy    = time.Minute     // after running this long the pauses start over
+	settled    = 5 * time.Second // a process that has run this long counts as running, even without a report
+	loopAfter  = 3               // ends in a row that count as a crash loop
 )
 
-// act is what has to be done after an event.
+// act is an action to take after an event.
 type act uint8
 
 const (
 	nothing   act = iota
 	begin         // start a process
-	terminate     // ask it to end
-	kill          // end it
+	terminate     // request it to end
+	kill          // kill it
 )
 
-// machine decides what happens to one agent. It is pure: events and times go in, acts come out.
+// machine decides what happens to one agent. It is pure: events and times go in, actions come out.
 type machine struct {
 	restart Restart
 	grace   time.Duration
 
 	state    State
 	since    time.Time
-	wanted   bool // it shall run
-	failing  bool // it stops because something is wrong with it, not because somebody wants it
+	wanted   bool // it should run
+	failing  bool // it stops because something is wrong with it, not on request
 	failures int
-	deadline time.Time // when tick has something to do; zero for never
+	deadline time.Time // when tick is due; zero for never
 }
 
 func (m *machine) enter(s State, now time.Time, wait time.Duration) {
@@ -49,7 +49,7 @@ func (m *machine) alive() bool {
 // looping reports whether it ends again and again.
 func (m *machine) looping() bool { return m.failures >= loopAfter }
 
-// start makes it run.
+// start makes the agent run.
 func (m *machine) start(now time.Time) act {
 	m.wanted = true
 	if m.alive() {
@@ -60,7 +60,7 @@ func (m *machine) start(now time.Time) act {
 	return begin
 }
 
-// stop makes it end.
+// stop makes the agent end.
 func (m *machine) stop(now time.Time) act {
 	m.wanted, m.failing = false, false
 	switch {
@@ -74,7 +74,7 @@ func (m *machine) stop(now time.Time) act {
 	return nothing
 }
 
-// again makes it end and run anew.
+// again restarts the agent.
 func (m *machine) again(now time.Time) act {
 	if !m.alive() {
 		return m.start(now)
@@ -97,14 +97,14 @@ func (m *machine) hang(now time.Time) act {
 	return terminate
 }
 
-// heard records a sign of life.
+// heard records a health report.
 func (m *machine) heard(now time.Time) {
 	if m.state == Starting {
 		m.enter(Running, now, 0)
 	}
 }
 
-// ended notes that the process is gone; clean says that it wanted to be.
+// ended records that the process has ended; clean means that it intended to.
 func (m *machine) ended(now time.Time, clean bool) act {
 	if m.state == Stopping && !m.failing {
 		if !m.wanted {
@@ -143,7 +143,7 @@ func pause(failures int) time.Duration {
 	return p
 }
 
-// tick is called at the deadline.
+// tick must be called at the deadline.
 func (m *machine) tick(now time.Time) act {
 	if m.deadline.IsZero() || now.Before(m.deadline) {
 		return nothing
@@ -155,7 +155,7 @@ func (m *machine) tick(now time.Time) act {
 	case Starting:
 		m.enter(Running, now, 0)
 	case Stopping:
-		m.deadline = now.Add(m.grace) // a process that the kernel holds is killed again
+		m.deadline = now.Add(m.grace) // a process stuck in the kernel is killed again
 		return kill
 	case Stopped, Running, Failed:
 		m.deadline = time.Time{}

@@ -38,7 +38,7 @@ func (s *Supervisor) Get(name string) (Status, error) {
 	return r.look(), nil
 }
 
-// Isolation says what agents are isolated by here, and why not by more.
+// Isolation returns the means that isolate agents here, and why there are no more.
 func (s *Supervisor) Isolation() (names []string, whyNot string) {
 	return s.guard.Names(-1), s.guard.WhyNot
 }
@@ -64,8 +64,8 @@ func (s *Supervisor) Crash(name, report string) (c Crash, err error) {
 	return c, readJSON(r.place.In(place.Log, report), &c)
 }
 
-// Heard notes that an agent gave a sign of life on the bus; every says when the next is due, 0 for
-// no promise. Who is not installed here is ignored.
+// Heard records that an agent sent a health report on the bus; every tells when the next one is due, 0 for no
+// promise. Agents that are not installed here are ignored.
 func (s *Supervisor) Heard(name string, every time.Duration) {
 	s.mu.Lock()
 	r, ok := s.agents[name]
@@ -86,7 +86,7 @@ func (s *Supervisor) change(ctx context.Context, name, by, action string, f func
 	return st, err
 }
 
-// apply is change, without a word to the audit.
+// apply is change without an audit entry.
 func (s *Supervisor) apply(ctx context.Context, name string, f func(*runner, context.Context) act) (Status, error) { //nolint:contextcheck // the process lives longer than the request
 	r, err := s.find(name)
 	if err != nil {
@@ -109,8 +109,8 @@ func (s *Supervisor) apply(ctx context.Context, name string, f func(*runner, con
 	return r.look(), nil
 }
 
-// Start starts an agent; it is no error if it runs already, or if its process cannot be started, which the status
-// says. by is who wants it, for the audit.
+// Start starts an agent; it is no error if it is already running, or if its process cannot be started, which the
+// status shows. by is the actor, for the audit log.
 func (s *Supervisor) Start(ctx context.Context, name, by string) (Status, error) {
 	st, err := s.apply(ctx, name, func(r *runner, _ context.Context) act { return r.machine.start(time.Now()) })
 	if err != nil {
@@ -152,7 +152,7 @@ func (s *Supervisor) Restart(ctx context.Context, name, by string) (Status, erro
 	return st, nil
 }
 
-// Enable lets the node start an agent with itself, or not; see Autostart.
+// Enable sets whether the node starts an agent when the node itself starts; see Autostart.
 func (s *Supervisor) Enable(ctx context.Context, name, by string, a Autostart) (Status, error) {
 	action := "agent.enable"
 	if a == Disabled {
@@ -164,7 +164,7 @@ func (s *Supervisor) Enable(ctx context.Context, name, by string, a Autostart) (
 	})
 }
 
-// settle waits until an agent is as it should be.
+// settle waits until an agent is in the requested state.
 func (s *Supervisor) settle(ctx context.Context, name string, ready func(*Status) bool) (Status, error) {
 	r, err := s.find(name)
 	if err != nil {
@@ -185,15 +185,15 @@ func (s *Supervisor) settle(ctx context.Context, name string, ready func(*Status
 	}
 }
 
-// Removal says what of an agent shall go.
+// Removal tells what to remove of an agent.
 type Removal struct {
 	Name       string
-	KeepConfig bool   // its documents stay
-	By         string // who wants it, for the audit
+	KeepConfig bool   // keep its documents
+	By         string // the actor, for the audit log
 }
 
-// Remove ends an agent, and removes it with all its files, its identity and, unless they shall
-// stay, its documents, whose versions stay in any case. What it recorded stays.
+// Remove ends an agent, and removes it with all its files, its identity and, unless they are kept, its
+// documents, whose versions stay in any case. The data that it recorded stays.
 func (s *Supervisor) Remove(ctx context.Context, what Removal) (err error) {
 	name, by := what.Name, what.By
 	defer func() { s.audit.err(by, "agent.remove", name, err) }()
@@ -232,7 +232,7 @@ func (s *Supervisor) Remove(ctx context.Context, what Removal) (err error) {
 	return nil
 }
 
-// Rollback runs the version before the newest again, if may allows it.
+// Rollback runs the version before the newest again, if may permits it.
 func (s *Supervisor) Rollback(ctx context.Context, name, by string, may May) (Status, error) {
 	end, err := s.turn(ctx, name)
 	if err != nil {

@@ -13,24 +13,24 @@ import (
 	"voltbus/internal/atomicfile"
 )
 
-// preparation says how processes of agents are started, and makes what they find.
+// preparation tells how processes of agents are started, and creates what they need.
 type preparation struct {
 	cfg   *Config
 	guard *guard.Guard
 }
 
-// memory returns the bound of an agent.
+// memory returns the memory limit of an agent.
 func (a *preparation) memory(r *Record) int64 { return cmp.Or(r.Memory, a.cfg.Memory) }
 
-// mark is in the environment of all processes of an agent.
+// mark is an environment variable of all processes of an agent.
 func mark(p place.Place) string { return "VOLTBUS_DIR=" + p.In(place.Work) }
 
-// passedNames are the variables of the node that agents see too.
+// passedNames are the environment variables that agents inherit from the node.
 var passedNames = []string{
 	"LANG", "LC_ALL", "TZ", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
 }
 
-// environment returns what the processes of an agent find in their environment.
+// environment returns the environment of an agent's processes.
 func environment(p place.Place) []string {
 	env := []string{
 		"PATH=" + "/usr/local/bin:/usr/bin:/bin", "HOME=" + p.In(place.Work), "TMPDIR=" + p.In(place.Work, "tmp"),
@@ -44,7 +44,7 @@ func environment(p place.Place) []string {
 	return env
 }
 
-// spec says how the process of an agent is started.
+// spec returns the spec of an agent's process.
 func (a *preparation) spec(p place.Place, rec *Record) (jail.Spec, []string, error) {
 	spec := a.guard.Spec(p, rec.UID)
 	if len(rec.Program.Args) == 0 {
@@ -58,8 +58,8 @@ func (a *preparation) spec(p place.Place, rec *Record) (jail.Spec, []string, err
 	spec.Read = append(spec.Read, interpreter(rec.Program.Args[0])...)
 	spec.Nice, spec.Files = a.cfg.Nice, uint64(a.cfg.Files)
 	if limit := a.memory(rec); limit > 0 {
-		// A backstop for what is faster than the measuring: private memory, most of which an
-		// interpreter never touches.
+		// A backstop for growth faster than the measurements: private memory, most of which an interpreter
+		// never touches.
 		spec.Data = uint64(2*limit + 256<<20)
 	}
 	env := append(environment(p), "VOLTBUS_AGENT="+rec.Name, "VOLTBUS_KEY="+p.In(place.Key), "VOLTBUS_CA="+p.In(place.CA), mark(p))
@@ -69,7 +69,7 @@ func (a *preparation) spec(p place.Place, rec *Record) (jail.Spec, []string, err
 	return spec, env, nil
 }
 
-// folders makes what the process finds in its folders.
+// folders creates the content of the process's folders.
 func (a *preparation) folders(p place.Place, rec *Record) error {
 	if err := a.guard.Folders(p, rec.UID); err != nil {
 		return err
@@ -95,11 +95,11 @@ func (a *preparation) folders(p place.Place, rec *Record) error {
 	return nil
 }
 
-// interpreter returns the folders that a program needs, whose file may be a link elsewhere: that of
-// a virtual environment leads to the Python that it was made from.
+// interpreter returns the folders that a program needs. Its file may be a link: that of a virtual environment
+// points to the Python that it was created from.
 func interpreter(program string) []string {
 	var folders []string
-	// Python looks for its environment by the name that it was called by.
+	// Python locates its environment by the name under which it was called.
 	environment := filepath.Dir(filepath.Dir(program))
 	if _, err := os.Stat(filepath.Join(environment, "pyvenv.cfg")); err == nil {
 		folders = append(folders, environment)

@@ -14,29 +14,29 @@ import (
 	"voltbus/internal/atomicfile"
 )
 
-// Record is what is kept of an agent over the starts of a node, in its agent.json.
+// Record is the state of an agent that outlasts a restart of the node, in its agent.json.
 type Record struct {
 	Name      string         `json:"name"`
-	Version   int            `json:"version"` // the one that runs, a folder below versions
+	Version   int            `json:"version"` // the running version, a folder below versions
 	Previous  []int          `json:"previous,omitempty"`
 	Priority  int            `json:"priority"`
 	Autostart Autostart      `json:"autostart,omitempty"`
 	Wanted    bool           `json:"wanted"`
-	Memory    int64          `json:"memory"` // most bytes resident; 0 for the node's default
+	Memory    int64          `json:"memory"` // maximum resident memory in bytes; 0 for the node's default
 	UID       int            `json:"uid,omitempty"`
 	Installed time.Time      `json:"installed"`
-	Process   process.Orphan `json:"process"` // the newest process, to find it after a crash of the node
-	Program   Program        `json:"program"` // of the version that runs
+	Process   process.Orphan `json:"process"` // the latest process, to find it after a crash of the node
+	Program   Program        `json:"program"` // of the running version
 }
 
-// Program is what an installed version is, as its own description says. Its texts are hostile.
+// Program is an installed version, according to its own description. Its strings are untrusted.
 type Program struct {
-	Args    []string        `json:"args"` // how it is started
+	Args    []string        `json:"args"` // command line that starts it
 	Title   string          `json:"title"`
 	Entry   string          `json:"entry,omitempty"`   // module:Class
-	Release string          `json:"release,omitempty"` // the version that its makers gave it
+	Release string          `json:"release,omitempty"` // the package's version
 	Wants   json.RawMessage `json:"wants,omitempty"`
-	Schema  json.RawMessage `json:"schema,omitempty"` // of its configuration
+	Schema  json.RawMessage `json:"schema,omitempty"` // JSON Schema of its configuration
 	Methods json.RawMessage `json:"methods,omitempty"`
 }
 
@@ -54,7 +54,7 @@ func load(p place.Place) (Record, error) {
 	return r, nil
 }
 
-// save keeps the record of an agent.
+// save stores the record of an agent.
 func save(p place.Place, r Record) error { return writeJSON(p.In(place.Record), r) }
 
 func readJSON(file string, into any) error {

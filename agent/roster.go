@@ -13,13 +13,13 @@ import (
 	"voltbus/fault"
 )
 
-// roster is the agents of a node. It is safe for concurrent use.
+// roster holds the agents of a node. It is safe for concurrent use.
 type roster struct {
-	group sync.WaitGroup // what looks after them
+	group sync.WaitGroup // their goroutines
 
 	mu      sync.Mutex
 	agents  map[string]*runner
-	broken  map[string]error // folders that hold no agent
+	broken  map[string]error // folders without a valid agent
 	running context.Context  //nolint:containedctx // that of Run, for agents that are installed meanwhile; nil before
 }
 
@@ -36,7 +36,7 @@ func (l *roster) find(name string) (*runner, error) {
 	return nil, fault.E("agent.find", fault.NotFound, name, errors.New("no agent of this name is installed here; see voltbus agent list"))
 }
 
-// sorted returns the agents in the order of their start. The lock is held.
+// sorted returns the agents in the order of their start. The caller holds the lock.
 func (l *roster) sorted() []*runner {
 	var list []*runner
 	for _, r := range l.agents {
@@ -55,7 +55,7 @@ func (l *roster) serving() bool {
 	return l.running != nil
 }
 
-// adopt looks after an agent that was installed just now.
+// adopt starts the goroutine of a newly installed agent.
 func (l *roster) adopt(r *runner) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -66,10 +66,10 @@ func (l *roster) adopt(r *runner) {
 	}
 }
 
-// measureEvery is how often the agents' processes are measured.
+// measureEvery is the interval of measurements of the agents' processes.
 const measureEvery = time.Second
 
-// measure gives each agent the resource use of its processes, until ctx ends.
+// measure measures the resource use of the agents' processes until ctx ends.
 func (l *roster) measure(ctx context.Context, log *slog.Logger) {
 	tick := time.NewTicker(measureEvery)
 	defer tick.Stop()
@@ -101,7 +101,7 @@ func (l *roster) measure(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// sum adds up what the processes of a group use.
+// sum adds up the resource use of a group's processes.
 func sum(all []process.Process, group int) (u Usage, cpu time.Duration) {
 	for _, p := range all {
 		if p.Group == group && !p.Zombie {

@@ -30,14 +30,14 @@ type runner struct {
 	last    *End
 	cause   string // why the node ends the process now: memory or hung
 	beat    time.Time
-	rhythm  time.Duration // how often it promised to give a sign of life; 0 for never
+	rhythm  time.Duration // the promised interval of its health reports; 0 for none
 	usage   Usage
-	cpu     time.Duration // that was used when it was last measured
-	gone    bool          // removed
+	cpu     time.Duration // processor time at the last measurement
+	gone    bool          // it was removed
 
 	mu      sync.Mutex
 	status  Status
-	changed chan struct{} // closed when the status is another; nil while nobody waits for that
+	changed chan struct{} // closed when the status changes; nil while nobody waits
 }
 
 // newRunner opens the agent of a folder.
@@ -77,7 +77,7 @@ func (r *runner) run(ctx context.Context) {
 		select {
 		case <-stop:
 			stop, stopping = nil, true
-			r.do(ctx, r.machine.stop(time.Now())) // what it wanted stays in the record
+			r.do(ctx, r.machine.stop(time.Now())) // the requested state stays in the record
 		case f := <-r.inbox:
 			f()
 		case e := <-done:
@@ -87,10 +87,10 @@ func (r *runner) run(ctx context.Context) {
 		}
 	}
 	r.publish()
-	_ = r.journal.Close() // each line is written already
+	_ = r.journal.Close() // each line has already been written
 }
 
-// do does what the machine decided.
+// do carries out a decision of the machine.
 func (r *runner) do(ctx context.Context, a act) {
 	switch a {
 	case nothing:
@@ -145,7 +145,7 @@ func (r *runner) begin(ctx context.Context) error {
 	return save(r.place, r.rec)
 }
 
-// over notes that the process has ended.
+// over records that the process has ended.
 func (r *runner) over(ctx context.Context, e launch.Exit) {
 	now := time.Now()
 	end := &End{At: now.UTC(), Code: e.Code, Uptime: now.Sub(r.proc.Began).Round(time.Millisecond)}
@@ -179,7 +179,7 @@ func (r *runner) over(ctx context.Context, e launch.Exit) {
 	r.do(ctx, r.machine.ended(now, clean))
 }
 
-// end keeps how the process ended, and a report if nobody wanted that.
+// end records how the process ended, and a crash report if that was unexpected.
 func (r *runner) end(e *End) {
 	r.last = e
 	level := "info"
@@ -195,14 +195,14 @@ func (r *runner) end(e *End) {
 	}
 }
 
-// Crash is the report of an end that nobody wanted.
+// Crash is the report of an unexpected end.
 type Crash struct {
 	End
 	Agent   string          `json:"agent"`
 	Version int             `json:"version"`
 	Memory  int64           `json:"memory_limit"`
 	Usage   Usage           `json:"usage"`
-	Lines   []journal.Entry `json:"lines"` // the last that it printed
+	Lines   []journal.Entry `json:"lines"` // its last output
 }
 
 const (
@@ -220,7 +220,7 @@ func (r *runner) report(e *End) error {
 	}
 	old := r.crashes()
 	for len(old) > keepCrashes {
-		_ = os.Remove(r.place.In(place.Log, old[0])) // it is tried again after the next
+		_ = os.Remove(r.place.In(place.Log, old[0])) // tried again after the next crash
 		old = old[1:]
 	}
 	return nil
@@ -239,7 +239,7 @@ func (r *runner) crashes() []string {
 	return files
 }
 
-// measured notes what the process uses, and ends it if that is too much or it is silent.
+// measured records the resource use of the process, and ends the process if that is too much or its health reports have stopped.
 func (r *runner) measured(ctx context.Context, u Usage, cpu, over time.Duration) {
 	if r.proc == nil {
 		return
@@ -265,7 +265,7 @@ func (r *runner) measured(ctx context.Context, u Usage, cpu, over time.Duration)
 	}
 }
 
-// heard records a sign of life; every is the time until the next is due, 0 for never.
+// heard records a health report; every is the time until the next one is due, 0 for never.
 func (r *runner) heard(every time.Duration) {
 	if r.proc != nil {
 		r.beat, r.rhythm = time.Now(), every
@@ -273,7 +273,7 @@ func (r *runner) heard(every time.Duration) {
 	}
 }
 
-// publish makes the status that others see.
+// publish updates the status that others see.
 func (r *runner) publish() {
 	st := Status{
 		Record: r.rec, State: r.machine.state, Since: r.machine.since.UTC(), Failures: r.machine.failures,
@@ -303,7 +303,7 @@ func (r *runner) publish() {
 	}
 }
 
-// watch returns the status, and what is closed when there is another.
+// watch returns the status, and a channel that is closed when it changes.
 func (r *runner) watch() (Status, <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -326,7 +326,7 @@ var (
 	errNotRuns = errors.New("no node runs here that could do it; start one with voltbus run")
 )
 
-// ask lets the runner's goroutine do something, and waits for it.
+// ask runs a function in the runner's goroutine, and waits for it.
 func (r *runner) ask(ctx context.Context, f func()) error {
 	if !r.s.serving() {
 		return fault.E("agent.ask", fault.Unavailable, r.rec.Name, errNotRuns)
@@ -343,7 +343,7 @@ func (r *runner) ask(ctx context.Context, f func()) error {
 	}
 }
 
-// offer lets the runner's goroutine do something later.
+// offer runs a function in the runner's goroutine later.
 func (r *runner) offer(f func()) {
 	select {
 	case r.inbox <- f:
@@ -351,7 +351,7 @@ func (r *runner) offer(f func()) {
 	}
 }
 
-// noteWrong notes in the agent's log what is wrong with the configuration that is there.
+// noteWrong records in the agent's log what is wrong with its existing configuration.
 func (r *runner) noteWrong(wrong []string) {
 	for _, w := range wrong {
 		r.journal.Note("warning", "its configuration is wrong for this version: "+w)

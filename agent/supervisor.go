@@ -21,34 +21,34 @@ import (
 	"voltbus/internal/plural"
 )
 
-// Config says how agents are run.
+// Config tells how agents are run.
 type Config struct {
 	Data string // the node's data directory
 	// Exec is the command that calls jail's Spec.Exec with its last argument, such as
 	// [/usr/bin/voltbus agent-exec].
 	Exec []string
 	Bus  func() string // the address of the bus, host:port
-	CA   string        // the file with the certificate authority of the bus
+	CA   string        // the file with the bus's CA certificate
 
 	Isolation Isolation
-	Users     claim.Range // users that agents get, one each; nodes of one machine share them
-	Read      []string    // more that agents may read
-	Write     []string    // more that agents may read and write
-	Memory    int64       // most bytes resident of an agent that has no bound of its own; 0 for none
-	Files     int         // most open files of a process
-	Processes int         // most processes and threads of an agent with a user of its own; 0 for no bound
-	FileSize  int64       // most bytes of a file that an agent writes; 0 for no bound
+	Users     claim.Range // users for agents, one each; the nodes of a machine share them
+	Read      []string    // further paths that agents may read
+	Write     []string    // further paths that agents may read and write
+	Memory    int64       // maximum resident memory in bytes of an agent without a limit of its own; 0 for none
+	Files     int         // maximum open files of a process
+	Processes int         // maximum processes and threads of an agent with its own user; 0 for no limit
+	FileSize  int64       // maximum size in bytes of a file that an agent writes; 0 for no limit
 	Nice      int
 	Restart   Restart
-	Hang      bool          // end and start again what is silent
-	Grace     time.Duration // between asking a process to end, and killing it
+	Hang      bool          // restart agents whose health reports stop
+	Grace     time.Duration // time between requesting a process to end and killing it
 	LogBytes  int64
 	LogFiles  int
 	LogLines  int
 
-	// News asks an agent over the bus to end. It returns at once; nil for none.
+	// News requests an agent over the bus to end. It returns at once; may be nil.
 	News func(name string)
-	// Audit keeps what happened. It returns at once; nil for none.
+	// Audit records what happened. It returns at once; may be nil.
 	Audit func(actor, action, name, text string, failed bool)
 	Log   *slog.Logger
 
@@ -69,13 +69,13 @@ type Supervisor struct {
 	launcher *launch.Launcher
 
 	uploads  *upload.Uploads
-	turns    keymutex.Mutex[string] // of changes of what is installed of an agent
+	turns    keymutex.Mutex[string] // one change of an agent's installation at a time
 	building chan struct{}          // holds an element while a version is built
 }
 
 // Open finds the agents of a data directory. Nothing is started before Run.
 func Open(cfg Config) (*Supervisor, error) {
-	// Agents have working folders of their own, so that a relative path means nothing to them.
+	// Agents have working folders of their own, so relative paths would not resolve for them.
 	data, err := filepath.Abs(cfg.Data)
 	if err != nil {
 		return nil, fault.E("agent.Open", fault.Unavailable, cfg.Data, err)
@@ -110,7 +110,7 @@ func Open(cfg Config) (*Supervisor, error) {
 		}
 		p := s.dir.of(e.Name())
 		rec, err := load(p)
-		if fault.Is(err, fault.NotFound) { // a node that was killed left it in the middle of an installation
+		if fault.Is(err, fault.NotFound) { // left by a node killed in the middle of an installation
 			if err = s.dir.erase(p); err == nil {
 				continue
 			}
@@ -129,8 +129,8 @@ func Open(cfg Config) (*Supervisor, error) {
 	return s, nil
 }
 
-// claim holds the user of an agent. If another node of this machine has it, the agent gets another,
-// and all that is its own with that.
+// claim claims the user of an agent. If another node of this machine holds it, the agent gets another user,
+// which takes over all its files.
 func (s *Supervisor) claim(p place.Place, rec *Record) error {
 	if !s.guard.Users || rec.UID == 0 {
 		return nil
@@ -148,20 +148,20 @@ func (s *Supervisor) claim(p place.Place, rec *Record) error {
 	return save(p, *rec)
 }
 
-// Close ends a supervisor that does not run.
+// Close closes a supervisor that is not running.
 func (s *Supervisor) Close() error {
 	s.claims.Close()
 	var errs []error
 	for _, r := range s.agents {
-		if err := r.journal.Close(); !errors.Is(err, os.ErrClosed) { // one that ran is closed
+		if err := r.journal.Close(); !errors.Is(err, os.ErrClosed) { // a runner that has run has closed it
 			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// Run starts the agents that shall run, first those with the smallest priority, and looks after
-// them until ctx ends. Then it ends them. Processes that an earlier node left are ended first.
+// Run starts the agents that should run, in order of ascending priority, and supervises them until ctx ends.
+// Then it ends them. Processes left by an earlier node are ended first.
 func (s *Supervisor) Run(ctx context.Context) error {
 	defer s.claims.Close()
 	s.sweep(ctx)
@@ -179,7 +179,7 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	for _, r := range list {
 		rec := r.look().Record
 		if rec.Autostart == Enabled || (rec.Wanted && rec.Autostart != Disabled) {
-			// One after another: the order is the priority's.
+			// One after another, in order of priority.
 			_ = r.ask(ctx, func() { r.do(ctx, r.machine.start(time.Now())) }) // fails only if ctx has ended
 		}
 	}

@@ -13,11 +13,11 @@ import (
 	"voltbus/fault"
 )
 
-// Accepted is the action that acknowledges known damage of the log, such as after a restore. Its Detail
-// names each problem, so that it covers nothing that is found later.
+// Accepted is the action that acknowledges known damage of the log, such as after a restore. Its Detail names
+// each problem, so that it covers nothing found later.
 const Accepted = "audit.accept"
 
-// maxShown bounds the text of a problem in such an entry.
+// maxShown bounds the length of a problem's text in such an entry.
 const maxShown = 200
 
 // acceptance is the detail of an entry Accepted.
@@ -28,8 +28,8 @@ type acceptance struct {
 
 type acceptedProblem struct {
 	Seq  uint64 `json:"seq"`
-	Text string `json:"text"` // may be cut
-	Sum  string `json:"sum"`  // SHA-256 of place and text, as Problem.String writes them, in hexadecimal
+	Text string `json:"text"` // may be truncated
+	Sum  string `json:"sum"`  // hexadecimal SHA-256 of place and text, as Problem.String formats them
 }
 
 func (p *Problem) sum() string {
@@ -43,8 +43,8 @@ var (
 	errManyDamage = fmt.Errorf("more than %d problems: keep audit.db, audit.head and audit.archive elsewhere, and start the node without them", maxProblems)
 )
 
-// Accept writes an entry of the actor that says which damage was found, and why that is known. Status does not report
-// it any more; Verify does, with who accepted it. Damage that is found later is reported as before. It fails with
+// Accept writes an entry of the actor that names the existing damage and the reason for accepting it. Status no
+// longer reports it; Verify does, with who accepted it. Damage found later is reported as before. It fails with
 // fault.NotFound if there is none, and with fault.Invalid without a reason or for more problems than a Report lists.
 func (l *Log) Accept(ctx context.Context, actor, reason string) error {
 	const op = "audit.Accept"
@@ -54,7 +54,7 @@ func (l *Log) Accept(ctx context.Context, actor, reason string) error {
 	if _, err := l.Verify(ctx, nil); err != nil {
 		return err
 	}
-	// That is a problem, too, and has to be among those that are accepted.
+	// That is a problem, too, and must be among the accepted ones.
 	if err := l.writer.beginAnew(); err != nil { //nolint:contextcheck // what waits is written, whoever waits
 		return err
 	}
@@ -78,11 +78,11 @@ func (l *Log) Accept(ctx context.Context, actor, reason string) error {
 		return err
 	}
 	l.state.accept()
-	_, err = l.Verify(ctx, nil) // what came meanwhile is told again
+	_, err = l.Verify(ctx, nil) // what came up meanwhile is reported again
 	return err
 }
 
-// hearAccepted notes which damage an entry accepts. Agents and other nodes cannot accept anything.
+// hearAccepted records which damage an entry accepts. Agents and other nodes cannot accept any.
 func (c *checker) hearAccepted(e *Entry) {
 	var a acceptance
 	if e.Action != Accepted || e.Outcome != "ok" || strings.HasPrefix(e.Actor, "agent:") || strings.HasPrefix(e.Actor, "child:") ||
@@ -99,7 +99,7 @@ func (c *checker) hearAccepted(e *Entry) {
 	}
 }
 
-// compareAccepted notes which problems were accepted, once all entries have been read.
+// compareAccepted marks the accepted problems, once all entries have been read.
 func (c *checker) compareAccepted() {
 	for i := range c.problems {
 		c.problems[i].Accepted = c.accepted[c.problems[i].sum()]

@@ -11,13 +11,13 @@ import (
 
 const (
 	anchorEvery = time.Second
-	verifyFirst = time.Minute // so that a start is not slowed
+	verifyFirst = time.Minute // so that it does not slow the start
 	verifyEvery = 24 * time.Hour
-	verifyAgain = time.Minute // where the log could not be read
+	verifyAgain = time.Minute // if the log could not be read
 )
 
-// Append writes entries, all or none, and returns when the disk has them. Many callers share one
-// transaction. If ctx ends first the entries are written all the same, unless the disk fails.
+// Append writes entries, all or none, and returns when they are on disk. Concurrent callers share one
+// transaction. If ctx ends first the entries are written anyway, unless the disk fails.
 func (l *Log) Append(ctx context.Context, entries ...Entry) error {
 	if len(entries) == 0 {
 		return nil
@@ -36,7 +36,7 @@ func (l *Log) Append(ctx context.Context, entries ...Entry) error {
 		select {
 		case <-it.done:
 			return it.err
-		case l.writer.commit <- struct{}{}: // nobody writes: this caller does, for all who wait
+		case l.writer.commit <- struct{}{}: // no write in progress: this caller writes for all that wait
 			_ = l.writer.flush() //nolint:contextcheck // what is taken is written, whoever waits; the items know how it ended
 			<-l.writer.commit
 		case <-ctx.Done():
@@ -45,8 +45,8 @@ func (l *Log) Append(ctx context.Context, entries ...Entry) error {
 	}
 }
 
-// Run writes what Offer hands over, notes each second where the log ends, and follows the whole
-// chain once a day, writes the sums of Gather and keeps the file in its Bound. It returns nil when ctx ends and everything is written.
+// Run writes the entries of Offer, records every second where the log ends, verifies the whole chain once a day, writes the sums of
+// Gather and keeps the file within its Bound. It returns nil when ctx ends and everything is written.
 func (l *Log) Run(ctx context.Context) error {
 	var g errgroup.Group
 	g.Go(func() error { l.writer.run(ctx); return nil })
@@ -65,7 +65,7 @@ func (l *Log) watch(ctx context.Context) {
 		case <-timer.C:
 		}
 		next := verifyEvery
-		if _, err := l.Verify(ctx, nil); err != nil { // it could not be read; Status tells of what is wrong with it
+		if _, err := l.Verify(ctx, nil); err != nil { // it could not be read; Status reports what is wrong with the chain
 			next = verifyAgain
 		}
 		timer.Reset(next)

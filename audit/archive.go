@@ -14,19 +14,19 @@ import (
 	"voltbus/audit/packed"
 )
 
-// Archives is the folder beside the log for entries that it has handed over.
+// Archives is the folder beside the log for entries moved out of it.
 const Archives = "audit.archive"
 
-// The actions by which the log says what became of its oldest entries.
+// The actions with which the log records the moves of its oldest entries.
 const (
 	Archived       = "audit.archive"         // Subject is the file, Detail an Archive
-	ArchiveForgone = "audit.archive.removed" // the file was removed, because it was kept for long enough
+	ArchiveForgone = "audit.archive.removed" // the file was removed at the end of its retention period
 	archiveFormat  = "voltbus audit archive 1"
-	archiveVersion = 2 // of a file that has handed over entries: an older program would miss them
+	archiveVersion = 2 // of a file with archived entries: an older program would miss them
 	removedAtOnce  = 2000
 )
 
-// Archive is a file with the oldest entries of the log, behind those of the archive before.
+// Archive is a file with the oldest entries of the log; they follow those of the previous archive.
 type Archive struct {
 	File    string    `json:"file"` // its name in the folder
 	First   uint64    `json:"first"`
@@ -37,7 +37,7 @@ type Archive struct {
 	Hash    Hash      `json:"hash"`    // of the last entry
 	Sum     Hash      `json:"sha256"`  // of the file
 	Bytes   int64     `json:"octets"`  // of the file
-	Removed bool      `json:"-"`       // it was kept for long enough
+	Removed bool      `json:"-"`       // it was removed at the end of its retention period
 	Here    bool      `json:"-"`       // the file is in the folder
 }
 
@@ -48,7 +48,7 @@ func (a *Archive) String() string {
 	return fmt.Sprintf("the entries from %d to %d are in %s", a.First, a.Last, filepath.Join(Archives, a.File))
 }
 
-// line is an entry in an archive, as an export shows it.
+// line is an entry in an archive, in the form of an export.
 type line struct {
 	Seq     uint64          `json:"seq"`
 	Segment uint64          `json:"segment"`
@@ -58,7 +58,7 @@ type line struct {
 	Subject string          `json:"subject"`
 	Outcome string          `json:"outcome"`
 	Detail  json.RawMessage `json:"detail,omitempty"`
-	Raw     string          `json:"raw,omitempty"` // a detail that is no JSON: somebody changed it
+	Raw     string          `json:"raw,omitempty"` // a detail that is not JSON: somebody changed it
 	Hash    Hash            `json:"hash"`
 }
 
@@ -68,7 +68,7 @@ type opening struct {
 	Before Head   `json:"before"` // the entry before the first one
 }
 
-// archiveWriter writes an archive, and sums it up.
+// archiveWriter writes an archive, and computes its sum.
 type archiveWriter struct {
 	file    *packed.Writer
 	archive Archive
@@ -102,7 +102,7 @@ func (w *archiveWriter) add(e *Entry) error {
 	return w.file.Add(&l)
 }
 
-// finish makes the archive durable under its name.
+// finish puts the archive on disk under its name.
 func (w *archiveWriter) finish() (Archive, error) {
 	a := &w.archive
 	a.File = fmt.Sprintf("%012d-%012d.jsonl.gz", a.First, a.Last)
@@ -111,8 +111,8 @@ func (w *archiveWriter) finish() (Archive, error) {
 	return *a, err
 }
 
-// readArchive hands over the entries of an archive, the oldest first, and returns where the log ended before them
-// and the SHA-256 of the file, also of one that cannot be read to its end. It stops when emit fails.
+// readArchive passes on the entries of an archive, oldest first, and returns where the log ended before them and
+// the SHA-256 of the file, even of one that cannot be read to its end. It stops when emit fails.
 func readArchive(ctx context.Context, file string, emit func(*Entry) error) (before Head, sum Hash, err error) {
 	digest, err := packed.Read(ctx, file, func(decode *json.Decoder) error {
 		var begins opening
@@ -149,7 +149,7 @@ const archiveTable = `CREATE TABLE IF NOT EXISTS archive (
 	segment INTEGER NOT NULL, hash BLOB NOT NULL, sum BLOB NOT NULL, octets INTEGER NOT NULL, removed INTEGER NOT NULL
 ) STRICT`
 
-// archivesOf lists what a log has handed over, in order. dir is the folder of the files.
+// archivesOf lists the archives of a log, in order. dir is the folder of the files.
 func archivesOf(ctx context.Context, db queries, dir string) ([]Archive, error) {
 	var there int
 	err := db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'archive'`).Scan(&there)
@@ -172,7 +172,7 @@ func archivesOf(ctx context.Context, db queries, dir string) ([]Archive, error) 
 		copy(a.Hash[:], last)
 		copy(a.Sum[:], sum)
 		a.From, a.To = time.UnixMicro(from).UTC(), time.UnixMicro(to).UTC()
-		a.File = filepath.Base(a.File) // a name, whatever somebody wrote there
+		a.File = filepath.Base(a.File) // a bare name, whatever somebody wrote there
 		_, err := os.Stat(filepath.Join(dir, a.File))
 		a.Here = !errors.Is(err, fs.ErrNotExist)
 		list = append(list, a)
@@ -180,7 +180,7 @@ func archivesOf(ctx context.Context, db queries, dir string) ([]Archive, error) 
 	return list, rows.Err()
 }
 
-// keepArchive notes an archive in the file of the log.
+// keepArchive records an archive in the log's file.
 func keepArchive(ctx context.Context, tx *sql.Tx, a *Archive) error {
 	for _, text := range []string{archiveTable, fmt.Sprintf(`PRAGMA user_version = %d`, archiveVersion)} {
 		if _, err := tx.ExecContext(ctx, text); err != nil {
@@ -192,7 +192,7 @@ func keepArchive(ctx context.Context, tx *sql.Tx, a *Archive) error {
 	return err
 }
 
-// endOf returns where the entries of archives end.
+// endOf returns where the archived entries end.
 func endOf(archives []Archive) Head {
 	if len(archives) == 0 {
 		return Head{}

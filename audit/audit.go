@@ -1,5 +1,5 @@
 // Package audit records who did what, when, and with which outcome, in an append-only log. Each entry carries a hash over itself and the
-// hash before it, so that a change, a removal or an insertion anywhere shows. docs/formats/audit.md is the format.
+// previous hash, so that any change, removal or insertion is detected. docs/formats/audit.md describes the format.
 package audit
 
 import (
@@ -21,28 +21,28 @@ import (
 // Files in the data directory.
 const (
 	File   = "audit.db"   // the log, an SQLite file
-	Anchor = "audit.head" // where it ended a second ago at most, so that a cut tail shows
+	Anchor = "audit.head" // where it ended at most a second ago, so that a truncated tail is detected
 )
 
-// The most bytes of an entry's fields. Longer ones are cut, and say so.
+// The maximum sizes of an entry's fields in bytes. Longer ones are truncated and marked.
 const (
 	MaxText    = 1 << 10  // actor, action, subject
 	MaxOutcome = 4 << 10  //
 	MaxDetail  = 64 << 10 //
 )
 
-// The actions that the log itself writes.
+// The actions of the log's own entries.
 const (
-	// Segment begins a segment: the chain before it is damaged or gone, and Detail says how.
+	// Segment begins a segment: the chain before it is damaged or missing, as Detail says.
 	Segment = "audit.segment"
-	// Dropped counts entries of Offer that could not be written, in Detail.
+	// Dropped reports, in Detail, the number of entries of Offer that could not be written.
 	Dropped = "audit.dropped"
 )
 
 // self is the actor of what the node does by itself.
 const self = "node"
 
-// Hash links an entry with all before it.
+// Hash links an entry to all entries before it.
 type Hash [sha256.Size]byte
 
 // String returns the hash in hexadecimal.
@@ -61,27 +61,27 @@ func (h *Hash) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Entry is one line of the log. Seq, Segment and Hash are given by the log, and Time if it is
-// zero; times are kept in microseconds, UTC.
+// Entry is one line of the log. The log sets Seq, Segment and Hash, and Time if it is zero; times are in UTC
+// with microseconds.
 type Entry struct {
 	Seq     uint64
 	Segment uint64
 	Time    time.Time
 	Actor   string          // "person:ada", "token:gateway", "agent:boiler", "node"
 	Action  string          // "person.set", "refused", "agent.start" …
-	Subject string          // what it was done to: a name, a path, a file; may be ""
-	Outcome string          // "ok", or why it did not happen
-	Detail  json.RawMessage // more, nil for nothing
+	Subject string          // the object of the action: a name, a path, a file; may be ""
+	Outcome string          // "ok", or why it failed
+	Detail  json.RawMessage // further data; nil for none
 	Hash    Hash
 }
 
-// Head is a place in the log: an entry's number and hash.
+// Head is a position in the log: an entry's number and hash.
 type Head struct {
 	Seq  uint64 `json:"seq"`
 	Hash Hash   `json:"hash"`
 }
 
-// ParseHead reads a head as String writes it, such as "17:9f2c…".
+// ParseHead parses a head as formatted by String, such as "17:9f2c…".
 func ParseHead(text string) (Head, error) {
 	var h Head
 	number, hash, _ := strings.Cut(text, ":")
@@ -95,8 +95,7 @@ func ParseHead(text string) (Head, error) {
 // String returns number and hash with a colon between them.
 func (h Head) String() string { return fmt.Sprintf("%d:%v", h.Seq, h.Hash) }
 
-// sum returns the hash of the entry behind the one with the hash before; the zero Hash begins a
-// segment.
+// sum returns the hash of an entry that follows the one with the hash before; the zero Hash begins a segment.
 func (e *Entry) sum(buf []byte, before Hash) (Hash, []byte) {
 	buf = append(buf[:0], before[:]...)
 	buf = binary.BigEndian.AppendUint64(buf, e.Seq)
@@ -111,9 +110,8 @@ func (e *Entry) sum(buf []byte, before Hash) (Hash, []byte) {
 
 var errNameless = errors.New("an entry needs an actor and an action")
 
-// tidy makes an entry one that can be kept: texts are UTF-8 of bounded length, the detail is JSON
-// on one line, the time is in microseconds. The entry is kept even if the caller describes it
-// badly.
+// tidy makes an entry storable: strings are UTF-8 of bounded length, the detail is JSON on one line, the time
+// is in microseconds. The entry is kept even if the caller describes it badly.
 func (e *Entry) tidy(now time.Time) {
 	if e.Time.IsZero() {
 		e.Time = now
@@ -137,12 +135,12 @@ func (e *Entry) tidy(now time.Time) {
 	e.Detail = line.Bytes()
 }
 
-// name gives an entry that lacks them an actor and an action.
+// name sets the actor and the action of an entry without them.
 func (e *Entry) name() {
 	e.Actor, e.Action = cmp.Or(e.Actor, "unknown"), cmp.Or(e.Action, "unknown")
 }
 
-// bound returns valid UTF-8 without NUL of at most the length, and shows where it was cut.
+// bound returns valid UTF-8 without NUL of at most the length, and marks where it was cut.
 func bound(s string, most int) string {
 	if len(s) <= most && utf8.ValidString(s) && !strings.Contains(s, "\x00") {
 		return s
@@ -158,7 +156,7 @@ func bound(s string, most int) string {
 	return s + "…"
 }
 
-// mustJSON writes what always can be written.
+// mustJSON encodes values that cannot fail.
 func mustJSON(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -7,11 +7,11 @@ import (
 	"fmt"
 )
 
-// Expect compares the log with a place that was known of it elsewhere; from says where, such as "the catalogue".
-// A log that does not reach it, or has another entry there, was deleted, cut or exchanged while the anchor beside
-// it said otherwise: that is damage, which Status and Verify report, and the next entry begins a new segment that
-// says so and is numbered behind the place. Expect returns it in words, "" if the log fits. The zero Head says that
-// nothing is known.
+// Expect compares the log with a position known elsewhere; from names the source, such as "the catalogue". A log
+// that does not reach it, or has another entry there, was deleted, truncated or exchanged although the anchor
+// beside it fits: that is damage, which Status and Verify report, and the next entry begins a new segment that
+// records it and is numbered after the position. Expect returns the damage in words, "" if the log fits. The zero
+// Head means that no position is known.
 func (l *Log) Expect(ctx context.Context, kept Head, from string) (damage string, err error) {
 	if kept.Seq == 0 {
 		return "", nil
@@ -39,7 +39,7 @@ func (l *Log) Expect(ctx context.Context, kept Head, from string) (damage string
 	return "", nil
 }
 
-// Missing notes that there was a log before, for the reason that is given, if Open found no file of one.
+// Missing records that a log existed before, for the given reason, if Open found no file of one.
 func (l *Log) Missing(reason string) {
 	l.writer.commit <- struct{}{}
 	defer func() { <-l.writer.commit }()
@@ -49,7 +49,7 @@ func (l *Log) Missing(reason string) {
 	}
 }
 
-// differs notes that the log is not the one that was kept, and goes on behind a place. The caller holds commit.
+// differs records that the log is not the one that was kept, and that it continues after a position. The caller holds commit.
 func (l *Log) differs(behind Head, what string, seq uint64) string {
 	what = Problem{Seq: seq, Text: what}.String()
 	l.state.note(what, true)

@@ -11,7 +11,7 @@ import (
 	"voltbus/internal/descriptor"
 )
 
-// followArchives follows the entries of all archives, and returns the last of them.
+// followArchives checks the entries of all archives, and returns the last one.
 func (c *checker) followArchives(ctx context.Context, from chain) (sealed uint64, err error) {
 	if c.archives, err = archivesOf(ctx, from.db, from.dir); err != nil {
 		return 0, err
@@ -30,7 +30,7 @@ func (c *checker) followArchives(ctx context.Context, from chain) (sealed uint64
 	return endOf(c.archives).Seq, nil
 }
 
-// followArchive follows the entries of an archive.
+// followArchive checks the entries of an archive.
 func (c *checker) followArchive(ctx context.Context, a *Archive, from chain) error {
 	start, n := c.last, c.entries
 	before, sum, err := readArchive(ctx, filepath.Join(from.dir, a.File), func(e *Entry) error {
@@ -40,7 +40,7 @@ func (c *checker) followArchive(ctx context.Context, a *Archive, from chain) err
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case descriptor.IsExhausted(err): // that says nothing of the archive
+	case descriptor.IsExhausted(err): // that says nothing about the archive
 		return err
 	case errors.Is(err, fs.ErrNotExist):
 		a.Here = false
@@ -62,12 +62,12 @@ func (c *checker) followArchive(ctx context.Context, a *Archive, from chain) err
 	return nil
 }
 
-// removed reports whether an archive was removed since the snapshot, because it was kept for long enough.
+// removed reports whether an archive was removed since the snapshot, at the end of its retention period.
 func (s *chain) removed(a *Archive) bool {
 	return s.now != nil && slices.ContainsFunc(s.now(), func(other Archive) bool { return other.First == a.First && other.Removed })
 }
 
-// skip goes on behind an archive whose entries are not looked at.
+// skip continues after an archive whose entries are not checked.
 func (c *checker) skip(a *Archive) {
 	if c.first == 0 {
 		c.first = a.First
@@ -75,7 +75,7 @@ func (c *checker) skip(a *Archive) {
 	c.segment, c.last = a.Segment, a.end()
 }
 
-// listen notes what an entry says of archives.
+// listen records what an entry says about archives.
 func (c *checker) listen(e *Entry) {
 	c.hearAccepted(e)
 	if e.Actor != self || (e.Action != Archived && e.Action != ArchiveForgone) {
@@ -94,10 +94,10 @@ func (c *checker) listen(e *Entry) {
 	}
 }
 
-// compareArchives compares the list of archives with what entries say of them. Entries that tell of an archive may
+// compareArchives compares the list of archives with what entries say about them. The entries about an archive may
 // be in one that was removed later.
 func (c *checker) compareArchives() {
-	last := -1 // archive that was not looked at
+	last := -1 // last archive that was not checked
 	for i := range c.archives {
 		if c.archives[i].Removed {
 			last = i

@@ -5,29 +5,29 @@ import (
 	"time"
 )
 
-// What Gather holds back.
+// Bounds of what Gather holds back.
 const (
 	gatherTime = time.Minute
-	maxGathers = 4096    // actors and actions that are remembered
-	maxExample = 4 << 10 // bytes of the detail of an entry that stands for many
+	maxGathers = 4096    // actors and actions remembered
+	maxExample = 4 << 10 // bytes of the detail of an entry that represents many
 )
 
 // several is the actor of a sum over many actors, when there are too many to be listed.
 const several = "several"
 
-// kind is what of entries of Gather is one.
+// kind identifies the entries of Gather that are summed up together.
 type kind struct{ actor, action string }
 
-// gathering are entries of a kind that wait for the end of their minute.
+// gathering holds entries of a kind until the end of their minute.
 type gathering struct {
 	from  time.Time // when the last entry of the kind was written
 	count uint64
 	last  Entry
 }
 
-// Gather is Offer for what may come again and again: of an actor and an action one entry a minute at most
-// is written. Those that come meanwhile are counted, and summed up in one entry when the minute is over,
-// with {"count": …, "since": …, "example": its detail} as detail.
+// Gather is Offer for entries that may recur: for each actor and action it writes at most one entry a minute.
+// Those in between are counted and summed up in one entry at the end of the minute, with {"count": …,
+// "since": …, "example": its detail} as detail.
 func (q *intake) Gather(e Entry) {
 	e.name()
 	e.tidy(q.now())
@@ -74,14 +74,14 @@ func (q *intake) kindOf(e *Entry) kind {
 	return k
 }
 
-// ripe hands over the sums of the minutes that are over, or of all. Sums need no allowance.
+// ripe passes on the sums of the minutes that have ended, or all of them. Sums need no allowance.
 func (q *intake) ripe(all bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := q.now()
 	for k, g := range q.gathered {
 		age := now.Sub(g.from)
-		if !all && age >= 0 && age < gatherTime { // less than none: the clock was put back
+		if !all && age >= 0 && age < gatherTime { // negative if the clock was set back
 			continue
 		}
 		if g.count == 0 {
@@ -94,7 +94,7 @@ func (q *intake) ripe(all bool) {
 	q.allowed.Rest(now)
 }
 
-// sum is the entry for all that were counted.
+// sum returns the entry for all that were counted.
 func (g *gathering) sum(k kind) Entry {
 	e := g.last
 	if g.count == 1 {
@@ -103,7 +103,7 @@ func (g *gathering) sum(k kind) Entry {
 	detail := struct {
 		Count   uint64          `json:"count"`
 		Since   time.Time       `json:"since"`
-		Last    string          `json:"last,omitempty"` // of the actors
+		Last    string          `json:"last,omitempty"` // the last of the actors
 		Example json.RawMessage `json:"example,omitempty"`
 	}{Count: g.count, Since: g.from.UTC(), Example: e.Detail}
 	if e.Actor != k.actor {

@@ -9,22 +9,22 @@ import (
 )
 
 const (
-	rowsAtOnce = 32 // of one statement
-	apart      = 2  // rows from one that is alike
+	rowsAtOnce = 32 // rows of one statement
+	apart      = 2  // distance to a similar row
 )
 
-// put is a statement for some rows, prepared once. Most of what a row costs is the passing of its texts. Rows
-// that are alike in who did what and how it ended have a statement that takes those once. They may
-// alternate with others, as commands do with the ends of those that they replace.
+// put is a prepared statement for some rows. Most of a row's cost is passing its strings. Rows with the same
+// actor, action and outcome use a statement that takes these once. They may alternate with others, as
+// commands do with the ends of those that they replace.
 type put struct {
 	rows  int
 	alike bool
 	stmt  *sql.Stmt
 }
 
-// prepareToPut makes the statements, those that are preferred first.
+// prepareToPut prepares the statements, preferred ones first.
 func (w *writer) prepareToPut(ctx context.Context) error {
-	w.puts = nil // of a file that was set aside
+	w.puts = nil // they belonged to a file that was set aside
 	for _, p := range []put{{rows: rowsAtOnce, alike: true}, {rows: rowsAtOnce}, {rows: rowsAtOnce / 8}, {rows: 1}} {
 		var err error
 		if p.stmt, err = w.db.PrepareContext(ctx, p.text()); err != nil {
@@ -37,7 +37,7 @@ func (w *writer) prepareToPut(ctx context.Context) error {
 
 const columns = `seq, segment, time, actor, action, subject, outcome, detail, hash`
 
-// text returns the statement. Rows behind the first ones refer to the parameters of those by number.
+// text returns the statement. Rows after the first refer to the first rows' parameters by number.
 func (p *put) text() string {
 	var b strings.Builder
 	for i := range p.rows {
@@ -51,7 +51,7 @@ func (p *put) text() string {
 	return `INSERT INTO entry (` + columns + `) VALUES ` + b.String()[1:]
 }
 
-// fits reports whether the statement takes the first of the entries.
+// fits reports whether the statement can insert the first entries.
 func (p *put) fits(entries []*Entry) bool {
 	if len(entries) < p.rows {
 		return false
@@ -68,7 +68,7 @@ func (e *Entry) alike(other *Entry) bool {
 	return e.Segment == other.Segment && e.Actor == other.Actor && e.Action == other.Action && e.Outcome == other.Outcome
 }
 
-// args appends what the statement takes. Entries of a batch are numbered without gaps.
+// args appends the statement's arguments. Entries of a batch are numbered without gaps.
 func (p *put) args(args []any, entries []*Entry) []any {
 	for i, e := range entries {
 		if p.alike && i >= apart {
@@ -80,9 +80,9 @@ func (p *put) args(args []any, entries []*Entry) []any {
 	return args
 }
 
-// insert writes the entries of a batch, and what else it changes, in one transaction.
+// insert writes the entries of a batch, and its other changes, in one transaction.
 func (w *writer) insert(entries []*Entry, batch []*item) (err error) {
-	ctx := context.Background() // what was taken is written, whoever waits for it
+	ctx := context.Background() // accepted entries are written, whether or not callers still wait
 	tx, err := w.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err

@@ -13,29 +13,29 @@ import (
 
 const (
 	maxBatch   = 4096 // entries of one transaction, unless one Append has more
-	maxOffered = 4096 // entries of Offer that may wait
+	maxOffered = 4096 // entries of Offer that may be pending
 )
 
-// item is what one caller wants written, all of it in one transaction.
+// item is what one caller writes, all in one transaction.
 type item struct {
 	entries []Entry
 	offered bool
-	change  func(*sql.Tx) error // of the same transaction; nil for none
-	done    chan struct{}       // closed when err says how it ended
+	change  func(*sql.Tx) error // a change in the same transaction; nil for none
+	done    chan struct{}       // closed when err is set
 	err     error
 }
 
 var errClosed = errors.New("the audit log is closed")
 
-// intake is the entries that wait to be written. It is safe for concurrent use.
+// intake is the queue of entries to write. It is safe for concurrent use.
 type intake struct {
 	now  func() time.Time
-	news chan struct{} // Offer has put something
+	news chan struct{} // Offer has added an entry
 
 	mu       sync.Mutex
 	queue    []*item
 	waiting  int    // entries of Offer in queue
-	dropped  uint64 // entries of Offer that nothing in the log tells of yet
+	dropped  uint64 // dropped entries of Offer not yet recorded in the log
 	lost     uint64 // entries of Offer that could not be written, since Open
 	closed   bool
 	gathered map[kind]*gathering
@@ -56,10 +56,10 @@ func (q *intake) put(it *item) error {
 	return nil
 }
 
-// Offer hands over an entry that Run writes soon. It never waits. An actor that offers more than its
-// allowance (200 entries or 256 KiB at once, then one entry or 1 KiB a second), and entries that find no room, are
-// counted as Gather counts: one entry a minute for each of its actions, with the number and the last of them.
-// Entries are lost only when the disk fails: an entry "audit.dropped" says how many.
+// Offer queues an entry that Run writes soon. It never waits. Entries beyond the actor's allowance (200 entries or
+// 256 KiB at once, then one entry or 1 KiB a second), and entries that find no room, are counted as by Gather: one
+// entry a minute for each action of the actor, with the number and the last of them. Entries are lost only when
+// the disk fails: an entry "audit.dropped" tells how many.
 func (q *intake) Offer(e Entry) {
 	e.name()
 	e.tidy(q.now())
@@ -68,7 +68,7 @@ func (q *intake) Offer(e Entry) {
 	q.offer(e)
 }
 
-// offer is Offer for an entry that is tidy. The caller holds mu.
+// offer is Offer for a tidy entry. The caller holds mu.
 func (q *intake) offer(e Entry) {
 	switch {
 	case q.closed:
@@ -83,7 +83,7 @@ func (q *intake) offer(e Entry) {
 	}
 }
 
-// enqueue lets Run write an entry. The caller holds mu.
+// enqueue queues an entry for Run. The caller holds mu.
 func (q *intake) enqueue(e Entry) {
 	q.waiting++
 	q.queue = append(q.queue, &item{entries: []Entry{e}, offered: true, done: make(chan struct{})})
@@ -112,7 +112,7 @@ func (q *intake) next() (batch []*item, dropped uint64) {
 	return batch, q.dropped
 }
 
-// settle gives the waiting callers of a batch its outcome. With it an entry said how many were dropped.
+// settle gives the waiting callers of a batch its outcome. dropped is the number of dropped entries that it recorded.
 func (q *intake) settle(batch []*item, dropped uint64, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -129,7 +129,7 @@ func (q *intake) settle(batch []*item, dropped uint64, err error) {
 	}
 }
 
-// close takes nothing more, and reports whether it was closed before.
+// close stops accepting entries, and reports whether it was already closed.
 func (q *intake) close() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -138,14 +138,14 @@ func (q *intake) close() bool {
 	return before
 }
 
-// isClosed reports whether nothing is taken any more.
+// isClosed reports whether the intake is closed.
 func (q *intake) isClosed() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.closed
 }
 
-// size is about what an entry takes in the file.
+// size is the approximate size of an entry in the file.
 func (e *Entry) size() int {
 	return len(e.Actor) + len(e.Action) + len(e.Subject) + len(e.Outcome) + len(e.Detail) + 64
 }

@@ -17,18 +17,18 @@ import (
 
 // Filter selects entries. A zero field selects all.
 type Filter struct {
-	From, To time.Time     // From is in, To is not
+	From, To time.Time     // From is included, To is not
 	Actor    point.Pattern // such as "person:*"
 	Action   point.Pattern // such as "person.*"
 	Subject  point.Pattern
-	Text     string // in any field, without regard to case
-	Before   uint64 // entries with smaller numbers: where a page before ended
-	Limit    int    // of a page
+	Text     string // in any field, case-insensitively
+	Before   uint64 // entries with smaller numbers: where the previous page ended
+	Limit    int    // entries per page
 }
 
 var errLimit = errors.New("a page has 1 to 10000 entries")
 
-// maxPage is the most entries of a page.
+// maxPage is the maximum number of entries on a page.
 const maxPage = 10_000
 
 func (f *Filter) match(e *Entry) bool {
@@ -47,7 +47,7 @@ func (f *Filter) match(e *Entry) bool {
 	return false
 }
 
-// where writes the part of the filter that the file can judge.
+// where writes the part of the filter that the database evaluates.
 func (f *Filter) where() (string, []any) {
 	terms, args := []string{"1"}, []any{}
 	term := func(t string, arg any) { terms, args = append(terms, t), append(args, arg) }
@@ -72,7 +72,7 @@ type reader struct {
 	shelf *shelf
 }
 
-// List returns the newest entries that the filter selects, also of the archives that are in the folder, the newest
+// List returns the newest entries that the filter selects, including those of the archives in the folder, newest
 // first, and the Before of the next page, 0 if there is none.
 func (r *reader) List(ctx context.Context, f Filter) (entries []Entry, next uint64, err error) {
 	if f.Limit < 1 || f.Limit > maxPage {
@@ -96,7 +96,7 @@ func (r *reader) List(ctx context.Context, f Filter) (entries []Entry, next uint
 	return entries, next, nil
 }
 
-// backwards hands over entries that a filter may select, the newest first, from the file and then from archives.
+// backwards passes on entries that a filter may select, newest first, from the file and then from archives.
 func (r *reader) backwards(ctx context.Context, f *Filter, take func(*Entry) error) error {
 	db, end, err := snapshot(ctx, r.db)
 	if err != nil {
@@ -129,8 +129,7 @@ func (r *reader) backwards(ctx context.Context, f *Filter, take func(*Entry) err
 	return nil
 }
 
-// newestOf returns the newest entries of an archive that the filter selects, as many as one page can need, the oldest
-// first.
+// newestOf returns the newest entries of an archive that the filter selects, at most one page, oldest first.
 func (r *reader) newestOf(ctx context.Context, a *Archive, f *Filter) (found []Entry, err error) {
 	_, _, err = readArchive(ctx, r.shelf.archiveFile(a), func(e *Entry) error {
 		if !f.within(e) || !f.match(e) {
@@ -144,7 +143,7 @@ func (r *reader) newestOf(ctx context.Context, a *Archive, f *Filter) (found []E
 	return found, err
 }
 
-// Absent lists archives that hold entries that the filter may select, and are not in the folder.
+// Absent lists archives that may contain entries that the filter selects, and that are not in the folder.
 func (r *reader) Absent(f Filter) (list []Archive) {
 	for _, a := range r.shelf.Archives() {
 		if !a.Here && f.reaches(&a) {
@@ -159,16 +158,16 @@ func (f *Filter) reaches(a *Archive) bool {
 	return (f.Before == 0 || a.First < f.Before) && (f.From.IsZero() || !a.To.Before(f.From)) && (f.To.IsZero() || a.From.Before(f.To))
 }
 
-// within checks of an entry what where checks in the file.
+// within checks for an entry what where checks in the database.
 func (f *Filter) within(e *Entry) bool {
 	return (f.From.IsZero() || !e.Time.Before(f.From)) && (f.To.IsZero() || e.Time.Before(f.To)) && (f.Before == 0 || e.Seq < f.Before)
 }
 
 var errAbsent = errors.New("it is not there: put it back, or ask for later entries")
 
-// Export calls emit with each entry that the filter selects, the oldest first, until emit fails.
-// Limit does not count. An archive that is needed and was taken away gives fault.NotFound before anything else;
-// those that were removed because they were kept for long enough are left out.
+// Export calls emit with each entry that the filter selects, oldest first, until emit fails. It ignores Limit.
+// A required archive that was taken away gives fault.NotFound before anything else; those removed at the end of
+// their retention period are skipped.
 func (r *reader) Export(ctx context.Context, f Filter, emit func(*Entry) error) error {
 	db, end, err := snapshot(ctx, r.db)
 	if err != nil {
@@ -212,13 +211,13 @@ func (r *reader) Export(ctx context.Context, f Filter, emit func(*Entry) error) 
 	return wrap("audit.Export", r.file, err)
 }
 
-// queries is a file, or a snapshot of it.
+// queries is a database, or a snapshot of it.
 type queries interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// snapshot returns the file as it is now; end lets go of it.
+// snapshot returns the current state of the file; end releases it.
 func snapshot(ctx context.Context, db *sql.DB) (at queries, end func(), err error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
@@ -228,7 +227,7 @@ func snapshot(ctx context.Context, db *sql.DB) (at queries, end func(), err erro
 		return nil, nil, errors.Join(err, conn.Close())
 	}
 	return conn, func() { //nolint:contextcheck // ends the snapshot, whoever waits
-		_, _ = conn.ExecContext(context.Background(), `ROLLBACK`) // it has changed nothing
+		_, _ = conn.ExecContext(context.Background(), `ROLLBACK`) // nothing was changed
 		_ = conn.Close()
 	}, nil
 }
@@ -249,7 +248,7 @@ func each(ctx context.Context, db queries, where string, args []any, f func(*Ent
 		}
 		e.Seq, e.Segment, e.Time = uint64(seq), uint64(segment), time.UnixMicro(at).UTC()
 		if copy(e.Hash[:], hash); len(hash) != len(e.Hash) {
-			e.Hash = Hash{} // fits nothing
+			e.Hash = Hash{} // matches nothing
 		}
 		if len(detail) > 0 {
 			e.Detail = json.RawMessage(string(detail))

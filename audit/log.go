@@ -12,19 +12,19 @@ import (
 	"time"
 
 	"voltbus/fault"
-	"voltbus/internal/sqlite"
 	"voltbus/internal/descriptor"
+	"voltbus/internal/sqlite"
 )
 
 //go:embed schema.sql
 var schema string
 
 const (
-	version     = 1 // of a file that has handed over nothing
+	version     = 1 // of a file without archived entries
 	newest      = archiveVersion
 	application = 0x56424155 // "VBAU": the file is an audit log
 	readers     = 4
-	tail        = 1000 // entries that Open looks at
+	tail        = 1000 // entries that Open checks
 )
 
 // Log is an open audit log. It is safe for concurrent use. Its methods return fault.Unavailable
@@ -36,7 +36,7 @@ type Log struct {
 	db     *sql.DB
 	file   string
 	now    func() time.Time
-	made   bool // there was no file when it was opened
+	made   bool // the file did not exist when it was opened
 	state  *state
 	writer *writer
 }
@@ -45,24 +45,23 @@ type Log struct {
 type Status struct {
 	Head    Head
 	Segment uint64
-	// Clean reports whether the log was closed in order before it was opened; also a new one.
+	// Clean reports whether the log had been closed properly before it was opened; true for a new one.
 	Clean bool
-	// Damage says in words what of the chain is damaged or gone, "" if all that was looked at is whole.
+	// Damage describes the damaged or missing parts of the chain, "" if everything checked is intact.
 	Damage string
-	// Verified is when the whole chain was last followed; zero: not since Open.
+	// Verified is when the whole chain was last followed; zero if not since Open.
 	Verified time.Time
 	// Lost counts entries of Offer that could not be written since Open. The log records their number, too.
 	Lost uint64
-	// Err is why the last entry could not be written, or the oldest ones not be handed over to an archive, nil if
-	// they could.
+	// Err is why the last entry could not be written, or the oldest ones not be archived; nil if they could.
 	Err error
 }
 
-// Open opens the log in the data directory, and makes it with the first entry if absent. now is the
-// clock. It looks at the end of the chain only; Verify follows all of it. A chain that is damaged,
-// cut or gone is no error: it stays as it is, Status says so, and the next entry begins a new
-// segment with the reason. A file that SQLite cannot read is renamed aside. One that a newer
-// program wrote gives fault.Conflict. Close it after use.
+// Open opens the log in the data directory, and creates it with a first entry if absent. now is the clock. It
+// checks only the end of the chain; Verify checks all of it. A damaged, truncated or missing chain is no
+// error: it stays as it is, Status reports it, and the next entry begins a new segment with the reason. A
+// file that SQLite cannot read is renamed. A file written by a newer program gives fault.Conflict. The caller
+// closes the log.
 func Open(ctx context.Context, dir string, now func() time.Time) (*Log, error) {
 	file := filepath.Join(dir, File)
 	l := &Log{file: file, now: now, intake: newIntake(now), state: &state{kept: map[string]Head{}}}
@@ -96,7 +95,7 @@ func (l *Log) open(ctx context.Context) error {
 		return wrap("audit.Open", l.file, err)
 	}
 	db.SetMaxOpenConns(readers)
-	db.SetMaxIdleConns(readers) // they keep their files: others cannot take these away
+	db.SetMaxIdleConns(readers) // they keep their file descriptors: others cannot exhaust these
 	l.db = db
 	l.writer = &writer{db: db, file: l.file, now: l.now, state: l.state, intake: l.intake, commit: make(chan struct{}, 1)}
 	l.shelf = &shelf{writer: l.writer}
@@ -116,7 +115,7 @@ func (l *Log) open(ctx context.Context) error {
 	return nil
 }
 
-// private makes the file, if absent, so that only its owner can read it.
+// private creates the file, if absent, readable only by its owner.
 func private(file string) error {
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -127,7 +126,7 @@ func private(file string) error {
 
 var errForeign = errors.New("is an SQLite file, but no audit log")
 
-// prepare makes the table in an empty file, and refuses a file of something else.
+// prepare creates the table in an empty file, and refuses a file of another kind.
 func prepare(ctx context.Context, db *sql.DB) error {
 	found, id, err := identify(ctx, db)
 	switch {
@@ -162,7 +161,7 @@ func identify(ctx context.Context, db *sql.DB) (found, id int, err error) {
 	return found, id, err
 }
 
-// look finds where the log ends, and whether its end is as it was left.
+// look finds where the log ends, and whether its end is unchanged.
 func (l *Log) look(ctx context.Context) error {
 	left, there, err := readAnchor(l.file)
 	if descriptor.IsExhausted(err) {
@@ -195,8 +194,8 @@ func (l *Log) look(ctx context.Context) error {
 	return nil
 }
 
-// take remembers what a check found. Damage in the segment at work makes the next entry begin
-// another one; losses of earlier segments are already recorded.
+// take records the result of a check. Damage in the current segment makes the next entry begin another one;
+// losses of earlier segments have already been recorded.
 func (l *Log) take(c *checker) {
 	c.compareAccepted()
 	for i := range c.problems {
@@ -208,7 +207,7 @@ func (l *Log) take(c *checker) {
 	}
 }
 
-// checkTail follows the last entries in the file.
+// checkTail checks the last entries in the file.
 func (l *Log) checkTail(ctx context.Context, c *checker) error {
 	sealed := Archive{}
 	if n := len(l.shelf.archives); n > 0 {
@@ -250,7 +249,7 @@ func (l *Log) Status() Status {
 	return s
 }
 
-// Close writes what waits, notes where the log ends and closes the file. Later entries give
+// Close writes pending entries, records where the log ends and closes the file. Later entries give
 // fault.Unavailable.
 func (l *Log) Close() error {
 	l.writer.commit <- struct{}{}

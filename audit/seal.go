@@ -14,26 +14,26 @@ import (
 	"voltbus/audit/packed"
 )
 
-// Bound says how large the log may be.
+// Bound is how large the log may be.
 type Bound struct {
-	// MaxBytes is the size of the file beyond which the older half of its entries goes into an archive; 0 for none.
+	// MaxBytes is the size of the file beyond which the older half of its entries is moved to an archive; 0 for no limit.
 	MaxBytes int64
-	// Keep is how long archives stay in the folder after their last entry; 0 for ever.
+	// Keep is how long archives stay in the folder after their last entry; 0 means for ever.
 	Keep time.Duration
 }
 
-// shelf is the archives of a log: it hands entries over to them, and removes those that were kept for long enough.
-// It is safe for concurrent use.
+// shelf manages the archives of a log: it moves entries to them, and removes those whose retention period has
+// ended. It is safe for concurrent use.
 type shelf struct {
 	writer *writer
 
 	mu       sync.Mutex
 	bound    Bound
 	archives []Archive
-	unsealed error // why the oldest entries could not be handed over
+	unsealed error // why the oldest entries could not be archived
 }
 
-// trouble returns why the oldest entries could not be handed over, nil if they could.
+// trouble returns why the oldest entries could not be archived, nil if they could.
 func (s *shelf) trouble() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,14 +43,14 @@ func (s *shelf) trouble() error {
 // sealEvery is the interval at which the size is checked.
 const sealEvery = 10 * time.Second
 
-// Bound sets how large the log may be. Run sees to it.
+// Bound sets how large the log may be. Run enforces it.
 func (s *shelf) Bound(b Bound) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.bound = b
 }
 
-// Archives lists what the log has handed over, in order.
+// Archives lists the log's archives, in order.
 func (s *shelf) Archives() []Archive {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,14 +66,14 @@ func (s *shelf) folder() string { return filepath.Join(filepath.Dir(s.writer.fil
 
 func (s *shelf) archiveFile(a *Archive) string { return filepath.Join(s.folder(), a.File) }
 
-// sealed returns where the entries of the archives end.
+// sealed returns where the archived entries end.
 func (s *shelf) sealed() Head {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return endOf(s.archives)
 }
 
-// shrink keeps the log in its bound until ctx ends.
+// shrink keeps the log within its bound until ctx ends.
 func (s *shelf) shrink(ctx context.Context) {
 	tick := time.NewTicker(sealEvery)
 	defer tick.Stop()
@@ -92,15 +92,15 @@ func (s *shelf) shrink(ctx context.Context) {
 	}
 }
 
-// Seal hands the older half of the entries over to an archive if the file is larger than its bound, and removes
-// archives that were kept for long enough. Each archive holds the hash where the one before ended, and an entry
-// of the log names it with its SHA-256 before any of its entries leaves the file.
+// Seal moves the older half of the entries to an archive if the file exceeds its bound, and removes archives
+// whose retention period has ended. Each archive contains the hash with which the previous one ended, and an
+// entry of the log names it with its SHA-256 before any of its entries leaves the file.
 func (s *shelf) Seal(ctx context.Context) error {
 	const op = "audit.Seal"
 	s.mu.Lock()
 	bound := s.bound
 	s.mu.Unlock()
-	if err := s.clear(ctx, s.sealed().Seq); err != nil { // what a stop has left
+	if err := s.clear(ctx, s.sealed().Seq); err != nil { // what an interrupted run left
 		return wrap(op, s.writer.file, err)
 	}
 	if err := s.forgo(ctx, bound.Keep); err != nil {
@@ -127,14 +127,14 @@ func (s *shelf) Seal(ctx context.Context) error {
 	return wrap(op, s.writer.file, s.clear(ctx, a.Last))
 }
 
-// size returns how many bytes of the file hold entries.
+// size returns the number of bytes in the file that hold entries.
 func (s *shelf) size(ctx context.Context) (octets int64, err error) {
 	err = s.writer.db.QueryRowContext(ctx, `SELECT (page_count - freelist_count) * page_size
 		FROM pragma_page_count, pragma_freelist_count, pragma_page_size`).Scan(&octets)
 	return octets, err
 }
 
-// middle returns the last entry of the older half of those in the file, 0 if there is none.
+// middle returns the last entry of the older half of those in the file, 0 if there are none.
 func (s *shelf) middle(ctx context.Context) (uint64, error) {
 	sealed := int64(s.sealed().Seq)
 	var n int64
@@ -162,7 +162,7 @@ func (s *shelf) pack(ctx context.Context, last uint64) (Archive, error) {
 	return w.finish()
 }
 
-// tidyFolder removes what a stop left of archives that begin with an entry: the log still has their entries.
+// tidyFolder removes unfinished archives that begin with an entry that the log still has.
 func (s *shelf) tidyFolder(first uint64) error {
 	for _, pattern := range []string{packed.Unfinished + "*", fmt.Sprintf("%012d-*", first)} {
 		files, err := filepath.Glob(filepath.Join(s.folder(), pattern))
@@ -178,7 +178,7 @@ func (s *shelf) tidyFolder(first uint64) error {
 	return nil
 }
 
-// clear removes the entries up to one from the file, some at a time so that nobody waits for long.
+// clear removes the entries up to one from the file, some at a time so that no writer waits long.
 func (s *shelf) clear(ctx context.Context, last uint64) error {
 	for last > 0 {
 		n, err := s.clearSome(ctx, last)
@@ -199,7 +199,7 @@ func (s *shelf) clearSome(ctx context.Context, last uint64) (int64, error) {
 	return result.RowsAffected()
 }
 
-// forgo removes archives whose last entry is older than they are kept. Their place in the chain stays known.
+// forgo removes archives whose last entry is older than the retention period. Their position in the chain stays known.
 func (s *shelf) forgo(ctx context.Context, keep time.Duration) error {
 	if keep <= 0 {
 		return nil

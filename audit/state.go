@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// state is the end and the health of a log. It is safe for concurrent use.
+// state is the end and the condition of a log. It is safe for concurrent use.
 type state struct {
 	mu       sync.Mutex
 	head     Head
 	segment  uint64 // of head
-	clean    bool   // the log was closed when it was opened, or new
-	anew     string // why the next entry begins a segment, "" if it does not
+	clean    bool   // the log had been closed properly when it was opened, or is new
+	anew     string // why the next entry begins a segment; "" if it does not
 	damage   string
 	failed   error // why the last entries could not be written
-	astray   error // why the anchor could not be
+	astray   error // why the anchor could not be written
 	verified time.Time
-	kept     map[string]Head // what others know of the log, by who they are
+	kept     map[string]Head // what others know about the log, by source
 }
 
-// status returns what the state knows of a Status.
+// status returns the fields of a Status that the state has.
 func (s *state) status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -33,14 +33,14 @@ func (s *state) end() (head Head, segment uint64, anew string) {
 	return s.head, s.segment, s.anew
 }
 
-// begin sets where a log ends that was opened.
+// begin sets the end of a newly opened log.
 func (s *state) begin(head Head, segment uint64, clean bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.head, s.segment, s.clean = head, segment, clean
 }
 
-// settle notes how a transaction ended that would have the log end at a head; begun says that it began a segment.
+// settle records the outcome of a transaction that moves the end of the log to a head; begun tells that it began a segment.
 func (s *state) settle(head Head, segment uint64, begun bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,14 +52,14 @@ func (s *state) settle(head Head, segment uint64, begun bool, err error) {
 	}
 }
 
-// stray remembers why the anchor could not be written, nil when it could.
+// stray records why the anchor could not be written, nil when it could.
 func (s *state) stray(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.astray = err
 }
 
-// note remembers damage, and whether the next entry begins a segment.
+// note records damage, and whether the next entry begins a segment.
 func (s *state) note(what string, anew bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,7 +71,7 @@ func (s *state) note(what string, anew bool) {
 	}
 }
 
-// accept forgets damage, unless something was found since.
+// accept clears the damage, unless more was found since.
 func (s *state) accept() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,14 +80,14 @@ func (s *state) accept() {
 	}
 }
 
-// expect stores where the log ended according to others.
+// expect records where the log ended according to others.
 func (s *state) expect(kept Head, from string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.kept[from] = kept
 }
 
-// ends returns the ends that the log must have: its own first.
+// ends returns the ends that the log must contain, its own first.
 func (s *state) ends() []expected {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,14 +98,14 @@ func (s *state) ends() []expected {
 	return ends
 }
 
-// goOn has the log go on behind a place, although it is not the one that was kept.
+// goOn makes the log continue after a position, although it is not the log that was kept.
 func (s *state) goOn(behind Head) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.head, s.clean = behind, false
 }
 
-// checked notes that the whole chain was followed.
+// checked records that the whole chain was checked.
 func (s *state) checked(at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,57 +13,57 @@ import (
 	"voltbus/internal/sqlite"
 )
 
-// maxProblems is how many problems a report lists.
+// maxProblems is the maximum number of problems that a report lists.
 const maxProblems = 100
 
-// Problem is a place where the chain does not hold.
+// Problem is a place where the chain is broken.
 type Problem struct {
 	Seq  uint64
 	Text string // what is wrong there
 	// Accepted says by whom, when and why it was accepted with Log.Accept; "" if it was not.
 	Accepted string
-	told     bool // an entry that begins a segment tells of it
+	told     bool // an entry that begins a segment records it
 }
 
-// String returns place and text.
+// String returns the place and the text.
 func (p Problem) String() string { return fmt.Sprintf("entry %d: %s", p.Seq, p.Text) }
 
-// Report is what following the chain has found.
+// Report is the result of checking the chain.
 type Report struct {
-	Entries  uint64    // that were followed
+	Entries  uint64    // entries checked
 	First    uint64    // the number of the first of them; 0 if there is none
-	Archives []Archive // what was handed over; the entries of those that are here count
-	Head     Head      // the last of them; keep it elsewhere to check against it later
+	Archives []Archive // the log's archives; the entries of those present are counted
+	Head     Head      // the last entry; keep it elsewhere for a later check
 	Segments uint64    // the last segment's number
-	// Problems are in the order of the log, the first 100; none if the chain is whole.
+	// Problems are in the order of the log, the first 100; empty if the chain is intact.
 	Problems []Problem
-	More     uint64 // problems that are not listed
+	More     uint64 // number of problems not listed
 }
 
-// Whole reports whether nothing is wrong but what was accepted.
+// Whole reports whether nothing is wrong except what was accepted.
 func (r *Report) Whole() bool {
 	return r.More == 0 && !slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Accepted == "" })
 }
 
-// checker follows a chain.
+// checker checks a chain.
 type checker struct {
-	midway   bool // the first entry is not the log's first: it is believed
+	midway   bool // the first entry is not the log's first: its hash is trusted
 	entries  uint64
 	first    uint64
 	segment  uint64
-	begins   uint64 // the first entry of the segment, 0 if it was not seen
+	begins   uint64 // the first entry of the segment, 0 if not seen
 	last     Head
 	anchors  map[uint64][]named
 	archives []Archive
-	told     map[string]Archive // archives that entries tell of, by file
-	removed  map[string]bool    // archives of which entries tell that they were removed
+	told     map[string]Archive // archives named in entries, by file
+	removed  map[string]bool    // archives whose removal is recorded in entries
 	accepted map[string]string  // who accepted a problem, by its sum
 	problems []Problem
 	more     uint64
 	buf      []byte
 }
 
-// named is a head that must be in the log, and where it stands.
+// named is a head that the log must contain, and its source.
 type named struct {
 	Hash
 	from string
@@ -81,7 +81,7 @@ func (c *checker) note(p Problem) {
 	c.problems = append(c.problems, p)
 }
 
-// await says which head must be met; call it before add.
+// await adds a head that must be met; call it before add.
 func (c *checker) await(h Head, from string) {
 	if h.Seq == 0 {
 		return
@@ -92,7 +92,7 @@ func (c *checker) await(h Head, from string) {
 	c.anchors[h.Seq] = append(c.anchors[h.Seq], named{h.Hash, from})
 }
 
-// add takes the next entry.
+// add checks the next entry.
 func (c *checker) add(e *Entry) {
 	c.entries++
 	before, fits := c.last.Hash, true
@@ -135,7 +135,7 @@ func (c *checker) beginning(e *Entry) {
 	var why struct {
 		Reason string `json:"reason"`
 	}
-	_ = json.Unmarshal(e.Detail, &why) // without a reason the problem is the same
+	_ = json.Unmarshal(e.Detail, &why) // the problem is the same without a reason
 	text := fmt.Sprintf("begins segment %d, because of %s", e.Segment, why.Reason)
 	if e.Seq > c.last.Seq+1 {
 		text += fmt.Sprintf("; the entries from %d to %d are missing", c.last.Seq+1, e.Seq-1)
@@ -143,7 +143,7 @@ func (c *checker) beginning(e *Entry) {
 	c.note(Problem{Seq: e.Seq, Text: text, told: true})
 }
 
-// expect compares the end of the log with what is known of it.
+// expect compares the end of the log with what is known about it.
 func (c *checker) expect(a anchor, from string) {
 	switch {
 	case a.Seq > c.last.Seq:
@@ -158,9 +158,8 @@ func (c *checker) report() Report {
 	return Report{Entries: c.entries, First: c.first, Archives: c.archives, Head: c.last, Segments: c.segment, Problems: c.problems, More: c.more}
 }
 
-// Verify follows the whole chain and compares its end with the anchor, with what this log wrote
-// itself, and with a head that was kept elsewhere, if there is one. It runs beside writers and
-// judges what was there when it began.
+// Verify checks the whole chain and compares its end with the anchor, with what this log itself wrote, and
+// with a head kept elsewhere, if given. It runs concurrently with writers and checks the state at its start.
 func (l *Log) Verify(ctx context.Context, kept *Head) (Report, error) {
 	ends := l.state.ends()
 	own := ends[0].Head
@@ -169,7 +168,7 @@ func (l *Log) Verify(ctx context.Context, kept *Head) (Report, error) {
 	switch {
 	case errors.Is(err, errNoAnchor):
 		c.problem(1, "%v", err)
-	case err != nil: // that says nothing of the log
+	case err != nil: // that says nothing about the log
 		return Report{}, wrap("audit.Verify", l.file, err)
 	}
 	if there {
@@ -188,21 +187,21 @@ func (l *Log) Verify(ctx context.Context, kept *Head) (Report, error) {
 	return c.report(), nil
 }
 
-// expected is an end that the log must have.
+// expected is an end that the log must contain.
 type expected struct {
 	anchor
 	from string
 }
 
-// chain is where entries are read: a snapshot of the file, and the folder of its archives. now lists the archives as
-// they are known at that moment; nil if nobody changes them.
+// chain is the source of entries: a snapshot of the file, and the folder of its archives. now lists the archives
+// known at that moment; nil if nobody changes them.
 type chain struct {
 	db  queries
 	dir string
 	now func() []Archive
 }
 
-// follow reads the chain up to an entry, 0 for all.
+// follow reads the chain up to an entry; 0 for all.
 func (c *checker) follow(ctx context.Context, from chain, ends []expected, kept *Head, until uint64) error {
 	if kept != nil {
 		ends = append(ends, expected{anchor{Head: *kept}, "the head that you gave"})
@@ -216,7 +215,7 @@ func (c *checker) follow(ctx context.Context, from chain, ends []expected, kept 
 	}
 	err = each(ctx, from.db, `WHERE seq > ? ORDER BY seq`, []any{int64(sealed)}, func(e *Entry) error {
 		if until > 0 && e.Seq > until {
-			c.listen(e) // to what it says of archives, which the snapshot lists
+			c.listen(e) // for what it says about archives, which the snapshot lists
 		} else {
 			c.add(e)
 		}
@@ -229,8 +228,8 @@ func (c *checker) follow(ctx context.Context, from chain, ends []expected, kept 
 	return err
 }
 
-// VerifyFile follows the chain of a log that need not be this node's, such as a copy. The anchor is
-// looked for beside it, and the archives in a folder, "" for the one beside it. A file that cannot be read gives fault.Corrupt or fault.NotFound.
+// VerifyFile checks the chain of a log that need not be this node's, such as a copy. The anchor is expected beside it, and the archives in a
+// folder, "" for the one beside it. A file that cannot be read gives fault.Corrupt or fault.NotFound.
 func VerifyFile(ctx context.Context, file, archives string, kept *Head) (Report, error) {
 	const op = "audit.VerifyFile"
 	if _, err := os.Stat(file); err != nil {

@@ -5,7 +5,7 @@ import (
 	"voltbus/internal/sqlite"
 )
 
-// wrap gives an error of the log's file its kind, and words that say what to do.
+// wrap adds to an error of the log's file its kind, and words that say what to do.
 func wrap(op, subject string, err error) error {
 	file := sqlite.File{
 		Name: "the audit log", Damaged: "a restart of the node sets it aside and begins a new one", Missing: "there is no such file",

@@ -10,23 +10,23 @@ import (
 	"voltbus/internal/atomicfile"
 )
 
-// writer writes entries into the file, and where the log ends into the anchor beside it. Who holds commit may
-// call its methods, apart from those that say otherwise.
+// writer writes entries to the file, and the end of the log to the anchor beside it. Its methods may be
+// called by the holder of commit, except where they say otherwise.
 type writer struct {
 	db     *sql.DB
-	puts   []put // into db
+	puts   []put // for db
 	file   string
 	now    func() time.Time
 	state  *state
 	intake *intake
 
-	commit chan struct{} // holds an entry while somebody writes
+	commit chan struct{} // holds an element while a write is in progress
 	anchor anchor        // as it is on disk
-	wrote  bool          // entries were written since Open
+	wrote  bool          // entries have been written since Open
 	buf    []byte
 }
 
-// run writes what Offer hands over, and notes each second where the log ends.
+// run writes the entries of Offer, and records every second where the log ends.
 func (w *writer) run(ctx context.Context) {
 	tick := time.NewTicker(anchorEvery)
 	defer tick.Stop()
@@ -47,7 +47,7 @@ func (w *writer) run(ctx context.Context) {
 	}
 }
 
-// flush writes all that waits. The caller holds commit. The error is that of the last transaction.
+// flush writes all pending entries. The caller holds commit. The error is that of the last transaction.
 func (w *writer) flush() error {
 	var last error
 	for {
@@ -62,7 +62,7 @@ func (w *writer) flush() error {
 	}
 }
 
-// transact writes a batch in one transaction and gives all who wait its outcome.
+// transact writes a batch in one transaction and gives all waiting callers its outcome.
 func (w *writer) transact(batch []*item, dropped uint64) error {
 	head, segment, anew := w.state.end()
 	var entries []*Entry
@@ -98,15 +98,15 @@ func (w *writer) transact(batch []*item, dropped uint64) error {
 	return err
 }
 
-// own makes an entry of the log itself.
+// own returns an entry of the log itself.
 func (w *writer) own(action, subject string, detail any) *Entry {
 	e := &Entry{Actor: self, Action: action, Subject: subject, Outcome: "ok", Detail: mustJSON(detail)}
 	e.tidy(w.now())
 	return e
 }
 
-// store puts entries into the file. Before the first one the anchor says that the log is open, so
-// that entries behind a closed one show.
+// store inserts entries into the file. Before the first one the anchor is marked open, so that entries after
+// a closed end are detected.
 func (w *writer) store(entries []*Entry, batch []*item) error {
 	if w.anchor == (anchor{}) || w.anchor.Closed {
 		if err := w.drop(false); err != nil {
@@ -117,7 +117,7 @@ func (w *writer) store(entries []*Entry, batch []*item) error {
 	return wrap("audit.Append", w.file, w.insert(entries, batch))
 }
 
-// drop writes where the log ends now. The caller holds commit.
+// drop records where the log now ends. The caller holds commit.
 func (w *writer) drop(closed bool) error {
 	head, segment, _ := w.state.end()
 	a := anchor{Head: head, Segment: segment, Closed: closed}

@@ -16,8 +16,8 @@ const (
 	Accepted Status = "accepted"
 	Pending  Status = "pending" // it needs the approval of a second person
 	Refused  Status = "refused"
-	// Unfulfilled is what an accepted command has become to which the device said no, because it does not take
-	// the value or is busy: it is gone, and its level is as it was before.
+	// Unfulfilled is an accepted command that the device declined, because it does not accept the value or is
+	// busy: the command no longer exists, and its level is as before.
 	Unfulfilled Status = "failed"
 )
 
@@ -29,75 +29,75 @@ const (
 	WhyInvalid     Why = "invalid"          // the request is malformed
 	WhyUnknown     Why = "unknown"          // there is no such point, command, task or override
 	WhyReadOnly    Why = "read-only"        //
-	WhyRange       Why = "range"            // the value does not fit
+	WhyRange       Why = "range"            // the value is out of range or of the wrong kind
 	WhyLease       Why = "lease"            // a lease is missing or too long
 	WhyHeld        Why = "held"             // another requester holds the level
 	WhyReserved    Why = "reserved"         // another requester's reservation
-	WhyUnreserved  Why = "unreserved"       // the point demands a reservation
+	WhyUnreserved  Why = "unreserved"       // the point requires a reservation
 	WhyOverridden  Why = "overridden"       //
 	WhyInterlock   Why = "interlock"        //
-	WhyReused      Why = "reused"           // the identifier stands for another request
+	WhyReused      Why = "reused"           // the identifier belongs to another request
 	WhyTaskExists  Why = "task-exists"      //
 	WhyNotYours    Why = "not-yours"        // the thing belongs to another requester
 	WhySelf        Why = "conflict-in-self" // windows of one request overlap
 	WhyConflict    Why = "conflict"         // windows of other tasks overlap
 	WhyPriority    Why = "priority"         // the priority is missing or unknown
 	WhyFull        Why = "full"             // a bound of Limits is reached
-	WhyDisapproved Why = "disapproved"      // the second person said no
-	WhyDeclined    Why = "declined"         // the device said no, for now or for good
+	WhyDisapproved Why = "disapproved"      // the second person disapproved
+	WhyDeclined    Why = "declined"         // the device declined, for now or permanently
 )
 
-// Decision answers a request. A refused one changed nothing, apart from what became due at its time,
-// whose effects it carries too.
+// Decision answers a request. A refused one changed nothing, except what became due at its time, whose
+// effects it carries too.
 type Decision struct {
 	Status  Status
-	Why     Why          // of a refusal
-	Err     *fault.Error // of a refusal, or of an unfulfilled command, in words; nil otherwise
+	Why     Why          // the reason of a refusal
+	Err     *fault.Error // for a refusal, or an unfulfilled command, in words; nil otherwise
 	Holders []Holder     // who stands in the way
 	Lost    []Holder     // tasks that were pre-empted for it
-	Until   time.Time    // when the lease, override or waiting for approval ends; zero: when relinquished
-	Wins    bool         // of a command: whether the point follows it
-	Later   time.Time    // when the point can follow, if a rate or minimum time holds it back; else zero
-	Points  int          // of a revert: how many go back
-	Repeat  bool         // the request was decided before: this is that decision, without effects
+	Until   time.Time    // when the lease, override or wait for approval ends; zero: when relinquished
+	Wins    bool         // for a command: whether the point follows it
+	Later   time.Time    // when the point can follow, if a rate or minimum time delays it; otherwise zero
+	Points  int          // for a revert: how many points revert
+	Repeat  bool         // the request was decided before: this is the earlier decision, without effects
 	Effects
 }
 
-// Effects is what follows: what is to be written, and what happened.
+// Effects are the consequences: what to write, and what happened.
 type Effects struct {
 	Writes []Write
 	Events []Event
 }
 
-// Holder is who holds what, and when.
+// Holder is a holder of control, and what it holds and when.
 type Holder struct {
 	Requester string     `json:"requester"`
 	Task      string     `json:"task,omitempty"`    // of a reservation
 	Command   string     `json:"command,omitempty"` // identifier, of a command
 	Path      point.Path `json:"path,omitempty"`    // point, device or subtree; the pattern of an override
-	Level     Level      `json:"level,omitempty"`   // of a command
+	Level     Level      `json:"level,omitempty"`   // for a command
 	From      time.Time  `json:"from,omitzero"`
 	Until     time.Time  `json:"until,omitzero"` // zero: until relinquished
 	Reason    string     `json:"reason,omitempty"`
 }
 
-// Write is a demand to the caller: set a point, or only read it. Its outcome comes back by Answer.
+// Write asks the caller to set a point, or only to read it. The caller reports the outcome with Answer.
 type Write struct {
 	ID        uint64
 	Point     point.Path
 	Value     point.Value
-	Release   bool // give the point back to the device; there is no value
-	Read      bool // do not write: read the point
-	Again     bool // an earlier try failed, which was told
+	Release   bool // release the point to the device; there is no value
+	Read      bool // only read the point
+	Again     bool // an earlier attempt failed, which was reported
 	Level     Level
-	Place     Level  // of the value in the array of the device; 0: it has none
-	Back      Places // of that array: where the device may have what was commanded before
+	Place     Level  // the level of the value in the device's array; 0: the device has none
+	Back      Places // the levels of that array where the device may hold earlier commands
 	Cause     Cause
-	Requester string // of the command; "" of a revert
+	Requester string // of the command; "" for a revert
 	Command   string // its identifier
 }
 
-// Cause says why something happened.
+// Cause is the reason why something happened.
 type Cause string
 
 // The causes.
@@ -105,7 +105,7 @@ const (
 	CauseCommand   Cause = "command"
 	CauseReleased  Cause = "released"
 	CauseReplaced  Cause = "replaced"  // by the same requester's next command
-	CauseReserved  Cause = "reserved"  // by the command of who has reserved the point
+	CauseReserved  Cause = "reserved"  // by a command of the requester that reserved the point
 	CauseExpired   Cause = "expired"   // a lease, an override, or the time to approve
 	CauseTask      Cause = "task"      // its reservation ended
 	CausePreempted Cause = "preempted" //
@@ -113,14 +113,14 @@ const (
 	CauseLeft      Cause = "left"      // the requester died or was revoked
 	CauseOverride  Cause = "override"  //
 	CauseInterlock Cause = "interlock" //
-	CauseDevice    Cause = "device"    // the device said no
-	CauseRemoved   Cause = "removed"   // the point is no longer there
-	CauseRetry     Cause = "retry"     // a write is tried again, or its outcome is asked for
-	CauseCheck     Cause = "check"     // a reading, or the start of the node, makes it doubtful what the point holds
-	CauseAssert    Cause = "assert"    // the point lost what it was set to
+	CauseDevice    Cause = "device"    // the device declined
+	CauseRemoved   Cause = "removed"   // the point no longer exists
+	CauseRetry     Cause = "retry"     // a write is retried, or its outcome is queried
+	CauseCheck     Cause = "check"     // a reading, or the start of the node, makes the state of the point doubtful
+	CauseAssert    Cause = "assert"    // the point lost the value it was set to
 )
 
-// EventKind says what happened.
+// EventKind is what happened.
 type EventKind string
 
 // The kinds of event.
@@ -131,7 +131,7 @@ const (
 	ApprovalAsked   EventKind = "approval-asked"
 	ApprovalEnded   EventKind = "approval-ended"
 	WindowStarted   EventKind = "window-started"
-	WindowAnnounced EventKind = "window-announced" // again and again while it is active
+	WindowAnnounced EventKind = "window-announced" // repeatedly while it is active
 	WindowEnded     EventKind = "window-ended"
 	TaskMade        EventKind = "task-made"
 	TaskEnded       EventKind = "task-ended"
@@ -140,27 +140,27 @@ const (
 	WriteConfirmed  EventKind = "write-confirmed"
 	WriteDiffers    EventKind = "write-differs" // the device reports another value
 	WriteFailed     EventKind = "write-failed"
-	WriteUnknown    EventKind = "write-unknown"    // whether the device took it is not known
-	PointRead       EventKind = "point-read"       // what it holds after an unknown outcome, or when somebody asked for what it was set to already
+	WriteUnknown    EventKind = "write-unknown"    // it is unknown whether the device accepted it
+	PointRead       EventKind = "point-read"       // its value after an unknown outcome, or when the value it already has was commanded
 	CommandRestored EventKind = "command-restored" // the device refused the command that replaced it
 	Mismatched      EventKind = "mismatch"         // a reading shows another value than the point was set to
 	MismatchEnded   EventKind = "mismatch-ended"
 )
 
-// Event is something that happened, for the audit, for announcements and for screens.
+// Event is something that happened, for the audit log, announcements and screens.
 type Event struct {
 	Kind      EventKind
-	Holder                // who and what it is about
+	Holder                // whom and what it concerns
 	Cause     Cause       // why
-	Value     point.Value // of a command or write; what the point reports, of a reading
-	Commanded point.Value // what the point should have, of a mismatch
-	By        string      // who caused it, if it was not the holder or the course of time
-	Write     uint64      // identifier, of a write
-	Fault     fault.Kind  // of a write that failed
-	Text      string      // the device's words; hostile
+	Value     point.Value // for a command or write; for a reading, what the point reports
+	Commanded point.Value // for a mismatch, the value the point should have
+	By        string      // who caused it, if not the holder or the passing of time
+	Write     uint64      // for a write: its identifier
+	Fault     fault.Kind  // for a failed write
+	Text      string      // the device's message; untrusted
 }
 
-// Refuse makes a refusal.
+// Refuse returns a refusal.
 func Refuse(op string, why Why, kind fault.Kind, subject string, err error) Decision {
 	return Decision{Status: Refused, Why: why, Err: fault.E("control."+op, kind, subject, err)}
 }

@@ -6,28 +6,28 @@ import (
 	"time"
 )
 
-// Limits bounds a model. A zero field has the default that is named.
+// Limits bounds a model. A zero field means the default given here.
 type Limits struct {
 	Emergency  Level         // levels up to it pass reservations and rates; 2
 	Protection Level         // levels up to it pass minimum on and off times (ASHRAE 135, clause 19.2.3); 5
-	Grace      time.Duration // what is left to an active reservation that is pre-empted; 1 min
+	Grace      time.Duration // time left to an active reservation that is pre-empted; 1 min
 	Announce   time.Duration // between announcements of an active window; 1 min
 	Patience   time.Duration // how long a command waits for approval; 1 h
 	RetryFirst time.Duration // pause before a failed write is tried again; it doubles; 1 s
 	RetryMost  time.Duration // up to this; 1 min
 
-	Answers   int // decisions that are remembered for repeats; 100,000
-	Proposals int // commands that wait for approval; 1,000
-	Windows   int // of all reservations; 100,000
+	Answers   int // decisions remembered for repeats; 100,000
+	Proposals int // commands pending approval; 1,000
+	Windows   int // windows of all reservations; 100,000
 	Overrides int // 1,000
 	Text      int // bytes of an identifier, a name or a reason; 1,000
 }
 
-// The bounds of what is asked for.
+// The bounds of requests.
 const (
-	// MaxLength bounds leases and overrides: a hundred years, which no sum overflows with.
+	// MaxLength bounds leases and overrides: a hundred years, with which no sum overflows.
 	MaxLength = 100 * 365 * 24 * time.Hour
-	// MaxSpread bounds the time over which points go back.
+	// MaxSpread bounds the time over which points revert.
 	MaxSpread = 24 * time.Hour
 )
 
@@ -62,7 +62,7 @@ func (l Limits) WithDefaults() Limits {
 	return l
 }
 
-// Named reports a name that is missing or too long.
+// Named returns what is wrong with a name: missing or too long.
 func (l *Limits) Named(what, name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":
@@ -73,7 +73,7 @@ func (l *Limits) Named(what, name string) error {
 	return nil
 }
 
-// Explained reports a reason that is too long.
+// Explained returns what is wrong with a reason: too long.
 func (l *Limits) Explained(reason string) error {
 	if len(reason) > l.Text {
 		return fmt.Errorf("the reason has %d bytes; write at most %d", len(reason), l.Text)
@@ -81,7 +81,7 @@ func (l *Limits) Explained(reason string) error {
 	return nil
 }
 
-// RetryPause returns the pause after so many failures in a row.
+// RetryPause returns the pause after this many failures in a row.
 func (l *Limits) RetryPause(failures int) time.Duration {
 	pause := l.RetryFirst
 	for range failures - 1 {

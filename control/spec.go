@@ -9,89 +9,89 @@ import (
 	"voltbus/point"
 )
 
-// Level is a place in the priority array: 1 is the most urgent, 16 the least. The usual meanings are
-// those of BACnet: 1 and 2 life safety, 5 critical equipment, 8 a person by hand, 9 to 16 programs.
+// Level is a place in the priority array: 1 is the most urgent, 16 the least. The usual meanings are those of
+// BACnet: 1 and 2 life safety, 5 critical equipment, 8 manual operator, 9 to 16 programs.
 type Level uint8
 
-// Levels is how many there are.
+// Levels is the number of levels.
 const Levels = 16
 
-// Revert says what a point is set to when its last command ended.
+// Revert tells what a point is set to when its last command has ended.
 type Revert string
 
 // The ways to revert. The zero Revert is RevertRelinquish.
 const (
-	// RevertRelinquish gives the point its relinquish default, Spec.Default. Without one, the write
-	// has Release set: the driver gives the point back to the device.
+	// RevertRelinquish gives the point its relinquish default, Spec.Default. Without one, the write has
+	// Release set: the driver releases the point to the device.
 	RevertRelinquish Revert = "relinquish"
-	// RevertDefault is the same, and Spec.Default must be there.
+	// RevertDefault is the same, but requires Spec.Default.
 	RevertDefault Revert = "default"
-	// RevertBefore gives the point the value that was observed before its first command; if none was,
-	// it is as RevertRelinquish.
+	// RevertBefore gives the point the value observed before its first command; without one it is
+	// RevertRelinquish.
 	RevertBefore Revert = "before"
 )
 
-// Spec is what the model knows about one point.
+// Spec is what the model knows about a point.
 type Spec struct {
 	Point    point.Path
 	Device   point.Path // for people; "" if it belongs to none
 	Unit     string     // as the registry writes it, such as "degC"
-	Kind     point.Kind // what its values are; None takes any
+	Kind     point.Kind // the kind of its values; None accepts any
 	Writable bool
 	Default  point.Value // the relinquish default; the zero Value if there is none
 	Revert   Revert
-	// Array is the level of values that nobody commands, in the priority array that the device has of its own; 0 if it has
-	// none. In such an array, every command has its own level, and is relinquished when it ends.
+	// Array is the level in the device's own priority array for values that are not commanded; 0 if it has none. In such
+	// an array, every command has its own level and is relinquished when it ends.
 	Array  Level
-	Policy *Policy // shared by any number of points, and not changed any more; nil demands nothing
-	// Encode returns what the point reports once it has taken a value: rounded to the register's step. The
-	// error says why the point can never take it, with the limit. It is a pure function; nil for a point
-	// that takes every value of its kind as it is.
+	Policy *Policy // may be shared by any number of points; must not be modified; nil requires nothing
+	// Encode returns what the point reports after accepting a value: rounded to the register's step. An error
+	// says why the point can never accept it, with the limit. It must be a pure function; nil for a point
+	// that accepts every value of its kind unchanged.
 	Encode func(point.Value) (point.Value, error)
 }
 
-// Assert says when a value that a point lost is written again.
+// Assert tells when a value that a point lost is written again.
 type Assert string
 
 // The choices. The zero Assert is AssertReturn.
 const (
 	AssertReturn Assert = "return" // after the point could not be read for a while, and at the start of the node
-	AssertAlways Assert = "always" // whenever a reading shows another value
+	AssertAlways Assert = "always" // whenever a reading shows a different value
 	AssertNever  Assert = "never"
 )
 
-// Policy is what a point demands of commands. The zero Policy demands nothing.
+// Policy is what a point requires of commands. The zero Policy requires nothing.
 type Policy struct {
 	Reservation bool          `json:"reservation,omitempty"` // only a requester whose reservation covers the point now
 	Approval    bool          `json:"approval,omitempty"`    // a second person must agree
-	Longest     time.Duration `json:"longest,omitempty"`     // a lease is demanded, of this length at most; 0: none is
+	Longest     time.Duration `json:"longest,omitempty"`     // a lease is required, of at most this length; 0: none is
 	Range       Range         `json:"range"`                 // values that may be commanded, in the point's unit
 	Rate        Rate          `json:"rate"`                  // how fast the point may change
-	MinOn       time.Duration `json:"min_on,omitempty"`      // once other than zero, it stays so
-	MinOff      time.Duration `json:"min_off,omitempty"`     // once zero, it stays so
+	MinOn       time.Duration `json:"min_on,omitempty"`      // minimum time other than zero
+	MinOff      time.Duration `json:"min_off,omitempty"`     // minimum time at zero
 	Interlocks  []Interlock   `json:"interlocks,omitempty"`
 	Assert      Assert        `json:"assert,omitempty"`       // when a value that the point lost is written again
-	AssertPause time.Duration `json:"assert_pause,omitempty"` // between two such writes at least; it doubles up to an hour; 0: 1 min
-	Tolerance   float64       `json:"tolerance,omitempty"`    // how far a reading may be off, in the point's unit, beside the rounding of the register
+	AssertPause time.Duration `json:"assert_pause,omitempty"` // minimum time between two such writes; it doubles up to an hour; 0: 1 min
+	Tolerance   float64       `json:"tolerance,omitempty"`    // how far a reading may be off, in the point's unit, in addition to the register's rounding
 }
 
-// Range is a span of numbers, ends included; a nil end is open.
+// Range is an inclusive range of numbers; a nil end is open.
 type Range struct {
 	Min *float64 `json:"min,omitempty"`
 	Max *float64 `json:"max,omitempty"`
 }
 
-// Rate bounds change: at most one write every Per, of at most Most in the point's unit. A command
-// beyond it is accepted, and the point follows in steps. The zero Rate is no bound.
+// Rate bounds changes: at most one write every Per, of at most Most in the point's unit. A command beyond it
+// is accepted, and the point follows in steps. The zero Rate means no bound.
 type Rate struct {
 	Most float64       `json:"most,omitempty"`
 	Per  time.Duration `json:"per,omitempty"`
 }
 
-// Interlock allows values of Guards only while the point Other was observed within Needs. A command
-// that it does not allow is refused; one that it allowed before ends when Other leaves Needs.
+// Interlock allows values in Guards only while the point Other was observed within Needs. A command that it
+// forbids is refused; one that it allowed ends when Other leaves Needs.
 type Interlock struct {
-	Guards Range      `json:"guards"` // own values that need it; the zero Range is every number
+	Guards Range      `json:"guards"` // the point's own values that need it; the zero Range is every number
 	Other  point.Path `json:"other"`
 	Needs  Range      `json:"needs"`
 }
@@ -184,7 +184,7 @@ func (p *Policy) Validate() []error {
 	return problems
 }
 
-// Demands returns the policy, which demands nothing if there is none.
+// Demands returns the policy, an empty one if there is none.
 func (s *Spec) Demands() *Policy {
 	if s.Policy == nil {
 		return &Policy{}
@@ -192,7 +192,7 @@ func (s *Spec) Demands() *Policy {
 	return s.Policy
 }
 
-// Encoded returns what the point reports once it has taken a value.
+// Encoded returns what the point reports after accepting a value.
 func (s *Spec) Encoded(v point.Value) (point.Value, error) {
 	if s.Encode == nil {
 		return v, nil
@@ -203,7 +203,7 @@ func (s *Spec) Encoded(v point.Value) (point.Value, error) {
 // Minimal reports whether the point has minimum on or off times.
 func (p *Policy) Minimal() bool { return p.MinOn > 0 || p.MinOff > 0 }
 
-// Fits reports why a value cannot be set, with the limit.
+// Fits returns why a value cannot be set, with the limit.
 func (s *Spec) Fits(v point.Value) error {
 	number, numeric := v.Number()
 	text := v.Kind() == point.Text
@@ -226,7 +226,7 @@ func (s *Spec) Fits(v point.Value) error {
 	return nil
 }
 
-// suffix writes the unit behind a number.
+// suffix returns the unit for the end of a number.
 func (s *Spec) suffix() string {
 	if s.Unit == "" {
 		return ""
@@ -234,12 +234,12 @@ func (s *Spec) suffix() string {
 	return " " + s.Unit
 }
 
-// nearly is how far a value that is read back may be from the one that was written, relatively: a
-// device that computes with 32 bits rounds.
+// nearly is the relative difference that a value read back may have from the one written: a device that
+// computes with 32 bits rounds.
 const nearly = 1e-6
 
-// Alike reports whether a point that has a value has what it is to have, as far as its register and its
-// tolerance tell.
+// Alike reports whether a point with a value has the value it should have, within its register's rounding and
+// its tolerance.
 func (s *Spec) Alike(has, wants point.Value) bool {
 	if Same(has, wants) {
 		return true
@@ -252,7 +252,7 @@ func (s *Spec) Alike(has, wants point.Value) bool {
 	return Same(has, wants) || isX && isY && math.Abs(x-y) <= s.Demands().Tolerance
 }
 
-// Same reports whether two values are one for a device.
+// Same reports whether two values are the same for a device.
 func Same(a, b point.Value) bool {
 	x, isX := a.Number()
 	y, isY := b.Number()

@@ -8,40 +8,40 @@ import (
 	"voltbus/point"
 )
 
-// Output says what is known about what a point was set to.
+// Output is the known state of a commanded point.
 type Output string
 
 // The states.
 const (
-	Idle    Output = "idle"    // never commanded, or given back
-	Writing Output = "writing" // a write is under way
-	// Confirmed says that the device reported the value that was written.
+	Idle    Output = "idle"    // never commanded, or released
+	Writing Output = "writing" // a write is in progress
+	// Confirmed says that the device reported the written value.
 	Confirmed Output = "held"
-	Differs   Output = "differs" // the device took the write, and reports another value
-	Failed    Output = "failed"  // the write was not carried out, and is tried again
-	Unknown   Output = "unknown" // what the point holds is not known: an answer was lost, or it cannot be read
-	// Mismatch says that the device had what was written, and now reports another value.
+	Differs   Output = "differs" // the device accepted the write, but reports another value
+	Failed    Output = "failed"  // the write was not carried out, and is retried
+	Unknown   Output = "unknown" // the point's value is unknown: an answer was lost, or it cannot be read
+	// Mismatch says that the device had the written value, but now reports another one.
 	Mismatch Output = "mismatch"
-	// Waiting says that the point has what it was set to before, because a rate, a minimum time, a pause or an
-	// override holds the commanded value back.
+	// Waiting says that the point keeps its previous value, because a rate, a minimum time, a pause or an
+	// override delays the commanded value.
 	Waiting Output = "waiting"
 )
 
-// View is what a person sees of a point.
+// View is the state of a point as people see it.
 type View struct {
 	Spec       Spec
-	Array      []Slot // the levels that are taken, the most urgent first
+	Array      []Slot // the occupied levels, most urgent first
 	Overrides  []Holder
 	Window     *Holder     // the reservation that holds it now
-	Commanded  point.Value // what it should be; the zero Value if nothing is commanded
+	Commanded  point.Value // the value it should have; the zero Value if none is commanded
 	Reverting  bool        // the commanded value is that of the revert
 	Output     Output
-	Held       point.Value // what it was last set to, as far as known
+	Held       point.Value // what it was last set to, if known
 	Reported   point.Value // what the device last answered
-	Observed   point.Value // the last value that was read
-	Later      time.Time   // when it goes on, if a rate, minimum time or pause holds it back
+	Observed   point.Value // the last value read
+	Later      time.Time   // when it continues, if a rate, minimum time or pause delays it
 	Failures   int         // of writes, in a row
-	FailedWith string      // the device's words; hostile
+	FailedWith string      // the device's message; untrusted
 	FailedKind fault.Kind  // of the last failure, if there are Failures
 }
 
@@ -51,32 +51,32 @@ type Slot struct {
 	Value point.Value
 }
 
-// Task is a reservation as it stands.
+// Task is a reservation and its state.
 type Task struct {
-	Reservation      // with the windows that are left
+	Reservation      // with its remaining windows
 	Started     bool // its first window has started
-	Preempted   bool // it ends soon, for another one
+	Preempted   bool // it ends soon, in favour of another one
 	Active      []Window
 }
 
-// MismatchedPoint is a point that does not have what it should have, as far as is known.
+// MismatchedPoint is a point that does not have its commanded value, as far as is known.
 type MismatchedPoint struct {
 	Point  point.Path
-	Output Output // Mismatch, Differs or Failed; Unknown if the device was asked in vain
-	Why    string // of Failed and Unknown: why the last write or read gave no result, as the device or the driver says; hostile
+	Output Output // Mismatch, Differs or Failed; Unknown if the device did not answer
+	Why    string // for Failed and Unknown: why the last write or read gave no result, as reported by the device or the driver; untrusted
 }
 
 // Version is the version of State.
 const Version = 1
 
-// Record is one part of the state at rest. Later ones of the same kind and key replace earlier ones.
+// Record is one part of the stored state. Later ones of the same kind and key replace earlier ones.
 type Record struct {
 	Kind string          `json:"kind"`
 	Key  string          `json:"key"`
-	Data json.RawMessage `json:"data,omitempty"` // nil: it is gone
+	Data json.RawMessage `json:"data,omitempty"` // nil: it was removed
 }
 
-// State is the whole state at rest, for JSON.
+// State is the complete stored state, for JSON.
 type State struct {
 	Version int       `json:"version"`
 	Time    time.Time `json:"time"` // when it was exported

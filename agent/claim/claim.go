@@ -1,9 +1,8 @@
 // Package claim shares a range of system users among the nodes of a machine, so that no two agents run as the same user: processes of one
-// user can signal and read each other, and whatever a user still runs ends with its agent.
+// user can signal and read each other, and when an agent ends, everything its user still runs is ended.
 //
-// Who holds a user has a socket of its name, in Linux's abstract namespace. The kernel gives a name to
-// one process, and takes it back when that ends, however it ends; there is no file that can be left
-// behind.
+// The holder of a user has a socket of that name in Linux's abstract namespace. The kernel gives a name to one process, and frees it when
+// that process ends, however it ends; no file can be left behind.
 package claim
 
 import (
@@ -33,14 +32,14 @@ type Claims struct {
 	held map[int]int // file descriptors
 }
 
-// New returns claims for a node. The seed, such as the place of its data, says where in the range it
-// looks first: users of nodes that run at different times are rarely the same then, too.
+// New returns claims for a node. The seed, such as the path of its data, determines where in the range it
+// starts to look: so even nodes that run at different times rarely use the same users.
 func New(users Range, seed string) *Claims {
 	return &Claims{users: users, seed: seed, held: map[int]int{}}
 }
 
-// Hold claims a user that an agent has. It reports false if another node of this machine, or another
-// agent of this one, has that user.
+// Hold claims the user that an agent already has. It reports false if another node of this machine, or
+// another agent of this one, holds it.
 func (c *Claims) Hold(user int) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,7 +55,7 @@ func (c *Claims) hold(user int) (bool, error) {
 		return false, fault.E("claim.Hold", fault.Unavailable, "", fmt.Errorf("claim the user %d: %w", user, err))
 	}
 	if err := unix.Bind(fd, &unix.SockaddrUnix{Name: fmt.Sprintf("@voltbus/agents/%d", user)}); err != nil {
-		_ = unix.Close(fd) // nothing was written
+		_ = unix.Close(fd) // nothing to flush
 		if errors.Is(err, unix.EADDRINUSE) {
 			return false, nil
 		}
@@ -66,8 +65,8 @@ func (c *Claims) hold(user int) (bool, error) {
 	return true, nil
 }
 
-// Choose claims a user that nobody has, for an agent. Processes that a node left when it was killed
-// keep their user from others. It fails with fault.Unavailable.
+// Choose claims a free user for an agent. The processes that a killed node left behind keep their users from
+// others. It fails with fault.Unavailable.
 func (c *Claims) Choose(agent string) (int, error) {
 	busy, err := process.Users()
 	if err != nil {
@@ -91,26 +90,26 @@ func (c *Claims) Choose(agent string) (int, error) {
 // start is the position in the range at which the search for an agent's user begins.
 func (c *Claims) start(agent string) int {
 	h := fnv.New32a()
-	_, _ = fmt.Fprintf(h, "%s\x00%s", c.seed, agent) // a hash takes all
+	_, _ = fmt.Fprintf(h, "%s\x00%s", c.seed, agent) // a hash never fails
 	return int(h.Sum32() % uint32(c.users.Count))    //nolint:gosec // a count is positive and below 2³¹
 }
 
-// Release gives a user back whose agent is no more.
+// Release frees the user of an agent that no longer exists.
 func (c *Claims) Release(user int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if fd, ours := c.held[user]; ours {
-		_ = unix.Close(fd) // nothing was written
+		_ = unix.Close(fd) // nothing to flush
 		delete(c.held, user)
 	}
 }
 
-// Close gives all users back. The claims may be used again.
+// Close frees all users. The claims may be used again.
 func (c *Claims) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, fd := range c.held {
-		_ = unix.Close(fd) // nothing was written
+		_ = unix.Close(fd) // nothing to flush
 	}
 	clear(c.held)
 }

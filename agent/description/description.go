@@ -1,4 +1,4 @@
-// Package description asks an installed Python package which agents it contains and what they do, without starting them.
+// Package description finds out which agents an installed Python package contains and what they do, without starting them.
 package description
 
 import (
@@ -15,8 +15,8 @@ import (
 //go:embed check.py
 var script string
 
-// Runner runs a program to its end and returns what it printed. Its error holds the last lines of
-// what the program complained of.
+// Runner runs a program to its end and returns its output. Its error contains the last lines of the program's
+// error output.
 type Runner func(ctx context.Context, args []string) ([]byte, error)
 
 // Entry is an agent that a package offers.
@@ -26,18 +26,18 @@ type Entry struct {
 	Release string `json:"release"` // the version of the package
 }
 
-// Description is what an agent says of itself. Its texts are hostile.
+// Description is what an agent declares about itself. Its strings are untrusted.
 type Description struct {
 	Name    string          `json:"name"`
 	Doc     string          `json:"doc"`
 	Version string          `json:"version"`
-	Wants   json.RawMessage `json:"wants,omitempty"`         // grants; nil for none
-	Schema  json.RawMessage `json:"config_schema,omitempty"` // of its configuration; nil for none
+	Wants   json.RawMessage `json:"wants,omitempty"`         // requested grants; nil for none
+	Schema  json.RawMessage `json:"config_schema,omitempty"` // JSON Schema of its configuration; nil for none
 	Methods json.RawMessage `json:"methods,omitempty"`       // nil for none
 }
 
-// Find returns the agent of the packages that an interpreter knows: the one that is wanted, or, for
-// "", the only one. Sources that Python cannot read are fault.Invalid.
+// Find returns the agent among the packages visible to an interpreter: the wanted one or, for "", the only
+// one. Sources that Python cannot parse are fault.Invalid.
 func Find(ctx context.Context, run Runner, interpreter, wanted string) (Entry, error) {
 	const op = "description.Find"
 	out, err := run(ctx, []string{interpreter, "-c", script, "voltbus"})
@@ -68,7 +68,7 @@ func Find(ctx context.Context, run Runner, interpreter, wanted string) (Entry, e
 	return Entry{}, fault.E(op, fault.Invalid, "entry", fmt.Errorf("the package has the agents %s; choose one with --entry", strings.Join(names, ", ")))
 }
 
-// Read asks an agent, module:Class, what it is.
+// Read asks an agent, module:Class, for its description.
 func Read(ctx context.Context, run Runner, interpreter, entry string) (Description, error) {
 	const op = "description.Read"
 	var d Description
@@ -103,7 +103,7 @@ func explain(err error) error {
 // shown is how many of the last lines of a failed program are shown.
 const shown = 12
 
-// Last returns the last lines of what a program said, for the error of a Runner.
+// Last returns the last lines of a program's output, for the error of a Runner.
 func Last(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return strings.Join(lines[max(len(lines)-shown, 0):], "\n")

@@ -1,4 +1,4 @@
-// Package guard isolates agents from the rest of the machine, with the means that the machine offers.
+// Package guard isolates agents from the rest of the machine, with the means available on the machine.
 package guard
 
 import (
@@ -19,40 +19,40 @@ import (
 	"voltbus/internal/seccomp"
 )
 
-// systemNames are the folders that every agent may read.
+// systemNames are the folders readable by every agent.
 var systemNames = []string{
 	"/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/etc", "/opt", "/proc", "/sys", "/run/systemd/resolve",
 }
 
-// Config says what is to be done.
+// Config tells how to isolate agents.
 type Config struct {
-	Data      string      // the data directory, which no agent may see
-	Off       bool        // no isolation, for trying things out
-	Required  bool        // no agent starts if nothing can be done
-	Users     claim.Range // users that agents get
-	Read      []string    // more that agents may read
-	Write     []string    // more that agents may read and write
-	Processes int         // most processes and threads of an agent with a user of its own; 0 for no bound
-	FileSize  int64       // most bytes of a file that an agent writes; 0 for no bound
+	Data      string      // the data directory, invisible to agents
+	Off       bool        // no isolation, for experiments
+	Required  bool        // no agent starts if no isolation is available
+	Users     claim.Range // users for agents
+	Read      []string    // further paths that agents may read
+	Write     []string    // further paths that agents may read and write
+	Processes int         // maximum processes and threads of an agent with its own user; 0 for no limit
+	FileSize  int64       // maximum size in bytes of a file that an agent writes; 0 for no limit
 	Log       *slog.Logger
 }
 
-// Guard is the isolation that this machine can do.
+// Guard is the isolation available on this machine.
 type Guard struct {
-	Landlock bool   // files are kept from agents by the kernel
-	Users    bool   // agents have users of their own
+	Landlock bool   // the kernel restricts agents' access to files
+	Users    bool   // agents run as their own users
 	WhyNot   string // why they have none
 	required bool
 	root     bool
-	filter   bool   // of calls of the system
-	data     string // what no agent may see
+	filter   bool   // of system calls
+	data     string // invisible to agents
 	read     []string
 	write    []string
 
-	processes, fileSize uint64 // bounds of what runs, see jail.Spec
+	processes, fileSize uint64 // limits, see jail.Spec
 }
 
-// New returns what can be done here. With users it closes the data directory to them.
+// New returns the isolation available here. With users it makes the data directory inaccessible to them.
 func New(cfg *Config) (Guard, error) {
 	data, err := filepath.EvalSymlinks(cfg.Data)
 	if err != nil {
@@ -78,7 +78,7 @@ func New(cfg *Config) (Guard, error) {
 	return g, nil
 }
 
-// noUsers says why agents cannot have users of their own, or "".
+// noUsers returns why agents cannot run as their own users, or "".
 func noUsers(data string, u claim.Range) string {
 	switch {
 	case os.Geteuid() != 0:
@@ -110,7 +110,7 @@ func mapped(first, last int) bool {
 	return false
 }
 
-// closedTo returns the folder on the way to a path that others may not enter, or "".
+// closedTo returns the folder on the way to a path that others may not enter, "" if there is none.
 func closedTo(path string) string {
 	for p := path; ; p = filepath.Dir(p) {
 		info, err := os.Stat(p)
@@ -123,8 +123,8 @@ func closedTo(path string) string {
 	}
 }
 
-// shut opens the data directory for a way to the agents' folders, and closes everything else in
-// it: who may enter a folder may open what it knows the name of.
+// shut makes the path to the agents' folders in the data directory passable, and closes everything else in
+// it: whoever may enter a folder may open files whose names are known.
 func (g *Guard) shut() error {
 	entries, err := os.ReadDir(g.data)
 	if err != nil {
@@ -154,7 +154,7 @@ func (g *Guard) shut() error {
 
 var errUnguarded = errors.New("agents.isolation is require, but the node does not run as root and this kernel has no Landlock; run the node as root, use Linux 5.13 or later, or write auto")
 
-// Check returns an error if agents must not be started here.
+// Check returns an error if agents must not start here.
 func (g *Guard) Check() error {
 	if g.required && !g.Landlock && !g.Users {
 		return fault.E("agent.start", fault.Refused, "", errUnguarded)
@@ -162,7 +162,7 @@ func (g *Guard) Check() error {
 	return nil
 }
 
-// Names lists what an agent is isolated by.
+// Names lists the means that isolate an agent.
 func (g *Guard) Names(uid int) []string {
 	out := []string{}
 	if g.Users && uid != 0 {
@@ -171,13 +171,13 @@ func (g *Guard) Names(uid int) []string {
 	if g.Landlock {
 		out = append(out, "landlock")
 	}
-	if g.filter && len(out) > 0 { // alone it keeps no agent from another one's files
+	if g.filter && len(out) > 0 { // alone it does not protect agents' files from each other
 		out = append(out, "seccomp")
 	}
 	return out
 }
 
-// Spec is the part of a jail that is the same for all processes of an agent.
+// Spec is the part of a jail common to all processes of an agent.
 func (g *Guard) Spec(p place.Place, uid int) jail.Spec {
 	s := jail.Spec{
 		Landlock: g.Landlock, Filter: g.filter, Parent: os.Getpid(), Hide: g.data,
@@ -190,7 +190,7 @@ func (g *Guard) Spec(p place.Place, uid int) jail.Spec {
 	return s
 }
 
-// Folders makes an agent's folders, and gives them their owners.
+// Folders creates an agent's folders, and sets their owners.
 func (g *Guard) Folders(p place.Place, uid int) error {
 	uid = g.User(uid)
 	for _, d := range []struct {
@@ -211,8 +211,8 @@ func (g *Guard) Folders(p place.Place, uid int) error {
 	return g.hand(p, uid)
 }
 
-// hand gives what is the agent's to its user, if that has changed: a node may run as root once, and
-// once not, or be told to isolate agents in another way.
+// hand transfers an agent's files to its user, if that has changed: a node may run as root at one time and
+// not at another, or be told to isolate agents differently.
 func (g *Guard) hand(p place.Place, uid int) error {
 	info, err := os.Stat(p.In(place.Key))
 	if !g.root || errors.Is(err, fs.ErrNotExist) {
@@ -232,7 +232,7 @@ func (g *Guard) hand(p place.Place, uid int) error {
 	return g.Own(p.In(place.Key), uid, uid)
 }
 
-// User returns who an agent with a user of its own runs as here; 0 for the node's.
+// User returns the user as which an agent runs if it has its own here; 0 for the node's.
 func (g *Guard) User(uid int) int {
 	if !g.Users {
 		return 0
@@ -240,7 +240,7 @@ func (g *Guard) User(uid int) int {
 	return uid
 }
 
-// others are the rights that nobody needs when the agent has no user of its own.
+// others are the rights of other users, which nobody needs if the agent has no user of its own.
 func (g *Guard) others(uid int) fs.FileMode {
 	if uid == 0 {
 		return 0o077
@@ -268,7 +268,7 @@ func (g *Guard) OwnAll(dir string, uid, gid int) error {
 	return nil
 }
 
-// Reachable reports whether an agent's user can start the program in a file.
+// Reachable reports whether an agent's user can execute a file.
 func (g *Guard) Reachable(file string) bool {
 	target, err := filepath.EvalSymlinks(file)
 	if err != nil {
@@ -277,8 +277,8 @@ func (g *Guard) Reachable(file string) bool {
 	return closedTo(filepath.Dir(target)) == "" && !strings.HasPrefix(target, g.data+"/")
 }
 
-// Seal gives a folder and everything in it to the node's user, and lets the agent's read and execute it. What
-// the agent's user left behind may still change the folder meanwhile: nothing outside is touched.
+// Seal gives a folder and its content to the node's user, and lets the agent's user read and execute it.
+// Processes left by the agent's user may change the folder meanwhile: nothing outside it is touched.
 func (g *Guard) Seal(dir string, uid int) error {
 	return g.walk(dir, func(root *os.Root, path string, info fs.FileInfo) error {
 		if owner := ownerOf(info); owner != uid && owner != 0 {
@@ -292,8 +292,8 @@ func (g *Guard) Seal(dir string, uid int) error {
 	})
 }
 
-// walk calls visit for a folder and all below, where the node may change owners. Links are not
-// followed out of it, even if a process creates one there meanwhile.
+// walk calls visit for a folder and its content, if the node may change owners. It does not follow links out
+// of the folder, even if a process creates one meanwhile.
 func (g *Guard) walk(dir string, visit func(root *os.Root, path string, info fs.FileInfo) error) error {
 	if !g.root {
 		return nil

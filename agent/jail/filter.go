@@ -6,9 +6,9 @@ import (
 	"voltbus/internal/seccomp"
 )
 
-// denied are the calls of the system that no agent needs, in Python, Go or another language: those that change the machine,
-// make file systems and namespaces, look into other processes, or reach parts of the kernel that programs seldom need and
-// attackers often.
+// denied are the system calls that no agent needs, in Python, Go or another language: those that change the machine,
+// create file systems and namespaces, inspect other processes, or reach parts of the kernel that programs seldom need but
+// attackers often use.
 //
 //nolint:gochecknoglobals // a table
 var denied = []uint32{
@@ -23,7 +23,7 @@ var denied = []uint32{
 	unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_CLOCK_ADJTIME, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
 }
 
-// missing are calls that look as if the kernel did not have them, so that programs do without.
+// missing are calls reported as not implemented by the kernel, so that programs do without them.
 //
 //nolint:gochecknoglobals // a table
 var missing = []uint32{unix.SYS_CLONE3, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER}
@@ -47,7 +47,7 @@ func (s *Spec) filter() error {
 		Denied: append(denied, deniedHere()...), Absent: missing,
 		Rules: []seccomp.Rule{
 			{Call: unix.SYS_CLONE, Test: seccomp.Any, Value: namespaces},
-			{Call: unix.SYS_IOCTL, Argument: 1, Test: seccomp.Equal, Value: unix.TIOCSTI}, // types into a terminal for others
+			{Call: unix.SYS_IOCTL, Argument: 1, Test: seccomp.Equal, Value: unix.TIOCSTI}, // injects input into a terminal
 			{Call: unix.SYS_IOCTL, Argument: 1, Test: seccomp.Equal, Value: unix.TIOCLINUX},
 		},
 	}

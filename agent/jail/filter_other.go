@@ -2,5 +2,5 @@
 
 package jail
 
-// deniedHere are calls that this architecture alone has.
+// deniedHere are calls that exist only on this architecture.
 func deniedHere() []uint32 { return nil }

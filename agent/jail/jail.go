@@ -1,6 +1,6 @@
 // Package jail starts a program with fewer rights than its parent: as a separate user, with access only to given directories, with
-// resource limits, and never outliving its parent. It is the inner half of the isolation of agents: a process calls Exec on itself and
-// becomes the program.
+// resource limits, and never outliving its parent. It is the inner half of the isolation of agents: a process calls Exec and becomes
+// the program.
 package jail
 
 import (
@@ -15,34 +15,34 @@ import (
 	"voltbus/fault"
 )
 
-// User is who a program runs as.
+// User is the user as which a program runs.
 type User struct {
 	UID int `json:"uid"`
 	GID int `json:"gid"`
 }
 
-// Spec says what to start, and with which rights. It travels as JSON from the parent to Exec.
+// Spec tells what to start, and with which rights. It travels as JSON from the parent to Exec.
 type Spec struct {
-	Args   []string `json:"args"`   // the program, with its whole path, and its arguments
+	Args   []string `json:"args"`   // the program, with its full path, and its arguments
 	Dir    string   `json:"dir"`    // the working directory
 	Parent int      `json:"parent"` // the process that must still be the parent
 	User   *User    `json:"user"`   // nil keeps the user
-	// Landlock makes everything invisible but Read and Write.
+	// Landlock makes everything except Read and Write invisible.
 	Landlock bool     `json:"landlock"`
-	Read     []string `json:"read"`   // may be read and executed, with all below; what is absent is left out
+	Read     []string `json:"read"`   // may be read and executed, recursively; missing paths are skipped
 	Write    []string `json:"write"`  // may also be written
-	Filter   bool     `json:"filter"` // refuses calls of the system that no agent needs, see filter.go
-	Hide     string   `json:"hide"`   // stays invisible, even where it lies below one of Read
+	Filter   bool     `json:"filter"` // refuses system calls that no agent needs, see filter.go
+	Hide     string   `json:"hide"`   // stays invisible, even below a path of Read
 	Show     []string `json:"show"`   // may be read although it lies below Hide
-	Nice     int      `json:"nice"`   // 0 to 19; more gives others the processor first
-	Files    uint64   `json:"files"`  // most open files; 0 keeps the parent's bound
-	Data     uint64   `json:"data"`   // most bytes of private memory; 0 for no bound
-	// Processes is how many processes and threads its user may have; 0 for no bound. It holds for a
-	// User of its own only: another one's other programs would count too.
+	Nice     int      `json:"nice"`   // 0 to 19; higher values yield the processor to others
+	Files    uint64   `json:"files"`  // maximum open files; 0 keeps the parent's limit
+	Data     uint64   `json:"data"`   // maximum private memory in bytes; 0 for no limit
+	// Processes is how many processes and threads its user may have; 0 for no limit. It applies only with a
+	// User of its own: otherwise the user's other programs would count too.
 	Processes uint64 `json:"processes"`
-	FileSize  uint64 `json:"file_size"` // most bytes of one file that it writes; 0 for no bound
-	// Complaint is an open file that gets the words of the error of Exec, and is closed without any when the program has
-	// started; 0 for none.
+	FileSize  uint64 `json:"file_size"` // maximum size in bytes of a file that it writes; 0 for no limit
+	// Complaint is an open file to which Exec writes its error, and which is closed empty when the program has started;
+	// 0 for none.
 	Complaint int `json:"complaint,omitempty"`
 }
 
@@ -55,7 +55,7 @@ func (s *Spec) Exec(env []string) error {
 	}
 	err := s.become(env)
 	if s.Complaint > 0 {
-		_, _ = unix.Write(s.Complaint, []byte(err.Error())) // who does not listen sees how the process ends
+		_, _ = unix.Write(s.Complaint, []byte(err.Error())) // without a reader the exit of the process tells
 	}
 	return err
 }
@@ -117,14 +117,14 @@ func (s *Spec) bound() error {
 	return nil
 }
 
-// lower sets a bound, or the one that holds already if that is tighter.
+// lower sets a limit, unless the current one is lower.
 func lower(which int, most uint64) error {
 	var now syscall.Rlimit
 	if err := syscall.Getrlimit(which, &now); err != nil {
 		return err
 	}
 	most = min(most, now.Max)
-	// The package syscall would put back the number of files that the parent began with.
+	// Package syscall would otherwise restore the file limit that the parent started with.
 	return syscall.Setrlimit(which, &syscall.Rlimit{Cur: most, Max: most})
 }
 
@@ -152,8 +152,8 @@ func (s *Spec) tie() error {
 	return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 }
 
-// drop gives up all capabilities for good, also those that exec would give to root: a root that
-// keeps its user reads the memory of other processes past Landlock otherwise.
+// drop gives up all capabilities for good, including those that exec would give to root: otherwise a process
+// that stays root could read the memory of other processes despite Landlock.
 func drop() error {
 	const noRoot = 1<<0 | 1<<1 // SECBIT_NOROOT and its lock
 	if err := unix.Prctl(unix.PR_SET_SECUREBITS, noRoot, 0, 0, 0); err != nil && !errors.Is(err, unix.EPERM) {

@@ -12,15 +12,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The rights of Landlock, in groups.
+// The access rights of Landlock, in groups.
 const (
 	rightsRead = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
 	rightsFile = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
 		unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
-	rightsFirst = unix.LANDLOCK_ACCESS_FS_MAKE_SYM<<1 - 1 // all of the first version
+	rightsFirst = unix.LANDLOCK_ACCESS_FS_MAKE_SYM<<1 - 1 // all rights of the first version
 )
 
-// deviceNames are what every program may read and write.
+// deviceNames are devices that every program may read and write.
 var deviceNames = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
 
 // Version returns which version of Landlock the kernel has, 0 for none.
@@ -32,7 +32,7 @@ func Version() int {
 	return int(v)
 }
 
-// handled returns the rights that a version of Landlock can withhold.
+// handled returns the access rights that a version of Landlock can restrict.
 func handled(version int) uint64 {
 	rights := uint64(rightsFirst)
 	if version >= 2 {
@@ -49,8 +49,8 @@ func handled(version int) uint64 {
 
 var errNoLandlock = errors.New("this kernel has no Landlock; set agents.isolation to auto or off, or use Linux 5.13 or later")
 
-// lock makes invisible what the spec does not name, and with a kernel that can, keeps signals and
-// abstract sockets inside.
+// lock makes paths that the spec does not name invisible and, if the kernel supports it, confines signals and
+// abstract sockets.
 func (s *Spec) lock() error {
 	if !s.Landlock {
 		return nil
@@ -103,11 +103,11 @@ func (r *ruleset) fill(s *Spec) error {
 	return nil
 }
 
-// allow gives rights to a path and all below it. A path that is not there needs none.
+// allow grants rights to a path, recursively. A missing path needs none.
 func (r *ruleset) allow(path string, rights uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EACCES) || errors.Is(err, unix.ENOTDIR) {
-		return nil // what this user cannot see needs no rule to be seen
+		return nil // what this user cannot see needs no rule
 	} else if err != nil {
 		return fmt.Errorf("open %s: %w", path, err)
 	}
@@ -128,8 +128,8 @@ func (r *ruleset) allow(path string, rights uint64) error {
 	return nil
 }
 
-// around returns paths that cover what lies below path, but not hide. Rules of Landlock only add
-// up, so that what lies beside the way to hide is named one by one.
+// around returns paths that cover what lies below path, but not hide. Landlock rules only add rights, so the
+// siblings along the path to hide are listed individually.
 func around(path, hide string) []string {
 	target, err := filepath.EvalSymlinks(path)
 	if err != nil {

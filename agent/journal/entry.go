@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Entry is one line. Its texts come from the process, and are hostile.
+// Entry is one line. Its strings come from the process and are untrusted.
 type Entry struct {
 	Time    time.Time      `json:"time"`
 	Level   string         `json:"level"` // debug, info, warning, error or critical
@@ -18,10 +18,10 @@ type Entry struct {
 	Extra   map[string]any `json:"extra,omitempty"`
 }
 
-// levelNames are the levels, least important first.
+// levelNames are the levels in ascending severity.
 var levelNames = []string{"debug", "info", "warning", "error", "critical"}
 
-// Level returns how important the level of a name is, from 0, and false for an unknown one.
+// Level returns the severity of a named level, from 0, and false for an unknown one.
 func Level(name string) (int, bool) {
 	name = strings.ToLower(name)
 	switch name {
@@ -38,8 +38,8 @@ func Level(name string) (int, bool) {
 	return 1, false
 }
 
-// Parse reads a line that a process printed: JSON as the SDK writes it, or text, whose entry has no
-// level. now is its time unless it says one.
+// Parse reads a line that a process printed: JSON as the SDK writes it, or text, whose entry has no level.
+// now is its time unless it contains one.
 func Parse(line []byte, now time.Time) Entry {
 	e := Entry{Time: now.UTC()}
 	if e.readJSON(line) {

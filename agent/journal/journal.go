@@ -1,5 +1,5 @@
-// Package journal stores the output of a process: one JSON object per line, in files bounded in size, number and rate, which can be
-// searched and followed.
+// Package journal stores the output of a process: one JSON object per line, in files with bounded size, number and rate, which can
+// be searched and followed.
 package journal
 
 import (
@@ -22,25 +22,25 @@ import (
 const (
 	Stdout = "stdout"
 	Stderr = "stderr"
-	Node   = "node" // what the node itself has to say about the process
+	Node   = "node" // the node's own remarks about the process
 )
 
 const (
 	fileName  = "agent.jsonl"
-	maxLine   = 16 << 10 // bytes of a line; more is cut off
-	lastLines = 50       // what Last remembers
+	maxLine   = 16 << 10 // bytes of a line; the rest is cut off
+	lastLines = 50       // lines that Last remembers
 )
 
 // Config bounds a journal.
 type Config struct {
 	Dir      string // its folder; it must exist
-	MaxBytes int64  // size at which a file is put aside; 0 for 10 MiB
-	Keep     int    // files that are kept beside the newest; 0 for 5
-	Lines    int    // lines a second, and ten times that at once; 0 for 500
+	MaxBytes int64  // size at which a file is rotated; 0 for 10 MiB
+	Keep     int    // files kept besides the newest; 0 for 5
+	Lines    int    // lines per second, with bursts of ten times that; 0 for 500
 	Now      func() time.Time
 }
 
-// Journal keeps the lines of one process. It is safe for concurrent use.
+// Journal stores the lines of one process. It is safe for concurrent use.
 type Journal struct {
 	cfg Config
 
@@ -48,7 +48,7 @@ type Journal struct {
 	file      *os.File
 	size      int64
 	last      []Entry // the newest, oldest first
-	allowance float64 // lines that may be written now
+	allowance float64 // lines that may be written at present
 	refilled  time.Time
 	dropped   int
 	listeners map[*listener]struct{}
@@ -56,7 +56,7 @@ type Journal struct {
 	raised    Raised
 }
 
-// Open opens the journal of a folder, and makes it first if there is none.
+// Open opens the journal of a folder, and creates it if absent.
 func Open(cfg Config) (*Journal, error) {
 	if cfg.MaxBytes == 0 {
 		cfg.MaxBytes = 10 << 20
@@ -95,7 +95,7 @@ func (j *Journal) open() error {
 		return errors.Join(fault.E("journal.Open", fault.Unavailable, j.cfg.Dir, err), file.Close())
 	}
 	j.file, j.size = file, info.Size()
-	// A line that a crash cut short must not swallow the next.
+	// A line truncated by a crash must not swallow the next one.
 	end := make([]byte, 1)
 	if n, _ := file.ReadAt(end, max(j.size-1, 0)); n == 1 && end[0] != '\n' {
 		n, err := file.WriteString("\n")
@@ -105,7 +105,7 @@ func (j *Journal) open() error {
 	return nil
 }
 
-// Close ends the journal, and everybody who follows it.
+// Close closes the journal, and ends all its followers.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -115,7 +115,7 @@ func (j *Journal) Close() error {
 	return j.file.Close()
 }
 
-// Copy keeps the lines of a stream until it ends. A line that is too long is cut off.
+// Copy records the lines of a stream until it ends. A line that is too long is truncated.
 func (j *Journal) Copy(stream string, from io.Reader) {
 	r := bufio.NewReaderSize(from, maxLine)
 	for {
@@ -132,8 +132,7 @@ func (j *Journal) Copy(stream string, from io.Reader) {
 	}
 }
 
-// Print keeps a line of the process. One that is a JSON object with a message says itself what its
-// time and level are.
+// Print records a line of the process. A JSON object with a message supplies its own time and level.
 func (j *Journal) Print(stream string, line []byte) {
 	e := Parse(line, j.cfg.Now())
 	e.Stream = stream
@@ -156,7 +155,7 @@ func (j *Journal) Print(stream string, line []byte) {
 	j.add(e)
 }
 
-// Note keeps what the node has to say. It is never dropped.
+// Note records a remark of the node. It is never dropped.
 func (j *Journal) Note(level, message string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -166,14 +165,14 @@ func (j *Journal) Note(level, message string) {
 	j.add(Entry{Time: j.cfg.Now().UTC(), Level: level, Stream: Node, Message: message})
 }
 
-// burst is how many seconds' lines may come at once.
+// burst is how many seconds' worth of lines may come at once.
 const burst = 10
 
 func (j *Journal) allowed() bool {
 	now, rate := j.cfg.Now(), float64(j.cfg.Lines)
 	j.allowance = min(j.allowance+now.Sub(j.refilled).Seconds()*rate, burst*rate)
 	j.refilled = now
-	// After a drop the process has to be quiet for a moment, or every line would alternate with a
+	// After a drop the process has to be quiet for a moment; otherwise every line would alternate with a
 	// message about dropped ones.
 	if j.allowance < 1 || (j.dropped > 0 && j.allowance < rate/2) {
 		return false
@@ -189,7 +188,7 @@ func (j *Journal) droppedEntry() Entry {
 	return e
 }
 
-// add writes an entry. If the disk refuses it, it is still there for Last and followers.
+// add writes an entry. If the disk refuses it, Last and followers still get it.
 func (j *Journal) add(e Entry) {
 	if len(j.last) == lastLines {
 		j.last = append(j.last[:0], j.last[1:]...)
@@ -200,7 +199,7 @@ func (j *Journal) add(e Entry) {
 	}
 	line, err := json.Marshal(e)
 	if err != nil {
-		return // an entry is made of texts and valid JSON
+		return // an entry of strings and valid JSON cannot fail
 	}
 	line = append(line, '\n')
 	if j.size+int64(len(line)) > j.cfg.MaxBytes && j.size > 0 {
@@ -211,14 +210,14 @@ func (j *Journal) add(e Entry) {
 	j.broken = err
 }
 
-// rotate puts the file aside. If that fails the journal goes on in the file that it has.
+// rotate renames the file. If that fails the journal continues in the same file.
 func (j *Journal) rotate() {
 	for n := j.cfg.Keep - 1; n >= 0; n-- {
-		_ = os.Rename(j.path(n), j.path(n+1)) // the first ones may not be there yet
+		_ = os.Rename(j.path(n), j.path(n+1)) // the first ones may not exist yet
 	}
 	old := j.file
 	if j.open() == nil {
-		_ = old.Close() // everything is written
+		_ = old.Close() // everything has been written
 	}
 }
 

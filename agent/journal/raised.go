@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// raisedFor is how long an exception counts after the last one.
+// raisedFor is how long exceptions count after the last one.
 const raisedFor = 10 * time.Minute
 
-// maxRaised bounds the text of an exception.
+// maxRaised bounds the length of an exception's text.
 const maxRaised = 200
 
-// Raised counts exceptions that a process logged, until none came for ten minutes.
+// Raised counts exceptions that a process logged, until ten minutes pass without one.
 type Raised struct {
 	Count       int
 	First, Last time.Time
-	Text        string // the last line of the newest; hostile
+	Text        string // the last line of the newest; untrusted
 }
 
-// Raised returns the exceptions of the last time; the zero Raised if there were none.
+// Raised returns the recent exceptions; the zero Raised if there were none.
 func (j *Journal) Raised() Raised {
 	j.mu.Lock()
 	defer j.mu.Unlock()

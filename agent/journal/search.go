@@ -15,10 +15,10 @@ import (
 
 // Filter selects entries. The zero Filter selects all.
 type Filter struct {
-	Level string    // least important level; "" for all
-	Text  string    // in the message, the logger or the extra fields, without regard to case
+	Level string    // minimum level; "" for all
+	Text  string    // in the message, the logger or the extra fields, case-insensitively
 	Since time.Time // zero for all
-	Limit int       // the newest that many; 0 for 200
+	Limit int       // at most this many, the newest; 0 for 200
 }
 
 func (f *Filter) selects(e *Entry) bool {
@@ -49,7 +49,7 @@ func (j *Journal) Search(f Filter) ([]Entry, error) {
 	files, err := j.files()
 	defer func() {
 		for _, file := range files {
-			_ = file.Close() // only read
+			_ = file.Close() // it was only read
 		}
 	}()
 	if err != nil {
@@ -69,7 +69,7 @@ func (j *Journal) Search(f Filter) ([]Entry, error) {
 	return found, nil
 }
 
-// files opens what is kept, newest first. They stay readable when they are put aside meanwhile.
+// files opens the stored files, newest first. They stay readable if they are rotated meanwhile.
 func (j *Journal) files() ([]*os.File, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -94,7 +94,7 @@ func scan(file *os.File, f *Filter, limit int) ([]Entry, error) {
 	for lines.Scan() {
 		var e Entry
 		if json.Unmarshal(lines.Bytes(), &e) != nil || !f.selects(&e) {
-			continue // a crash may have cut a line short
+			continue // a crash may have truncated a line
 		}
 		found = append(found, e)
 		if len(found) >= 2*limit {
@@ -104,16 +104,16 @@ func scan(file *os.File, f *Filter, limit int) ([]Entry, error) {
 	return found[max(len(found)-limit, 0):], lines.Err()
 }
 
-// waiting is how many entries may wait for who follows.
+// waiting is how many entries may be pending for a follower.
 const waiting = 1024
 
-// listener follows the journal.
+// listener is a follower of the journal.
 type listener struct {
 	entries chan Entry
 	lost    int
 }
 
-// offer hands an entry over if there is room. The journal's lock is held.
+// offer passes an entry on if there is room. The caller holds the journal's lock.
 func (l *listener) offer(e Entry) {
 	if l.lost > 0 {
 		note := Entry{Time: e.Time, Level: "warning", Stream: Node, Message: plural.Were(l.lost, "line") + " left out here, since more came than were read"}
@@ -137,8 +137,8 @@ func (j *Journal) leave(l *listener) {
 	}
 }
 
-// Follow calls emit with what is there already, as Search, and with each further entry that the
-// filter selects, until ctx or the journal ends, which is no error, or emit returns an error.
+// Follow calls emit with the existing entries that the filter selects, as Search does, and then with each new
+// one. It returns nil when ctx or the journal ends, and the error of emit if that fails.
 func (j *Journal) Follow(ctx context.Context, f Filter, emit func(Entry) error) error {
 	l := &listener{entries: make(chan Entry, waiting)}
 	j.mu.Lock()
@@ -158,7 +158,7 @@ func (j *Journal) Follow(ctx context.Context, f Filter, emit func(Entry) error) 
 			return err
 		}
 	}
-	// What was printed between the two stands in both.
+	// Lines printed between the two calls are in both.
 	seen := len(before)
 	for {
 		select {

@@ -1,4 +1,4 @@
-// Package launch starts the processes of agents, records their output, and ends all that they leave behind.
+// Package launch starts the processes of agents, records their output, and ends all processes that they leave behind.
 package launch
 
 import (
@@ -22,18 +22,18 @@ import (
 	"voltbus/fault"
 )
 
-// Process is a process that runs, with what it prints.
+// Process is a running process and its output.
 type Process struct {
 	cmd     *exec.Cmd
 	UID     int            // the user whose processes end with it; 0 for none
 	Orphan  process.Orphan // to find it after a crash of the node
 	Began   time.Time
-	readers []*os.File // of what it prints, and of why it could not become the program
+	readers []*os.File // of its output, and of the reason why it could not become the program
 	copies  sync.WaitGroup
-	Done    chan Exit // gets the end, once
+	Done    chan Exit // receives the exit, once
 
 	mu     sync.Mutex
-	reaped bool // its number may belong to another process
+	reaped bool // its pid may belong to another process
 }
 
 // Exit is how a process ended, in the kernel's words.
@@ -43,13 +43,13 @@ type Exit struct {
 	Status string
 }
 
-// Launcher starts all processes from one thread that lives as long as they: the kernel ends them
-// when the thread that started them ends.
+// Launcher starts all processes from one thread that lives as long as they do: the kernel ends them when the
+// thread that started them ends.
 type Launcher struct {
 	orders chan order
 }
 
-// New returns a launcher; Run it before Begin.
+// New returns a launcher; Run must be running before Begin.
 func New() *Launcher { return &Launcher{orders: make(chan order)} }
 
 type order struct {
@@ -57,9 +57,9 @@ type order struct {
 	reply chan error
 }
 
-// Run starts processes until ctx ends. When it returns the processes that are left are killed.
+// Run starts processes until ctx ends. When it returns the remaining processes are killed.
 func (l *Launcher) Run(ctx context.Context) {
-	runtime.LockOSThread() // and never unlock: the thread ends with the goroutine
+	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 	for {
 		select {
 		case <-ctx.Done():
@@ -80,7 +80,7 @@ func (l *Launcher) start(ctx context.Context, cmd *exec.Cmd) error {
 	}
 }
 
-// Command makes the command that becomes the program of a spec.
+// Command returns the command that becomes the program of a spec.
 func Command(through []string, spec *jail.Spec, env []string) (*exec.Cmd, error) {
 	text, err := json.Marshal(spec)
 	if err != nil {
@@ -92,11 +92,11 @@ func Command(through []string, spec *jail.Spec, env []string) (*exec.Cmd, error)
 	return cmd, nil
 }
 
-// Complaint is the number that the first of the extra files of a command has in its process.
+// Complaint is the file descriptor of a command's first extra file in its process.
 const Complaint = 3
 
-// Begin starts the process and keeps what it prints. It returns when the process has become the program of its spec, whose
-// complaint is the file of that name.
+// Begin starts the process and records its output. It returns when the process has become the program of its spec; the
+// spec's Complaint is the descriptor above.
 func Begin(ctx context.Context, l *Launcher, cmd *exec.Cmd, j *journal.Journal) (*Process, error) {
 	p := &Process{cmd: cmd, Done: make(chan Exit, 1), Began: time.Now()}
 	var writers []*os.File
@@ -121,7 +121,7 @@ func Begin(ctx context.Context, l *Launcher, cmd *exec.Cmd, j *journal.Journal) 
 		p.copies.Go(func() { j.Copy(name, p.readers[i]) })
 	}
 	for _, w := range writers {
-		_ = w.Close() // the process has its own
+		_ = w.Close() // the process has its own copy
 	}
 	p.Orphan = process.Orphan{PID: cmd.Process.Pid, Boot: process.Boot()}
 	if seen, err := process.Read(cmd.Process.Pid); err == nil {
@@ -133,17 +133,17 @@ func Begin(ctx context.Context, l *Launcher, cmd *exec.Cmd, j *journal.Journal) 
 	return p, nil
 }
 
-// patience is how long a process may take to become its program before it counts as started all the same.
+// patience is how long a process may take to become its program before it counts as started anyway.
 const patience = 30 * time.Second
 
-// become waits until the process has become its program. If it says that it cannot, it is gone when become returns why.
+// become waits until the process has become its program. If the process reports that it cannot, it has ended when become returns the reason.
 func (p *Process) become() error {
 	last := len(p.readers) - 1
 	r := p.readers[last]
 	defer r.Close()
 	p.readers = p.readers[:last]
-	_ = r.SetReadDeadline(time.Now().Add(patience)) // a pipe knows deadlines
-	words, _ := io.ReadAll(io.LimitReader(r, 4096)) // nothing was said in time is as good as nothing
+	_ = r.SetReadDeadline(time.Now().Add(patience)) // pipes support deadlines
+	words, _ := io.ReadAll(io.LimitReader(r, 4096)) // no message in time counts as none
 	if len(words) == 0 {
 		return nil
 	}
@@ -154,17 +154,17 @@ func (p *Process) become() error {
 
 func (p *Process) close(files []*os.File) {
 	for _, f := range append(files, p.readers...) {
-		_ = f.Close() // nothing was written
+		_ = f.Close() // it was only read
 	}
 }
 
-// Drain is how long to wait for the last output of a process while another process holds its streams open.
+// Drain is how long to wait for the last output of an ended process while another process holds its streams open.
 const Drain = time.Second
 
-// Wait waits for the end of the process, and ends all that it leaves behind.
+// Wait waits for the end of the process, and ends all processes that it leaves behind.
 func (p *Process) Wait() {
 	pid := p.cmd.Process.Pid
-	// Until it is waited for, its number belongs to it, and so does that of its group.
+	// Until it has been waited for, its pid and its process group id belong to it.
 	for {
 		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
 		if !errors.Is(err, unix.EINTR) {
@@ -180,7 +180,7 @@ func (p *Process) Wait() {
 		process.EndUser(p.UID)
 	}
 	for _, r := range p.readers {
-		_ = r.SetReadDeadline(time.Now().Add(Drain)) // a pipe knows deadlines
+		_ = r.SetReadDeadline(time.Now().Add(Drain)) // pipes support deadlines
 	}
 	p.copies.Wait()
 	p.close(nil)
@@ -198,14 +198,14 @@ func exitOf(state *os.ProcessState, err error) Exit {
 	return e
 }
 
-// Kill ends the process and its group.
+// Kill kills the process and its group.
 func (p *Process) Kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.reaped {
-		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // gone is as good
+		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // it may have ended
 	}
 }
 
-// Terminate asks the process to end.
-func (p *Process) Terminate() { _ = p.cmd.Process.Signal(syscall.SIGTERM) } // gone is as good
+// Terminate requests the process to end.
+func (p *Process) Terminate() { _ = p.cmd.Process.Signal(syscall.SIGTERM) } // it may have ended

@@ -9,7 +9,7 @@ import (
 // Agents is the folder of all agents, in the data directory.
 const Agents = "agents"
 
-// The names in an agent's folder.
+// File names in an agent's folder.
 const (
 	Record   = "agent.json"
 	Program  = "program.json" // in a version's folder

@@ -1,4 +1,4 @@
-// Package process inspects the processes of this machine, and ends exactly those that are meant: identified by process id and start time,
+// Package process inspects the processes of this machine, and ends exactly the intended ones: identified by process id and start time,
 // never by name.
 package process
 
@@ -16,20 +16,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Process is a process as the kernel shows it.
+// Process is a process as reported by the kernel.
 type Process struct {
 	PID     int
 	Group   int
-	Started uint64        // ticks since the machine started; with PID it names one process
-	CPU     time.Duration // processor time that it used
+	Started uint64        // ticks since the machine booted; with PID it identifies one process
+	CPU     time.Duration // processor time used
 	Memory  int64         // bytes resident
-	Zombie  bool          // it has ended, and only waits for its parent to look
+	Zombie  bool          // it has ended, and its parent has not waited for it yet
 }
 
-// tick is the kernel's unit of processor time, which is the same on all architectures.
+// tick is the kernel's unit of processor time, the same on all architectures.
 const tick = 10 * time.Millisecond
 
-// Read returns a process; os.ErrNotExist if there is none.
+// Read returns a process; os.ErrNotExist if it does not exist.
 func Read(pid int) (Process, error) {
 	b, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if errors.Is(err, syscall.ESRCH) {
@@ -41,8 +41,8 @@ func Read(pid int) (Process, error) {
 	return parse(pid, b)
 }
 
-// parse reads the line that proc(5) describes. The name in it may hold anything, so what follows
-// the last parenthesis counts.
+// parse reads the line that proc(5) describes. The name in it may contain anything, so only the part after
+// the last parenthesis is parsed.
 func parse(pid int, line []byte) (Process, error) {
 	p := Process{PID: pid}
 	fields := bytes.Fields(line[bytes.LastIndexByte(line, ')')+1:])
@@ -67,7 +67,7 @@ func parse(pid int, line []byte) (Process, error) {
 	return p, err
 }
 
-// List returns all processes that can be seen.
+// List returns all visible processes.
 func List() ([]Process, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {
@@ -105,7 +105,7 @@ func Users() (map[int]bool, error) {
 	return users, nil
 }
 
-// Boot names the time since the machine started; a number of a process means nothing in another.
+// Boot identifies the current boot of the machine; a pid means nothing in another one.
 func Boot() string {
 	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -140,18 +140,18 @@ func marked(pid int, variable string) bool {
 	return false
 }
 
-// Orphan names a process that a node started which is gone.
+// Orphan names a process whose node has ended.
 type Orphan struct {
 	PID     int    `json:"pid"`
 	Started uint64 `json:"started"`
 	Boot    string `json:"boot"`
-	// Mark is the environment variable, as NAME=value, that shows a member of its group when the
-	// process itself is gone.
+	// Mark is the environment variable, as NAME=value, that identifies members of its group when the process
+	// itself has ended.
 	Mark string `json:"mark"`
 }
 
-// End kills the orphan and what is left of its group, and returns how many there were. One that
-// has ended, or whose number another process has now, is left alone.
+// End kills the orphan and the rest of its group, and returns the number of processes killed. One that has
+// ended, or whose pid now belongs to another process, is left alone.
 func (o Orphan) End() (int, error) {
 	if o.PID <= 1 || o.Boot == "" || o.Boot != Boot() {
 		return 0, nil
@@ -179,7 +179,7 @@ func (o Orphan) End() (int, error) {
 	return ended, errors.Join(errs...)
 }
 
-// kill ends exactly this process, and waits until it is gone.
+// kill kills exactly this process, and waits until it has ended.
 func (p Process) kill() error {
 	fd, err := unix.PidfdOpen(p.PID, 0)
 	if errors.Is(err, unix.ESRCH) {
@@ -188,7 +188,7 @@ func (p Process) kill() error {
 		return fmt.Errorf("end process %d: %w", p.PID, err)
 	}
 	defer unix.Close(fd)
-	// The descriptor refers to one process, so that exactly this process is inspected.
+	// The descriptor refers to one process, so exactly this process is inspected.
 	if now, err := Read(p.PID); err != nil || now.Started != p.Started {
 		return os.ErrNotExist
 	}
@@ -202,14 +202,14 @@ func (p Process) kill() error {
 	return nil
 }
 
-// EndUser kills all processes of a user that no person has. It is for those that left their group.
+// EndUser kills all processes of a user that belongs to no person. It is for those that left their group.
 func EndUser(uid int) {
 	if uid <= 0 {
 		return
 	}
 	list, err := List()
 	if err != nil {
-		return // nothing can be seen, so nothing can be ended
+		return // no processes are visible, so none can be ended
 	}
 	for _, p := range list {
 		if !p.Zombie && Owner(p.PID) == uid {

@@ -11,32 +11,32 @@ import (
 	"voltbus/fault"
 )
 
-// Bounds of uploads that are not installed yet, each of which takes up to Max of the disk.
+// Bounds of uploads not installed yet, each of which takes up to Max of disk space.
 const (
 	maxUploads  = 16
-	eachUploads = 4 // of one person
+	eachUploads = 4 // per person
 )
 
 var errUploads = fmt.Errorf("too many installations are under way: up to %d of one person, and %d of all; send this one again when another has ended",
 	eachUploads, maxUploads)
 
-// Uploads counts what is being uploaded and installed. It is safe for concurrent use.
+// Uploads counts the uploads and installations in progress. It is safe for concurrent use.
 type Uploads struct {
 	dir string // where they are unpacked, in folders that begin with Prefix
 
 	mu  sync.Mutex
 	all int
-	of  map[string]int // by who sends it
+	of  map[string]int // by sender
 }
 
-// Prefix is how the names of folders of uploads begin.
+// Prefix is the prefix of the folders of uploads.
 const Prefix = ".upload-"
 
-// New returns uploads into a folder.
+// New returns Uploads into a folder.
 func New(dir string) *Uploads { return &Uploads{dir: dir, of: make(map[string]int)} }
 
 // Receive reads an upload to its end, and counts it until discard is called; fault.Unavailable if there are too many.
-// Nothing is locked meanwhile: its sender decides how long that takes.
+// It holds no lock: the sender decides how long it takes.
 func (u *Uploads) Receive(from io.Reader, who string) (up Received, discard func() error, err error) {
 	end, err := u.begin(who)
 	if err != nil {
@@ -82,18 +82,18 @@ func (u *Uploads) end(who string) {
 	}
 }
 
-// Received is an upload that was unpacked into a folder of its own.
+// Received is an upload unpacked into its own folder.
 type Received struct {
 	dir    string
 	source string // the file to install, relative to dir
 }
 
-// MoveTo moves what was received into the folder of a version, and returns the file to install.
+// MoveTo moves the upload into the folder of a version, and returns the file to install.
 func (up *Received) MoveTo(dir string) (source string, err error) {
 	for _, name := range []string{SourceDir, WheelsDir} {
 		err := os.Rename(filepath.Join(up.dir, name), filepath.Join(dir, name))
 		if name == WheelsDir && errors.Is(err, os.ErrNotExist) {
-			continue // it brings nothing that it needs
+			continue // it has no dependencies
 		}
 		if err != nil {
 			return "", fault.E("agent.Install", fault.Unavailable, dir, err)

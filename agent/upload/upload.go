@@ -16,13 +16,13 @@ import (
 	"voltbus/fault"
 )
 
-// Max is the most bytes of what is installed.
+// Max is the maximum size of an upload in bytes.
 const Max = 256 << 20
 
 // The folders of an upload.
 const (
 	SourceDir = "source" // holds the one file to install
-	WheelsDir = "wheels" // holds what it needs, for a node without a registry
+	WheelsDir = "wheels" // holds its dependencies, for a node without access to a registry
 )
 
 var fileForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+!-]*$`)
@@ -65,7 +65,7 @@ func unpack(from io.Reader, dir string) (string, error) {
 	return source, nil
 }
 
-// member checks a file of an upload; left is how many bytes it may still have.
+// member checks a file of an upload; left is how many more bytes are allowed.
 func member(h *tar.Header, left *int64) (folder, name string, err error) {
 	folder, name = path.Split(h.Name)
 	folder = strings.TrimSuffix(folder, "/")

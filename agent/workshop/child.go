@@ -20,17 +20,17 @@ import (
 type Child struct {
 	Args []string
 	Dir  string
-	Env  []string          // more than that of this process
-	Line func(line []byte) // is given each line that it prints, one at a time; must not keep it
-	// Grace is how long it may take to end when it is asked to, before it is killed.
+	Env  []string          // in addition to that of this process
+	Line func(line []byte) // is called with each line that it prints, one at a time; must not retain it
+	// Grace is how long it may take to end on request, before it is killed.
 	Grace time.Duration
 }
 
-// maxLine is how much of a line is kept; the rest comes as further lines.
+// maxLine is how much of a line is passed on at once; the rest follows as further lines.
 const maxLine = 64 << 10
 
-// Run runs the process until it ends by itself, which is an error unless its exit code is 0, or
-// ctx ends: then it is asked to end. All that it started ends with it.
+// Run runs the process until it ends by itself, which is an error unless its exit code is 0, or ctx ends:
+// then it is requested to end. All processes that it started end with it.
 func (c *Child) Run(ctx context.Context) error {
 	// The kernel asks the child to end when the thread that started it ends.
 	runtime.LockOSThread()
@@ -53,12 +53,12 @@ func (c *Child) Run(ctx context.Context) error {
 		return fault.E("workshop.Run", fault.Unavailable, c.Args[0], err)
 	}
 	err := cmd.Wait()
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it left; usually nothing
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the processes it left; usually none
 	if ctx.Err() != nil || err == nil {
 		return nil
 	}
 	if errors.Is(err, exec.ErrWaitDelay) {
-		return nil // it ended, and something that it started held its output open
+		return nil // it ended, but a process that it started kept its output open
 	}
 	return fault.E("workshop.Run", fault.Rejected, "the agent", err)
 }

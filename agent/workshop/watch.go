@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// Sources are the files of a project, with their sizes and times.
+// Sources are the files of a project, with sizes and modification times.
 type Sources map[string]string
 
-// leftOutNames are folders that hold no sources.
+// leftOutNames are folders without sources.
 var leftOutNames = []string{".git", ".venv", "venv", "__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache", "node_modules", "build", "dist"}
 
 // Look returns the sources of the project: Python files, pyproject.toml and data files beside them.
-// What cannot be read is as if it were not there.
+// Unreadable files count as absent.
 func (p *Project) Look() Sources {
 	found := Sources{}
-	_ = filepath.WalkDir(p.Dir, func(name string, d fs.DirEntry, err error) error { // it returns no error
+	_ = filepath.WalkDir(p.Dir, func(name string, d fs.DirEntry, err error) error { // the function never returns one
 		switch {
 		case err != nil:
 			return nil //nolint:nilerr // a file that went away, which is a change
@@ -38,8 +38,8 @@ func (p *Project) Look() Sources {
 	return found
 }
 
-// AwaitChange returns when the sources are no longer what they were, and have been at rest for one
-// more look, or when ctx ends.
+// AwaitChange returns when the sources have changed and then been stable for one further look, or when ctx
+// ends.
 func (p *Project) AwaitChange(ctx context.Context, before Sources, every time.Duration) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

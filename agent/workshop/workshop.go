@@ -1,4 +1,4 @@
-// Package workshop runs an agent from its sources in the foreground, for development. Nothing isolates it: it is the developer's own
+// Package workshop runs an agent from its sources in the foreground, for development. It is not isolated: it is the developer's own
 // program.
 package workshop
 
@@ -18,25 +18,24 @@ import (
 	"voltbus/fault"
 )
 
-// Project is the folder of an agent that is being written.
+// Project is the folder of an agent under development.
 type Project struct {
-	Dir    string // with pyproject.toml
-	Python string // an interpreter to use as it is, SDK and all; "" for an environment of the project's own
-	Wheels string // a folder with wheels, for a machine without a registry; "" for none
+	Dir    string // contains pyproject.toml
+	Python string // an interpreter to use as it is, including its SDK; "" for the project's own environment
+	Wheels string // a folder with wheels, for a machine without access to a registry; "" for none
 	SDK    func() (name string, wheel []byte, err error)
-	Log    func(text string) // is told of what takes long
+	Log    func(text string) // is called before lengthy steps
 }
 
 const (
 	venvDir   = ".venv"
-	stampFile = "voltbus.stamp" // says what the environment was made from
+	stampFile = "voltbus.stamp" // records what the environment was built from
 )
 
 var errNoProject = errors.New("has no pyproject.toml; name the folder of a Python project, or begin with voltbus agent new")
 
-// Prepare returns the interpreter that the agent runs with, an absolute path. It makes the
-// environment in .venv, and brings it up to date when pyproject.toml or the SDK have changed. The
-// project's sources are used where they are.
+// Prepare returns the interpreter that the agent runs with, an absolute path. It creates the environment in
+// .venv, and updates it when pyproject.toml or the SDK has changed. The project's sources are used in place.
 func (p *Project) Prepare(ctx context.Context) (string, error) {
 	const op = "workshop.Prepare"
 	project, err := os.ReadFile(filepath.Join(p.Dir, "pyproject.toml"))
@@ -75,7 +74,7 @@ func (p *Project) Prepare(ctx context.Context) (string, error) {
 	return interpreter, nil
 }
 
-// install makes the environment if there is none, and installs SDK and project into it.
+// install creates the environment if absent, and installs the SDK and the project into it.
 func (p *Project) install(ctx context.Context, venv, name string, wheel []byte) error {
 	const op = "workshop.install"
 	tmp, err := os.MkdirTemp("", "voltbus-sdk-*")

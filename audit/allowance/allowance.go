@@ -3,17 +3,17 @@ package allowance
 
 import "time"
 
-// What an actor may have written without a pause, and for how long it adds up.
+// How many entries an actor may cause without a pause, and how far the allowance accumulates.
 const (
 	Entries    = 200 // at once
 	Bytes      = 256 << 10
-	entryEvery = time.Second // one more entry
-	bytesEvery = 1 << 10     // bytes more each entryEvery
+	entryEvery = time.Second // one more entry per interval
+	bytesEvery = 1 << 10     // further bytes per entryEvery
 
-	maxActors = 4096 // actors with an allowance that is not full
+	maxActors = 4096 // actors whose allowance is not full
 )
 
-// used is what of an actor's burst is used. It refills as time passes.
+// used is the used part of an actor's burst. It shrinks as time passes.
 type used struct {
 	entries, bytes float64
 	at             time.Time
@@ -26,17 +26,17 @@ func (a *used) rested(now time.Time) bool {
 }
 
 func (a *used) refill(now time.Time) {
-	passed := max(0, now.Sub(a.at).Seconds()/entryEvery.Seconds()) // less than none: the clock was put back
+	passed := max(0, now.Sub(a.at).Seconds()/entryEvery.Seconds()) // negative if the clock was set back
 	a.entries = max(0, a.entries-passed)
 	a.bytes = max(0, a.bytes-passed*bytesEvery)
 	a.at = now
 }
 
-// Actors is what actors have used of theirs.
+// Actors holds what each actor has used of its allowance.
 type Actors map[string]*used
 
-// Allow reports whether an actor may have an entry of about so many bytes written, and counts it if so.
-// Where too many actors are at it none of the new ones is.
+// Allow reports whether an actor may cause an entry of about so many bytes, and counts it if so. If too many
+// actors are active, new ones may not.
 func (all Actors) Allow(actor string, size int, now time.Time) bool {
 	a := all[actor]
 	if a == nil {
@@ -55,7 +55,7 @@ func (all Actors) Allow(actor string, size int, now time.Time) bool {
 	return true
 }
 
-// Rest forgets the allowances that are full.
+// Rest drops the allowances that are full.
 func (all Actors) Rest(now time.Time) {
 	for actor, a := range all {
 		if a.rested(now) {

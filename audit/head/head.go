@@ -1,5 +1,6 @@
-// Package head records where audit logs end: this node's own, which the catalogue keeps beside the log, and those of its children, which
-// each child signs and gets back from its parent. So a log that was deleted, cut or exchanged shows although its own files fit together.
+// Package head records where audit logs end: this node's own, which the catalogue keeps in addition to the log, and those of its
+// children, which each child signs and gets back from its parent. This reveals a log that was deleted, truncated or exchanged although
+// its own files are consistent.
 package head
 
 import (
@@ -15,37 +16,37 @@ import (
 	"voltbus/catalog"
 )
 
-// Catalog keeps the ends of audit logs. Package catalog has it.
+// Catalog keeps the ends of audit logs. Package catalog implements it.
 type Catalog interface {
 	AuditHeads(ctx context.Context) ([]catalog.AuditHead, error)
 	KeepAuditHeads(ctx context.Context, list []catalog.AuditHead) error
 }
 
-// Options are what Heads need. All must be there.
+// Options are what Heads need. All are required.
 type Options struct {
 	Audit   *audit.Log
 	Catalog Catalog
-	// Origin is the mark of the data directory; "" where no node ran before.
+	// Origin is the origin of the data directory; "" if no node has run in it.
 	Origin string
-	// ReadOnly keeps nothing: the node was opened to look at its data.
+	// ReadOnly stores nothing: the node was opened only to inspect its data.
 	ReadOnly bool
-	// Sign signs with the node's key. Its signatures are the same each time.
+	// Sign signs with the node's key. Its signatures are deterministic.
 	Sign func(data []byte) ([]byte, error)
-	// Joined returns when a child joined; false for one that is not known.
+	// Joined returns when a child joined; false for an unknown one.
 	Joined func(child string) (time.Time, bool)
-	// Report writes into the audit log what was found; subject is "" for this node.
+	// Report records a finding in the audit log; subject is "" for this node.
 	Report func(ctx context.Context, action, subject string, err error)
 	Log    *slog.Logger
 }
 
-// Heads are the ends of audit logs. They are safe for concurrent use.
+// Heads keeps the ends of audit logs. It is safe for concurrent use.
 type Heads struct {
 	opts Options
 
 	mu    sync.Mutex
 	known map[string]catalog.AuditHead // by child, "" for this node
-	dirty map[string]bool              // since the catalogue was told
-	back  map[string]string            // children whose log ends before where it did, with the sentence that says so
+	dirty map[string]bool              // changed since the catalogue was updated
+	back  map[string]string            // children whose log has gone back, with the sentence about it
 }
 
 // every is the interval at which the catalogue is updated.
@@ -56,7 +57,7 @@ const (
 	atParent    = "the parent"
 )
 
-// Open compares the audit log with what the catalogue knows of it.
+// Open compares the audit log with what the catalogue knows about it.
 func Open(ctx context.Context, o Options) (*Heads, error) {
 	h := &Heads{opts: o, known: map[string]catalog.AuditHead{}, dirty: map[string]bool{}, back: map[string]string{}}
 	list, err := o.Catalog.AuditHeads(ctx)
@@ -98,7 +99,7 @@ func (h *Heads) Run(ctx context.Context) error {
 	}
 }
 
-// Keep writes what changed to the catalogue.
+// Keep writes changes to the catalogue.
 func (h *Heads) Keep(ctx context.Context) error {
 	if h.opts.ReadOnly {
 		return nil
@@ -118,7 +119,7 @@ func (h *Heads) Keep(ctx context.Context) error {
 	return err
 }
 
-// changed returns what has not been written to the catalogue yet.
+// changed returns what has not yet been written to the catalogue.
 func (h *Heads) changed() []catalog.AuditHead {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -134,7 +135,7 @@ func (h *Heads) changed() []catalog.AuditHead {
 	return list
 }
 
-// Trouble says what of the audit log is damaged, why it cannot be written, or whose log ends before where it did; nil for nothing.
+// Trouble returns what is damaged in the audit log, why it cannot be written, or whose log has gone back; nil if nothing is wrong.
 func (h *Heads) Trouble() error {
 	s := h.opts.Audit.Status()
 	switch {
@@ -151,8 +152,8 @@ func (h *Heads) Trouble() error {
 	return nil
 }
 
-// FromParent compares the audit log with what the parent says that this node reported. What this node did not sign
-// says nothing: a parent cannot invent it.
+// FromParent compares the audit log with what, according to the parent, this node reported. Anything without this
+// node's signature is ignored: a parent cannot invent it.
 func (h *Heads) FromParent(ctx context.Context, text string) {
 	end, sig, err := split(text)
 	if err != nil || !h.signed(end, sig) {
@@ -165,11 +166,11 @@ func (h *Heads) FromParent(ctx context.Context, text string) {
 	}
 	if damage != "" {
 		h.opts.Log.WarnContext(ctx, "audit log is not the one that the parent knows", slog.String("damage", damage))
-		h.opts.Report(ctx, "audit.compared", "", errors.New(damage)) // begins the new segment now
+		h.opts.Report(ctx, "audit.compared", "", errors.New(damage)) // begins the new segment at once
 	}
 }
 
-// OfChild returns what a child reported of its audit log before, "" if nothing is known.
+// OfChild returns what a child last reported about its audit log, "" if unknown.
 func (h *Heads) OfChild(child string) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -180,8 +181,8 @@ func (h *Heads) OfChild(child string) string {
 	return kept.Head
 }
 
-// Receive notes where a child says that its audit log ends. One that went back is reported, and what was known of it
-// stays until the child has caught up.
+// Receive records where a child's audit log ends, as the child reports it. A log that went back is reported, and the
+// earlier record stays until the child has caught up.
 func (h *Heads) Receive(ctx context.Context, child, before, text string) {
 	end, _, err := split(text)
 	if err != nil || text == before {

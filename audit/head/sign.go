@@ -9,7 +9,7 @@ import (
 	"voltbus/audit"
 )
 
-// Own is what this node reports to its parent about the end of its audit log: the head, and the node's signature. "" without one.
+// Own is what this node reports to its parent about the end of its audit log: the head, and the node's signature. "" without a log.
 func (h *Heads) Own() string {
 	end := h.opts.Audit.Status().Head
 	if end.Seq == 0 {
@@ -22,7 +22,7 @@ func (h *Heads) Own() string {
 	return end.String() + ":" + base64.RawURLEncoding.EncodeToString(sig)
 }
 
-// message is what a node signs of a head.
+// message returns the bytes of a head that a node signs.
 func message(end audit.Head) []byte { return []byte("voltbus audit head " + end.String()) }
 
 // signed reports whether this node signed the head.
@@ -33,7 +33,7 @@ func (h *Heads) signed(end audit.Head, sig []byte) bool {
 
 var errHead = errors.New("is not where an audit log ended, with a signature")
 
-// split reads what Own wrote.
+// split parses the output of Own.
 func split(text string) (end audit.Head, sig []byte, err error) {
 	at := strings.LastIndexByte(text, ':')
 	if at < 0 {

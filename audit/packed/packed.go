@@ -15,13 +15,13 @@ import (
 	"path/filepath"
 )
 
-// Unfinished is how the names of files begin that are being written.
+// Unfinished is the prefix of files being written.
 const Unfinished = "unfinished-"
 
 // Sum is the SHA-256 of a file.
 type Sum = [sha256.Size]byte
 
-// Writer writes a file. It is used by one goroutine at a time; Finish or Abandon it.
+// Writer writes a file. One goroutine at a time may use it; call Finish or Abandon.
 type Writer struct {
 	file   *os.File
 	sum    hash.Hash
@@ -29,7 +29,7 @@ type Writer struct {
 	encode *json.Encoder
 }
 
-// Create begins a file in a folder, which is made if absent, with its first line.
+// Create begins a file in a folder, which is created if absent, with its first line.
 func Create(dir string, first any) (*Writer, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func Create(dir string, first any) (*Writer, error) {
 	w := &Writer{file: file, sum: sha256.New()}
 	w.packed = gzip.NewWriter(io.MultiWriter(file, w.sum))
 	w.encode = json.NewEncoder(w.packed)
-	w.encode.SetEscapeHTML(false) // texts stay as they are
+	w.encode.SetEscapeHTML(false) // strings stay as they are
 	if err := w.encode.Encode(first); err != nil {
 		return nil, errors.Join(err, w.Abandon())
 	}
@@ -51,7 +51,7 @@ func Create(dir string, first any) (*Writer, error) {
 // Add writes a line.
 func (w *Writer) Add(line any) error { return w.encode.Encode(line) }
 
-// Finish makes the file durable under its name in the folder, and returns its sum and its size in bytes.
+// Finish puts the file on disk under its name in the folder, and returns its sum and its size in bytes.
 func (w *Writer) Finish(name string) (sum Sum, size int64, err error) {
 	err = errors.Join(w.packed.Close(), w.file.Sync())
 	info, statErr := w.file.Stat()
@@ -67,7 +67,7 @@ func (w *Writer) Finish(name string) (sum Sum, size int64, err error) {
 	return sum, info.Size(), err
 }
 
-// Abandon removes what was written.
+// Abandon removes the unfinished file.
 func (w *Writer) Abandon() error {
 	return errors.Join(w.file.Close(), os.Remove(w.file.Name()))
 }
@@ -80,8 +80,8 @@ func syncFolder(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// Read hands over the lines of a file behind the first one, which it gives to begin, and returns the sum of the
-// file, also of one that cannot be read to its end. It stops when a function fails.
+// Read passes on the lines of a file after the first one, which it passes to begin, and returns the sum of the
+// file, even of one that cannot be read to its end. It stops when a function fails.
 func Read[T any](ctx context.Context, file string, begin func(decode *json.Decoder) error, emit func(*T) error) (sum Sum, err error) {
 	f, err := os.Open(file)
 	if err != nil {

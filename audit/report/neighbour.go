@@ -19,8 +19,8 @@ import (
 	"voltbus/wire"
 )
 
-// RemoteRequest reports a request that went through this node. declared is the operation that it asks for; nil for
-// none. What people ask here is reported as their operation.
+// RemoteRequest reports a request that passed through this node. declared is the requested operation; nil for
+// none. Requests of this node's users are reported by their operation.
 func (r *Reporter) RemoteRequest(e *tree.Event, declared *operation.Declared) {
 	q := e.Request
 	if e.From == "" && !strings.HasPrefix(q.Caller, "agent:") {
@@ -31,7 +31,7 @@ func (r *Reporter) RemoteRequest(e *tree.Event, declared *operation.Declared) {
 		if declared.Watched == "" || !e.Passed {
 			return
 		}
-		offer = r.opts.Audit.Gather // who follows a log asks each second
+		offer = r.opts.Audit.Gather // a follower of a log asks every second
 	}
 	entry := audit.Entry{Actor: q.Caller, Action: "node.call", Subject: q.Call(), Outcome: outcome(e.Err)}
 	if e.From != "" {
@@ -45,7 +45,7 @@ func (r *Reporter) RemoteRequest(e *tree.Event, declared *operation.Declared) {
 			entry.Action = "node.forged"
 		}
 	}
-	entry.Detail, _ = json.Marshal(struct { // texts
+	entry.Detail, _ = json.Marshal(struct { // strings cannot fail
 		Caller  string   `json:"caller"`
 		Path    []string `json:"path,omitempty"`
 		By      string   `json:"by,omitempty"` // the neighbour
@@ -54,7 +54,7 @@ func (r *Reporter) RemoteRequest(e *tree.Event, declared *operation.Declared) {
 	offer(entry)
 }
 
-// RefusedNode reports that a node of a child is not let into the tree.
+// RefusedNode reports a node of a child that is not admitted to the tree.
 func (r *Reporter) RefusedNode(child string, refused lineage.Refused) {
 	r.opts.Audit.Gather(audit.Entry{Actor: "child:" + child, Action: "node.refused", Subject: refused.Name, Outcome: refused.Why})
 }
@@ -62,7 +62,7 @@ func (r *Reporter) RefusedNode(child string, refused lineage.Refused) {
 // Enrolment reports what a child did to become or stay one.
 func (r *Reporter) Enrolment(ctx context.Context, d enrol.Entry) {
 	e := audit.Entry{Actor: onBus(d.Who), Action: d.Action, Subject: d.Child, Outcome: outcome(d.Err)}
-	e.Detail, _ = json.Marshal(struct { // texts
+	e.Detail, _ = json.Marshal(struct { // strings cannot fail
 		Fingerprint string `json:"fingerprint"`
 		Invitation  string `json:"invitation,omitempty"`
 		State       string `json:"state,omitempty"`
@@ -81,7 +81,7 @@ func onBus(name string) string {
 	return "agent:" + name
 }
 
-// linkDetail is what the audit log has of a link beside the outcome: texts and numbers.
+// linkDetail is the audit detail of a link: strings and numbers.
 type linkDetail struct {
 	Address string     `json:"address,omitempty"`
 	Key     string     `json:"fingerprint,omitempty"`
@@ -91,7 +91,7 @@ type linkDetail struct {
 	Up      *bool      `json:"connected,omitempty"`
 }
 
-// Link reports that a link to a parent or child was made or lost, or a sum of that.
+// Link reports that a link to a parent or child was established or lost, or a sum of such events.
 func (r *Reporter) Link(t links.Turn) {
 	e := audit.Entry{Actor: "child:" + t.Neighbour, Action: "child.connected", Subject: t.Neighbour, Outcome: "ok"}
 	detail := linkDetail{Address: t.Address, Key: t.Key, Ended: t.Lost, Back: t.Made}
@@ -114,7 +114,7 @@ func (r *Reporter) Link(t links.Turn) {
 	r.opts.Audit.Offer(e)
 }
 
-// flapped says in words what became of a link.
+// flapped describes in words what happened to a link.
 func flapped(t *links.Turn) string {
 	var words []string
 	for _, count := range []struct {

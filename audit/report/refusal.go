@@ -26,7 +26,7 @@ type tried struct {
 	Missing string `json:"missing,omitempty"`
 }
 
-// Violation reports what a connection of the bus tried and may not.
+// Violation reports what a bus connection attempted without permission.
 func (r *Reporter) Violation(v bus.Violation) {
 	verb, result := "subscribe", "refused by the bus"
 	if v.Publish {
@@ -53,12 +53,12 @@ func (r *Reporter) Violation(v bus.Violation) {
 		Key     string `json:"key"`
 		Count   uint64 `json:"count"`
 		Address string `json:"address,omitempty"`
-	}{tried{verb, missing}, v.Key, v.Count, v.Address}) // texts and a number
+	}{tried{verb, missing}, v.Key, v.Count, v.Address}) // strings and a number cannot fail
 	r.opts.Audit.Offer(audit.Entry{Actor: onBus(v.Name), Action: "refused", Subject: v.Subject, Outcome: result, Detail: detail})
 }
 
-// MQTT reports what an MQTT client tried and may not. The name with which one that is not let in would connect is only
-// what it says, so that nobody writes entries of others, or of as many actors as it likes.
+// MQTT reports what an MQTT client attempted without permission. The name presented by a client that is not admitted
+// is only its claim, so nobody can write entries of others, or of as many actors as they like.
 func (r *Reporter) MQTT(refused broker.Refusal) {
 	e := audit.Entry{
 		Actor: "device:" + clip(refused.Device), Action: "mqtt." + refused.Action, Subject: clip(refused.Topic),
@@ -70,7 +70,7 @@ func (r *Reporter) MQTT(refused broker.Refusal) {
 	r.opts.Audit.Offer(e)
 }
 
-// clip shortens what a stranger sent.
+// clip shortens received text.
 func clip(s string) string { return strings.ToValidUTF8(s[:min(len(s), 256)], "") }
 
 // Control reports a refused command.
@@ -80,15 +80,15 @@ func (r *Reporter) Control(refused access.Refusal) {
 	})
 }
 
-// Agent reports what an agent was refused: by this node, which is what the caller tried, or by another agent, as that
-// one says. Only its word is known for that, so it is what the agent that says so did.
+// Agent reports a refusal to an agent: by this node, of what the caller attempted, or by another agent, as that agent
+// reports it. The latter is known only by its word, so it is reported as an action of the reporting agent.
 func (r *Reporter) Agent(refused service.Refusal) {
 	detail, err := json.Marshal(struct {
 		Caller string          `json:"caller"`
 		Method string          `json:"method"`
 		Args   json.RawMessage `json:"args,omitempty"`
 	}{refused.Caller, refused.Method, refused.Args})
-	if err != nil { // the arguments were read as JSON
+	if err != nil { // the arguments were decoded from JSON
 		detail = nil
 	}
 	subject := refused.Callee + ":" + refused.Method
@@ -104,23 +104,23 @@ func (r *Reporter) Agent(refused service.Refusal) {
 	})
 }
 
-// Blocks reports blocks that a child sent and that were not received.
+// Blocks reports blocks that a child sent and that were refused.
 func (r *Reporter) Blocks(refused receiver.Refusal) { r.child(&refused, "send blocks") }
 
-// Descriptions reports points that a child described and that were not listed.
+// Descriptions reports points that a child described and that were refused.
 func (r *Reporter) Descriptions(refused receiver.Refusal) { r.child(&refused, "describe points") }
 
-// child gathers what a child tried, and may not: it may have many origins, and invent more.
+// child sums up what a child attempted without permission: it may have many origins, and invent more.
 func (r *Reporter) child(refused *receiver.Refusal, verb string) {
-	detail, _ := json.Marshal(tried{verb, refused.Missing}) // texts
+	detail, _ := json.Marshal(tried{verb, refused.Missing}) // strings cannot fail
 	r.opts.Audit.Gather(audit.Entry{
 		Actor: "child:" + refused.Child, Action: "refused", Subject: refused.Origin, Outcome: refused.Err.Error(), Detail: detail,
 	})
 }
 
-// Live reports live messages that a child sent and that were not received.
+// Live reports live messages that a child sent and that were refused.
 func (r *Reporter) Live(child string, err error) {
-	detail, _ := json.Marshal(tried{"send live messages", identity.MissingOf(err)}) // texts
+	detail, _ := json.Marshal(tried{"send live messages", identity.MissingOf(err)}) // strings cannot fail
 	subject := "live messages"
 	if f, is := errors.AsType[*fault.Error](err); is && f.Subject != "" {
 		subject = f.Subject

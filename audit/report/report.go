@@ -14,20 +14,20 @@ import (
 	"voltbus/operation"
 )
 
-// Log is the audit log. Package audit has it.
+// Log is the audit log. Package audit implements it.
 type Log interface {
 	// Append returns when the entries are on disk.
 	Append(ctx context.Context, entries ...audit.Entry) error
-	// Offer takes an entry within the allowance of its actor, without waiting.
+	// Offer accepts an entry within the allowance of its actor, without waiting.
 	Offer(e audit.Entry)
-	// Gather takes the first entry of a kind at once, and more of them in one entry a minute.
+	// Gather accepts the first entry of a kind at once, and sums up further ones in one entry a minute.
 	Gather(e audit.Entry)
 }
 
-// Options are what a Reporter is made of. All must be there.
+// Options configure a Reporter. All are required.
 type Options struct {
 	Node string // the name of this node
-	// ReadOnly leaves out what the node does by itself: it was opened to look at its data.
+	// ReadOnly suppresses the node's own actions: the node was opened only to inspect its data.
 	ReadOnly bool
 	Audit    Log
 	Log      *slog.Logger
@@ -40,7 +40,7 @@ type Reporter struct{ opts Options }
 // New returns a reporter.
 func New(o Options) *Reporter { return &Reporter{opts: o} }
 
-// Node reports what the node did by itself. detail is what can be written as JSON; nil for nothing.
+// Node reports what the node did by itself. detail is a value that can be encoded as JSON; nil for none.
 func (r *Reporter) Node(ctx context.Context, action string, err error, detail any) {
 	r.About(ctx, action, r.opts.Node, err, detail)
 }
@@ -49,12 +49,12 @@ func (r *Reporter) Node(ctx context.Context, action string, err error, detail an
 func (r *Reporter) About(ctx context.Context, action, subject string, err error, detail any) {
 	e := audit.Entry{Actor: "node", Action: action, Subject: subject, Outcome: outcome(err)}
 	if detail != nil {
-		e.Detail, _ = json.Marshal(detail) // texts and lists of them
+		e.Detail, _ = json.Marshal(detail) // strings and lists of them cannot fail
 	}
 	r.append(ctx, e)
 }
 
-// append writes an entry. Where that is not possible the node goes on, and its health shows it.
+// append writes an entry. If that fails the node continues, and its health shows it.
 func (r *Reporter) append(ctx context.Context, e audit.Entry) {
 	if r.opts.ReadOnly {
 		return
@@ -71,12 +71,13 @@ func outcome(err error) string {
 	return err.Error()
 }
 
-// Operation reports an action and its outcome. An entry that cannot be written does not undo the action: the
-// health shows it. What agents do, and what remote callers are refused, has an allowance: programs ask without end.
+// Operation reports an action and its outcome. An entry that cannot be written does not undo the action: the health
+// shows it. Actions of agents, and refusals to remote callers, count against an allowance: programs can repeat
+// requests endlessly.
 func (r *Reporter) Operation(ctx context.Context, e operation.Entry) {
 	entry := audit.Entry{Actor: e.Caller.Name, Action: e.Action, Subject: e.Subject, Outcome: exchange.Ending(e.Err), Time: r.opts.Now()}
 	if e.Detail != nil {
-		entry.Detail, _ = json.Marshal(e.Detail) // texts, numbers and lists of them
+		entry.Detail, _ = json.Marshal(e.Detail) // strings, numbers and lists of them cannot fail
 	}
 	if e.Reading {
 		entry.Subject = cmp.Or(entry.Subject, r.opts.Node)
@@ -99,7 +100,7 @@ func (r *Reporter) Process(actor, action, agent, text string, failed bool) {
 		e.Outcome = "failed: " + text
 	}
 	if text != "" {
-		e.Detail, _ = json.Marshal(map[string]string{"text": text}) // texts
+		e.Detail, _ = json.Marshal(map[string]string{"text": text}) // strings cannot fail
 	}
 	r.opts.Audit.Offer(e)
 }

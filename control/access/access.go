@@ -1,5 +1,5 @@
 // Package access gives programs and people access to control, over HTTP and the bus alike: it parses requests, checks permissions, passes
-// them to package dispatch, and writes outcomes in the types of package answer.
+// them to package dispatch, and returns outcomes in the types of package answer.
 package access
 
 import (
@@ -42,33 +42,33 @@ type Dispatcher interface {
 	Watch(buffer int) *dispatch.Watcher
 }
 
-// Who asks, and what it may do.
+// Who is a caller and its rights.
 type Who struct {
-	Name  string        // of the requester: agent:<name>, person:<name>; of another node agent:<node>/<name>
-	Level control.Level // of its commands that name none
-	// Manages allows to end what others hold.
+	Name  string        // of the requester: agent:<name>, person:<name>; at another node agent:<node>/<name>
+	Level control.Level // the default level of its commands
+	// Manages allows it to end what others hold.
 	Manages bool
-	// Neighbour says that a neighbour by which it asks keeps it from that.
+	// Neighbour says that it is the forwarding neighbour that lacks the right.
 	Neighbour bool
-	// Command, Reserve, Override and See return nil, or a fault.Refused error that says what is missing.
+	// Command, Reserve, Override and See return nil, or a fault.Refused error that names the missing right.
 	Command  func(path point.Path, level int, value point.Value) error
 	Reserve  func(path point.Path) error
 	Override func(pattern point.Pattern) error
 	See      func(path point.Path) error
 }
 
-// Refusal is a request that was not even put to the dispatcher, because who asked may not.
+// Refusal is a request that did not reach the dispatcher, because the caller lacks the right.
 type Refusal struct {
 	Who, Action, Subject string
 	Err                  error
 }
 
-// Config is what access needs. Dispatcher must be there.
+// Config is what access needs. Dispatcher is required.
 type Config struct {
 	Dispatcher Dispatcher
-	// Refused is called with refused commands; may be nil. It returns at once.
+	// Refused is called with refused commands; may be nil. It must return at once.
 	Refused func(Refusal)
-	// Priorities returns what everybody commands of a point in its device, as Fleet.Priorities of package device does.
+	// Priorities returns the commands of all sources for a point in its device, as Fleet.Priorities of package device does.
 	Priorities func(ctx context.Context, path point.Path) ([]point.Value, error)
 	// Freeze freezes the counters of a device, as Fleet.Freeze of package device does.
 	Freeze func(ctx context.Context, path point.Path, clears bool) ([]point.Sample, error)
@@ -77,7 +77,7 @@ type Config struct {
 	Now   func() time.Time // nil for time.Now
 }
 
-// Access is safe for concurrent use.
+// Access is the access to control. It is safe for concurrent use.
 type Access struct{ cfg Config }
 
 // New returns the access to a dispatcher. It starts nothing.
@@ -88,17 +88,17 @@ func New(cfg Config) *Access {
 	return &Access{cfg: cfg}
 }
 
-// The levels of those who name none.
+// The default levels.
 const (
 	AgentLevel  control.Level = 16
 	PersonLevel control.Level = 8
 )
 
-// Agent is who asks by the bus.
+// Agent returns a caller on the bus.
 func Agent(a *registry.Agent) *Who { return RemoteCaller("agent:"+a.Name, &a.Grants) }
 
-// RemoteCaller is a remote caller, by the name that is kept of it and with what the neighbour may
-// do by which it asks.
+// RemoteCaller returns a remote caller, under the name recorded for it and with the rights of the neighbour
+// that forwards its requests.
 func RemoteCaller(name string, g *identity.Grants) *Who {
 	grants := *g
 	return &Who{
@@ -113,7 +113,7 @@ func RemoteCaller(name string, g *identity.Grants) *Who {
 	}
 }
 
-// Within returns who asks by a neighbour that may not do everything: what both may.
+// Within returns the caller restricted by a neighbour's rights: what both may do.
 func (w *Who) Within(neighbour *Who) *Who {
 	out := *w
 	out.Manages, out.Neighbour = w.Manages && neighbour.Manages, w.Manages && !neighbour.Manages
@@ -136,7 +136,7 @@ func both[T any](first, second func(T) error) func(T) error {
 	}
 }
 
-// The most urgent levels of people by their role.
+// The most urgent levels of people, by role.
 const (
 	operatorLevel = 8
 	engineerLevel = 5
@@ -144,9 +144,9 @@ const (
 
 var errLevel = errors.New("needs the role engineer for levels 5 to 7, and administrator for 1 to 4; take a level from 8 to 16, or ask somebody who may")
 
-// RoleOf returns the role of the people who may do themselves what an agent may: administrator for one that
-// administers, or commands at levels that engineers may not use, otherwise engineer. Who may not do it
-// must not decide what the agent does.
+// RoleOf returns the role of the people who may themselves do what an agent may: administrator for one that
+// administers, or commands at levels closed to engineers, otherwise engineer. People who may not do it must
+// not decide what the agent does.
 func RoleOf(g *identity.Grants) identity.Role {
 	if g.Administer || slices.ContainsFunc(g.Command, func(c identity.CommandGrant) bool { return c.Level < engineerLevel }) {
 		return identity.Administrator
@@ -154,8 +154,8 @@ func RoleOf(g *identity.Grants) identity.Role {
 	return identity.Engineer
 }
 
-// Person is who asks by HTTP under the name that the audit log gives it. The role says which levels may
-// be used: operators 8 to 16, engineers 5 to 16, administrators all; nobody else may command.
+// Person returns a caller over HTTP, under its name in the audit log. The role determines the usable levels:
+// operators 8 to 16, engineers 5 to 16, administrators all; others may not command.
 func Person(name string, role identity.Role) *Who {
 	reserve := func(path point.Path) error {
 		if role.Includes(identity.Operator) {
@@ -187,7 +187,7 @@ func (a *Access) refuse(who *Who, action, subject string, err error) error {
 
 var errSeconds = errors.New("is a number of seconds from 0 to 3153600000, which is a hundred years")
 
-// seconds reads a span.
+// seconds parses a duration.
 func seconds(name string, n float64) (time.Duration, error) {
 	if !(n >= 0 && n <= 3153600000) {
 		return 0, fault.E("access", fault.Invalid, name, errSeconds)
@@ -199,7 +199,7 @@ const maxID = 255
 
 var errID = fmt.Errorf("has more than %d bytes; shorten it", maxID)
 
-// identifier bounds what the model remembers of a request.
+// identifier bounds the identifier of a request, which the model remembers.
 func identifier(id string) error {
 	if len(id) > maxID {
 		return fault.E("access", fault.Invalid, "id", errID)
@@ -207,7 +207,7 @@ func identifier(id string) error {
 	return nil
 }
 
-// clock reads a time.
+// clock parses a time.
 func clock(name, text string, otherwise time.Time) (time.Time, error) {
 	if text == "" && !otherwise.IsZero() {
 		return otherwise, nil
@@ -219,13 +219,13 @@ func clock(name, text string, otherwise time.Time) (time.Time, error) {
 	return t, nil
 }
 
-// level reads a level, which is 0 if there is none.
+// level parses a level; 0 if there is none.
 func level(n int, otherwise control.Level) control.Level {
 	switch {
 	case n == 0:
 		return otherwise
 	case n < 1 || n > control.Levels:
-		return control.Levels + 1 // which the model refuses with the bounds
+		return control.Levels + 1 // which the model refuses, naming the bounds
 	}
 	return control.Level(n)
 }

@@ -18,10 +18,10 @@ import (
 
 // Bounds of one request.
 const (
-	MaxPoints   = 20_000           // that are read
+	MaxPoints   = 20_000           // points per read
 	MaxCommands = 10_000           //
-	maxWait     = time.Minute      // for what devices say
-	usualWait   = 10 * time.Second // if nothing else is said
+	maxWait     = time.Minute      // longest wait for devices
+	usualWait   = 10 * time.Second // by default
 )
 
 var (
@@ -33,7 +33,7 @@ var (
 
 func errTooMany(most int) error { return fmt.Errorf("are more than %d; send them in parts", most) }
 
-// Get reads points from their devices now. Each is answered by itself; the error is about the request.
+// Get reads points from their devices now. Each has its own result; the error concerns the whole request.
 func (a *Access) Get(ctx context.Context, who *Who, points []string) (answer.Readings, error) {
 	const op = "access.Get"
 	switch {
@@ -76,8 +76,8 @@ func reading(path point.Path, r *device.Reading) answer.Reading {
 	}
 }
 
-// Command has commands decided and carried out. Each is answered by itself; the error is about the
-// request, or says that it is not known what became of it.
+// Command decides and carries out commands. Each has its own result; the error concerns the whole request, or
+// says that the outcome is unknown.
 func (a *Access) Command(ctx context.Context, who *Who, in *answer.NewCommands) (answer.CommandResults, error) {
 	const op = "access.Command"
 	wait := usualWait
@@ -114,7 +114,7 @@ func (a *Access) Command(ctx context.Context, who *Who, in *answer.NewCommands) 
 	return out, nil
 }
 
-// command reads a command, and checks whether the caller may make it.
+// command parses a command, and checks whether the caller may give it.
 func (a *Access) command(who *Who, in *answer.NewCommand) (control.Command, error) {
 	const op = "access.Command"
 	c := control.Command{
@@ -137,12 +137,12 @@ func (a *Access) command(who *Who, in *answer.NewCommand) (control.Command, erro
 		return c, err
 	}
 	if c.Level > control.Levels {
-		return c, nil // the model says what is wrong
+		return c, nil // the model reports what is wrong
 	}
 	return c, a.refuse(who, "control.command", string(c.Point), who.Command(c.Point, int(c.Level), c.Value))
 }
 
-// value reads a value; what JSON cannot write as a number is a text.
+// value parses a value; one that JSON cannot represent as a number is a string.
 func value(raw []byte) (point.Value, error) {
 	kind := ""
 	switch string(raw) {
@@ -204,7 +204,7 @@ func (a *Access) Release(ctx context.Context, who *Who, in *answer.CommandSelect
 	return decided(d, err)
 }
 
-// unmanaged is the refusal of one who does not manage.
+// unmanaged is the refusal of a caller without the right to manage.
 func (w *Who) unmanaged(op, subject string) error {
 	err := errOfOther
 	if w.Neighbour {
@@ -213,7 +213,7 @@ func (w *Who) unmanaged(op, subject string) error {
 	return fault.E(op, fault.Refused, clip(subject), err)
 }
 
-// Revert ends every command at and below a path, whoever made it.
+// Revert ends every command at and below a path, whoever gave it.
 func (a *Access) Revert(ctx context.Context, who *Who, in *answer.Revert) (answer.Decided, error) {
 	const op = "access.Revert"
 	path := point.Path(in.Path)
@@ -232,7 +232,7 @@ func (a *Access) Revert(ctx context.Context, who *Who, in *answer.Revert) (answe
 	return decided(d, err)
 }
 
-// Renew gives leases a new length.
+// Renew renews leases.
 func (a *Access) Renew(ctx context.Context, who *Who, in *answer.CommandSelection) (answer.Decided, error) {
 	length, err := seconds("lease", in.Lease)
 	switch {
@@ -248,7 +248,7 @@ func selection(in *answer.CommandSelection) control.Selection {
 	return control.Selection{Command: in.ID, Point: point.Path(in.Point), Level: level(in.Level, 0), Task: in.Task}
 }
 
-// holder says whose things a request is about, and who acts.
+// holder returns the requester whose holdings a request concerns, and the actor.
 func (a *Access) holder(who *Who, named, action string) (of, by string, err error) {
 	switch {
 	case named == "" || named == who.Name:
@@ -260,7 +260,7 @@ func (a *Access) holder(who *Who, named, action string) (of, by string, err erro
 	return "", "", a.refuse(who, action, clip(named), err)
 }
 
-// Refused is a request that the model refused, with who stands in the way.
+// Refused is a request that the model refused, and the holders that stand in its way.
 type Refused struct {
 	err     error
 	Why     string // the reason, for programs
@@ -287,7 +287,7 @@ func decided(d control.Decision, err error) (answer.Decided, error) {
 	return answer.Decided{Status: string(d.Status), Until: moment(d.Until), Lost: holders(d.Lost), Points: d.Points}, nil
 }
 
-// problem says in words what went wrong with one of many.
+// problem describes in words what went wrong with one of several items.
 func problem(err error) *answer.ControlError {
 	p := &answer.ControlError{Kind: fault.KindOf(err).String(), Message: err.Error(), Missing: identity.MissingOf(err)}
 	if r, ok := errors.AsType[*Refused](err); ok {

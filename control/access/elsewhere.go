@@ -11,16 +11,16 @@ import (
 	"voltbus/point"
 )
 
-// Branch is where the points of another node lie here.
+// Branch is the path here of another node's points.
 type Branch struct {
 	Node   string
-	Prefix point.Path // "": as it names them itself
+	Prefix point.Path // "": under the node's own names
 }
 
-// places finds the nodes of points that this node does not have. It lists the descendants once for a request, and only if
-// a point is not known here: thousands of them would cost more than a command.
+// places finds the nodes of points that this node does not have. It lists the descendants once per request, and only if a
+// point is unknown here: listing thousands of them would cost more than a command.
 type places struct {
-	below    func() []Branch // nil when they were listed, and where there are none
+	below    func() []Branch // nil once they are listed, and if there are none
 	branches []Branch
 }
 
@@ -33,8 +33,8 @@ func (p *places) list() []Branch {
 	return p.branches
 }
 
-// explain says at which node a point is, instead of err, if err says that this node does not have it. The longest prefix
-// of a node counts.
+// explain names the node of a point, instead of err, if err says that this node does not have the point. The longest
+// matching prefix of a node counts.
 func (p *places) explain(who *Who, path point.Path, err error) error {
 	if err == nil || !fault.Is(err, fault.NotFound) || who.See(path) != nil {
 		return err
@@ -61,7 +61,7 @@ func (p *places) explain(who *Who, path point.Path, err error) error {
 // maxNamed bounds the nodes that a hint names.
 const maxNamed = 3
 
-// hint adds to err, for a person, which descendants may have what this one does not have.
+// hint adds to err, for people, the descendants that may have what this node does not.
 func (p *places) hint(who *Who, err error) error {
 	e, is := errors.AsType[*fault.Error](err)
 	if !is || e.Err == nil || len(p.list()) == 0 || !strings.HasPrefix(who.Name, "person:") {
@@ -79,7 +79,7 @@ func (p *places) hint(who *Who, err error) error {
 		"%w; if it is of a descendant (%s%s), ask that: --node %s, with the path as that node has it", e.Err, strings.Join(names, ", "), more, names[0]))
 }
 
-// explainUnknown does so for what the dispatcher refused, because it does not know the point.
+// explainUnknown does the same for a request that the dispatcher refused because it does not know the point.
 func (p *places) explainUnknown(who *Who, path point.Path, d *control.Decision) {
 	if d.Why != control.WhyUnknown || d.Err == nil || path == "" {
 		return
@@ -89,7 +89,7 @@ func (p *places) explainUnknown(who *Who, path point.Path, d *control.Decision) 
 	}
 }
 
-// explainBranch does so for a path at and below which this node has no point.
+// explainBranch does the same for a path at and below which this node has no point.
 func (a *Access) explainBranch(ctx context.Context, who *Who, path point.Path, d *control.Decision) {
 	if d.Why == control.WhyUnknown && path != "" && a.cfg.Dispatcher.Covers(ctx, point.Pattern(path)) != nil {
 		a.places().explainUnknown(who, path, d)

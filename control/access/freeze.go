@@ -12,7 +12,7 @@ import (
 	"voltbus/point"
 )
 
-// Freeze has a device copy its counters into frozen counters, and set them to zero then if that is asked for. It takes
+// Freeze makes a device copy its counters into frozen counters, and then set them to zero if requested. It requires
 // the right to reserve the device; fault.Conflict: another requester has a reservation of it now.
 func (a *Access) Freeze(ctx context.Context, who *Who, in *answer.Freeze) (answer.Readings, error) {
 	const op = "access.Freeze"

@@ -10,7 +10,8 @@ import (
 	"voltbus/identity/registry"
 )
 
-// Shaping returns who may change what agents do, by the grants that a registry knows; who is not registered has none.
+// Shaping returns the function that decides who may change what agents do, according to the grants in a registry; an unregistered agent has
+// none.
 func Shaping(agents interface {
 	Agent(name string) (registry.Agent, error)
 },
@@ -30,8 +31,8 @@ func Shaping(agents interface {
 	}
 }
 
-// MayShape reports whether people with a role may change what an agent does, its code and its configuration: who changes these acts
-// with what the agent may do.
+// MayShape reports whether people with a role may change what an agent does, its code and its configuration: whoever changes these
+// acts with the agent's rights.
 func MayShape(agent string, g *identity.Grants, role identity.Role) error {
 	needed := RoleOf(g)
 	if role.Includes(identity.Administrator) || role.Includes(needed) {
@@ -42,7 +43,7 @@ func MayShape(agent string, g *identity.Grants, role identity.Role) error {
 		strings.Join(above(g, role), ", "), role, needed))
 }
 
-// above lists the capabilities of grants that are above a role.
+// above lists the capabilities of grants that exceed a role.
 func above(g *identity.Grants, role identity.Role) []string {
 	one := identity.Grants{Administer: g.Administer}
 	one.Command = slices.DeleteFunc(slices.Clone(g.Command), func(c identity.CommandGrant) bool {

@@ -8,7 +8,7 @@ import (
 	"voltbus/point"
 )
 
-// Priorities says what everybody commands of a point in the priority array of its device, other systems included.
+// Priorities returns the commands of all sources in the priority array of a point's device, including other systems.
 func (a *Access) Priorities(ctx context.Context, who *Who, path point.Path) (answer.Priorities, error) {
 	if err := path.Validate(); err != nil {
 		return answer.Priorities{}, fault.E("access.Priorities", fault.Invalid, "path", err)

@@ -10,7 +10,7 @@ import (
 
 const maxClip = 300
 
-// clip shortens what a stranger sent, before it is repeated.
+// clip shortens received text before it is repeated.
 func clip(s string) string {
 	if len(s) <= maxClip {
 		return s
@@ -18,7 +18,7 @@ func clip(s string) string {
 	return s[:maxClip] + "…"
 }
 
-// moment returns nil for no time.
+// moment returns nil for the zero time.
 func moment(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -69,7 +69,7 @@ func viewed(v *control.View) answer.ControlPoint {
 	return out
 }
 
-// policy says what a point demands; nil if that is nothing.
+// policy describes a point's policy; nil if it requires nothing.
 func policy(p *control.Policy) *answer.Policy {
 	if p == nil {
 		return nil
@@ -90,7 +90,7 @@ func policy(p *control.Policy) *answer.Policy {
 	return &out
 }
 
-// limits returns nil for every number.
+// limits returns nil for an unlimited range.
 func limits(r control.Range) *answer.Limits {
 	if r == (control.Range{}) {
 		return nil

@@ -15,9 +15,9 @@ import (
 	"voltbus/point"
 )
 
-const maxWindows = 1000 // of one request
+const maxWindows = 1000 // per request
 
-// Reserve asks for windows, all or none.
+// Reserve requests windows, all or none.
 func (a *Access) Reserve(ctx context.Context, who *Who, in *answer.NewTask) (answer.Decided, error) {
 	if len(in.Windows) > maxWindows {
 		return answer.Decided{}, fault.E("access.Reserve", fault.Invalid, "windows", errTooMany(maxWindows))
@@ -78,8 +78,8 @@ func (a *Access) Cancel(ctx context.Context, who *Who, name string) (answer.Deci
 	return decided(d, err)
 }
 
-// Tasks lists the reservations with windows above, at or below a path, "" for every one, that overlap
-// the time from ≤ t < to; a zero time is open. NotFound says that no point is at or below the path, and how that may be meant.
+// Tasks lists the reservations with windows above, at or below a path, "" for every one, that overlap the period from ≤ t <
+// to; a zero time is open. NotFound says that no point is at or below the path, and suggests what may be meant.
 func (a *Access) Tasks(ctx context.Context, who *Who, path point.Path, from, to time.Time) (answer.Tasks, error) {
 	list, err := a.cfg.Dispatcher.Tasks(ctx)
 	if err != nil {
@@ -102,10 +102,10 @@ func (a *Access) Tasks(ctx context.Context, who *Who, path point.Path, from, to 
 	return out, nil
 }
 
-// sees reports whether something at a path is shown to the caller.
+// sees reports whether the caller may see something at a path.
 func (w *Who) sees(path point.Path) bool { return w.See(path) == nil }
 
-// near reports whether one path is the other or lies below it.
+// near reports whether one of two paths is at or below the other.
 func near(a, b point.Path) bool { return a == "" || covers(a, b) || covers(b, a) }
 
 func covers(a, path point.Path) bool {
@@ -132,7 +132,7 @@ func (a *Access) Override(ctx context.Context, who *Who, in *answer.NewOverride)
 	return decided(d, err)
 }
 
-// ClearOverride ends an override, whoever made it.
+// ClearOverride ends an override, whoever started it.
 func (a *Access) ClearOverride(ctx context.Context, who *Who, pattern point.Pattern) (answer.Decided, error) {
 	if err := a.refuse(who, "control.override.clear", clip(string(pattern)), who.Override(pattern)); err != nil {
 		return answer.Decided{}, err
@@ -142,7 +142,7 @@ func (a *Access) ClearOverride(ctx context.Context, who *Who, pattern point.Patt
 	return decided(d, err)
 }
 
-// Overrides lists the overrides of points that are shown to the caller.
+// Overrides lists the overrides of points visible to the caller.
 func (a *Access) Overrides(ctx context.Context, who *Who) (answer.Holders, error) {
 	list, err := a.cfg.Dispatcher.Overridden(ctx)
 	list = slices.DeleteFunc(list, func(h control.Holder) bool { return !who.sees(h.Path) })
@@ -153,8 +153,8 @@ var errAgree = errors.New("is missing; write true to approve, false to refuse")
 
 var errSame = errors.New("it needs the approval of a second person, and an account of the same name at another node counts as the same person; have somebody else approve it")
 
-// Approve takes a second person's word about a command that waits. Who may not give the command may not
-// approve it, and nobody approves what was asked under the own name at another node.
+// Approve decides a pending command on the word of a second person. A person who may not give the command may
+// not approve it, and nobody may approve a request made under their own name at another node.
 func (a *Access) Approve(ctx context.Context, who *Who, in *answer.Approval) (answer.Decided, error) {
 	if in.Agree == nil {
 		return answer.Decided{}, fault.E("access.Approve", fault.Invalid, "agree", errAgree)
@@ -176,13 +176,13 @@ func (a *Access) Approve(ctx context.Context, who *Who, in *answer.Approval) (an
 	return decided(a.cfg.Dispatcher.Approve(ctx, control.Approval{Requester: in.Requester, Command: in.ID, By: who.Name, Agree: *in.Agree}))
 }
 
-// Waiting lists the commands that wait for approval.
+// Waiting lists the commands pending approval.
 func (a *Access) Waiting(ctx context.Context) (answer.Slots, error) {
 	list, err := a.cfg.Dispatcher.Waiting(ctx)
 	return answer.Slots{Commands: slots(list)}, err
 }
 
-// Held lists the commands of a requester, of all for "", on points that are shown to the caller.
+// Held lists the commands of a requester, of all for "", on points visible to the caller.
 func (a *Access) Held(ctx context.Context, who *Who, requester string) (answer.Slots, error) {
 	list, err := a.cfg.Dispatcher.Held(ctx, requester)
 	list = slices.DeleteFunc(list, func(s control.Slot) bool { return s.Requester != who.Name && !who.sees(s.Path) })

@@ -13,7 +13,7 @@ import (
 // Filter chooses points.
 type Filter = dispatch.Filter
 
-// Points shows points by path.
+// Points returns the state of points by path.
 func (a *Access) Points(ctx context.Context, f Filter) (answer.ControlPoints, error) {
 	views, more, err := a.cfg.Dispatcher.Views(ctx, f)
 	if err != nil {
@@ -29,7 +29,7 @@ func (a *Access) Points(ctx context.Context, f Filter) (answer.ControlPoints, er
 	return out, nil
 }
 
-// Who says who holds a point, a device or a branch, until when and why.
+// Who reports who controls a point, a device or a branch, until when and why.
 func (a *Access) Who(ctx context.Context, who *Who, path point.Path) (answer.Who, error) {
 	if err := path.Validate(); err != nil {
 		return answer.Who{}, fault.E("access.Who", fault.Invalid, "path", err)
@@ -68,7 +68,7 @@ func (a *Access) Who(ctx context.Context, who *Who, path point.Path) (answer.Who
 	return out, nil
 }
 
-// holdsOne reports whether an override holds one of the points.
+// holdsOne reports whether an override covers one of the points.
 func holdsOne(points []answer.ControlPoint, pattern string) bool {
 	return slices.ContainsFunc(points, func(p answer.ControlPoint) bool {
 		return slices.ContainsFunc(p.Overrides, func(h answer.Holder) bool { return h.Path == pattern })
@@ -81,7 +81,7 @@ type Watcher struct {
 	w *dispatch.Watcher
 }
 
-const watched = 256 // turns of the dispatcher that may wait for somebody who watches
+const watched = 256 // turns of the dispatcher that may be pending for a watcher
 
 // Watch returns a watcher that receives events from now on. Close it after use.
 func (a *Access) Watch() *Watcher { return &Watcher{a: a, w: a.cfg.Dispatcher.Watch(watched)} }
@@ -89,10 +89,10 @@ func (a *Access) Watch() *Watcher { return &Watcher{a: a, w: a.cfg.Dispatcher.Wa
 // Close ends the watching.
 func (w *Watcher) Close() { w.w.Close() }
 
-// Dropped counts events that were lost because nobody took them in time.
+// Dropped counts events that were lost because they were not received in time.
 func (w *Watcher) Dropped() uint64 { return w.w.Dropped() }
 
-// Next gives what happened, some at a time, until it is closed.
+// Next returns events, several at a time, until the watcher is closed.
 func (w *Watcher) Next(ctx context.Context) ([]answer.ControlEvent, bool) {
 	select {
 	case <-ctx.Done():

@@ -6,17 +6,17 @@ import (
 	"voltbus/control"
 )
 
-// lookEvery is the time between looks at who is on the bus, at most.
+// lookEvery is the longest time between checks of who is on the bus.
 const lookEvery = 5 * time.Second
 
-// absence knows since when requesters that hold something are gone.
+// absence tracks since when requesters that hold something have been disconnected.
 type absence struct {
 	since map[string]time.Duration // on the steady clock
-	next  time.Duration            // when to look; 0: never looked
-	off   bool                     // nobody knows who is there
+	next  time.Duration            // when to check; 0: never checked
+	off   bool                     // it is unknown who is connected
 }
 
-// due returns how long not to look.
+// due returns the time until the next check.
 func (a *absence) due(now control.Instant) time.Duration {
 	if a.off {
 		return time.Minute
@@ -24,7 +24,7 @@ func (a *absence) due(now control.Instant) time.Duration {
 	return a.next - now.Steady
 }
 
-// lookAround ends everything of requesters that are gone for too long.
+// lookAround ends everything of requesters that have been disconnected too long.
 func (l *loop) lookAround(t *turn) {
 	if a := &l.absence; l.cfg.Online == nil {
 		a.off = true

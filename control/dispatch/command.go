@@ -15,18 +15,19 @@ import (
 // Result is the outcome of a command.
 type Result struct {
 	control.Decision                // without effects
-	Output           control.Output // what is known of the point; "" of a command that was not accepted
-	Reported         point.Value    // what the device says, if Output is Held, Differs or Waiting
-	// Failed is why the command was not carried out, or why that is not known, by its fault.Kind; nil
-	// while nothing is known against it.
+	Output           control.Output // the known state of the point; "" for a command that was not accepted
+	Reported         point.Value    // what the device reports, if Output is Confirmed, Differs or Waiting
+	// Failed is why the command was not carried out, or why that is unknown, by its fault.Kind; nil while
+	// there is no failure.
 	Failed error
 }
 
-// Command decides a command, and has it take effect. It waits up to wait for what the device makes of it;
-// 0 is until it is decided and kept. A command whose outcome does not come in time has the output Writing.
+// Command decides a command and puts it into effect. It waits up to wait for the device's response; 0 waits
+// only until the command is decided and stored. A command whose outcome does not come in time has the output
+// Writing.
 //
-// The error says that nothing was decided, or that it is not known: Unavailable when the node stops or
-// its disk fails, else that of ctx. What the model refuses is in the decision.
+// An error says that nothing was decided, or that the decision is unknown: Unavailable when the node stops or
+// its disk fails, otherwise the error of ctx. A refusal by the model is in the decision.
 func (d *Dispatcher) Command(ctx context.Context, c control.Command, wait time.Duration) (Result, error) {
 	results, err := d.CommandMany(ctx, []control.Command{c}, wait)
 	if err != nil {
@@ -35,7 +36,7 @@ func (d *Dispatcher) Command(ctx context.Context, c control.Command, wait time.D
 	return results[0], nil
 }
 
-// CommandMany is Command for many at once, each with a result of its own, in order.
+// CommandMany is Command for several commands at once, each with its own result, in order.
 func (d *Dispatcher) CommandMany(ctx context.Context, commands []control.Command, wait time.Duration) ([]Result, error) {
 	if len(commands) == 0 {
 		return nil, nil
@@ -86,7 +87,7 @@ func (l *loop) command(t *turn, c *control.Command, in *call, place int) {
 	t.fresh = append(t.fresh, c.Point)
 }
 
-// decideCommand has the model decide, unless nobody commands the point.
+// decideCommand lets the model decide, unless the point cannot be commanded.
 func (l *loop) decideCommand(t *turn, c *control.Command) control.Decision {
 	if l.points.points[c.Point].Heartbeat > 0 {
 		return control.Decision{
@@ -104,7 +105,7 @@ func (l *loop) decideCommand(t *turn, c *control.Command) control.Decision {
 	return decision
 }
 
-// meant takes on and off for what they are at a point that is one or the other.
+// meant interprets on and off at a binary point.
 func meant(kind point.Kind, v point.Value) point.Value {
 	if kind == point.Bool && v.Kind() == point.Text {
 		switch strings.ToLower(v.Text()) {

@@ -14,13 +14,13 @@ import (
 	"voltbus/point"
 )
 
-// directory is the points that are known, and what may be meant by a path that is not among them.
+// directory holds the known points, and finds what may be meant by a path that is not among them.
 type directory struct {
 	points map[point.Path]Point
 	sorted []point.Path // their paths
 }
 
-// maxAlike is how many paths are named that may have been meant.
+// maxAlike is how many paths that may have been meant are suggested.
 const maxAlike = 3
 
 // covering refuses a pattern, or the path of a reservation, that selects no point.
@@ -36,7 +36,7 @@ func nothingCovered(err *fault.Error) control.Decision {
 	return control.Decision{Status: control.Refused, Why: control.WhyUnknown, Err: err}
 }
 
-// instead says what may have been meant by a path or pattern without a point, or how to list the points nearby.
+// instead suggests what may have been meant by a path or pattern without a point, or how to list the points nearby.
 func (d *directory) instead(pattern point.Pattern) string {
 	if alike := d.alike(pattern); len(alike) > 0 {
 		return "did you mean " + strings.Join(alike, " or ") + "?"
@@ -50,8 +50,8 @@ func (d *directory) instead(pattern point.Pattern) string {
 	return fmt.Sprintf("list those that are with: voltbus points '%s'", below)
 }
 
-// alike returns what may have been meant by a pattern that selects nothing: the same in another case, else
-// the devices whose paths are the most alike.
+// alike returns what may have been meant by a pattern that selects nothing: the same in another case,
+// otherwise the devices with the most similar paths.
 func (d *directory) alike(pattern point.Pattern) []string {
 	folded := point.Pattern(strings.ToLower(string(pattern)))
 	var found []string
@@ -83,7 +83,7 @@ func (d *directory) alike(pattern point.Pattern) []string {
 	return found
 }
 
-// beside returns the points of the same parent whose names are alike. The path is in lower case.
+// beside returns the points of the same parent with similar names. The path is in lower case.
 func (d *directory) beside(path point.Path) []string {
 	parent, name := string(path.Parent()), path.Name()
 	near := make(map[string]int)
@@ -102,7 +102,7 @@ func (d *directory) beside(path point.Path) []string {
 	return found
 }
 
-// nearest returns the texts of which the distance is the least, at most maxAlike.
+// nearest returns the strings with the smallest distance, at most maxAlike.
 func nearest(distances map[string]int) []string {
 	names := slices.SortedFunc(maps.Keys(distances), func(a, b string) int {
 		return cmp.Or(distances[a]-distances[b], strings.Compare(a, b))
@@ -110,10 +110,10 @@ func nearest(distances map[string]int) []string {
 	return names[:min(len(names), maxAlike)]
 }
 
-// maxCompared bounds the texts of which the distance is known.
+// maxCompared bounds the length of strings whose distance is computed.
 const maxCompared = 100
 
-// distance counts the letters by which two texts differ; texts that are too long differ much.
+// distance is the edit distance of two strings; strings that are too long count as far apart.
 func distance(a, b string) int {
 	if len(a) > maxCompared || len(b) > maxCompared {
 		return maxCompared

@@ -24,59 +24,58 @@ type Devices interface {
 
 // Journal keeps the state of the model, as package journal does.
 type Journal interface {
-	// Load returns what was kept; without records for nothing.
+	// Load returns the stored state; without records if there is none.
 	Load(ctx context.Context) (control.State, error)
 	// Keep stores records over those of the same kind and key, all or none. They are on disk when it
 	// returns.
 	Keep(ctx context.Context, records []control.Record) error
-	// SetAside begins anew, and returns where the old state is now.
+	// SetAside renames the old state, starts over, and returns where the old one is.
 	SetAside(ctx context.Context) (file string, err error)
 }
 
-// Audit keeps who did what, as package audit does.
+// Audit records who did what, as package audit does.
 type Audit interface {
 	Append(ctx context.Context, entries ...audit.Entry) error
 }
 
-// Point is a point as the dispatcher knows it.
+// Point is a point known to the dispatcher.
 type Point struct {
 	control.Spec
-	// Heartbeat toggles the point so often, so that its device falls back by itself when the node is
-	// gone; 0 for an ordinary point. Nobody commands such a point.
+	// Heartbeat is the interval at which the point is toggled, so that its device falls back by itself when
+	// the node fails; 0 for an ordinary point. Such a point cannot be commanded.
 	Heartbeat time.Duration
 }
 
-// Config is what a dispatcher needs. Devices, Journal, Audit and Log must be there.
+// Config is what a dispatcher needs. Devices, Journal, Audit and Log are required.
 type Config struct {
 	Points  []Point
 	Limits  control.Limits
 	Devices Devices
 	Journal Journal
 	Audit   Audit
-	// Online returns a function that reports for the present moment whether a requester is connected: an agent on the bus, a caller of
-	// another node while that is reached. People of this node always are. nil if nobody knows, and then
-	// none counts as gone.
+	// Online returns a function that reports whether a requester is currently connected: an agent on the bus, a caller of another node
+	// while that node is reachable. People of this node always are. nil if unknown, and then nobody counts as disconnected.
 	Online func() func(requester string) bool
-	// Absence is how long a requester may be gone before everything of it ends; 0 is 1 min.
+	// Absence is how long a requester may be disconnected before everything of it ends; 0 means 1 min.
 	Absence time.Duration
-	// Record keeps what points are commanded, as samples of points below Prefix, and lists those that it
-	// is seen for the first time. It may take its time. May be nil.
+	// Record stores commanded values, as samples of points below Prefix, and lists those that it sees for the
+	// first time. It may take its time. May be nil.
 	Record func(ctx context.Context, fresh []point.Info, samples []point.Sample) error
-	// MismatchedPoint is called with the points whose value is not the commanded one, whenever they or their states change; may be nil
-	// is. It returns at once, and does not change the list.
+	// MismatchedPoint is called with the points whose value is not the commanded one, whenever they or their states change; may be
+	// nil. It must return at once, and must not modify the list.
 	Mismatches func([]control.MismatchedPoint)
-	// Clock is the time; nil for that of the machine.
+	// Clock is the clock; nil for the machine's.
 	Clock func() control.Instant
 	Log   *slog.Logger
 }
 
 // The bounds of a dispatcher.
 const (
-	queue     = 1024            // requests that wait; more block their callers
+	queue     = 1024            // pending requests; more block their callers
 	together  = 512             // commands of one turn, unless one request has more
-	waitWrite = time.Minute     // for a call of writes, and
-	waitPoint = time.Second     // more for each of its points
-	waitStop  = 5 * time.Second // for writes that are under way when the dispatcher stops
+	waitWrite = time.Minute     // longest wait for a call with writes, plus
+	waitPoint = time.Second     // for each of its points
+	waitStop  = 5 * time.Second // for writes in progress when the dispatcher stops
 )
 
 // Dispatcher decides and carries out. Its methods are safe for concurrent use; requests wait until Run runs.
@@ -88,12 +87,12 @@ type Dispatcher struct {
 	watchers *watchers
 	values   *lastvalue.Cache
 	loop     *loop
-	damage   error // what was wrong with the state when it was opened
+	damage   error // what was wrong with the stored state
 }
 
-// Open makes a dispatcher with the state that was kept. It writes nothing to devices before Run. A state that
-// is damaged is set aside, which Trouble and the audit log say. Errors are those of the journal, and
-// Invalid for points.
+// Open returns a dispatcher with the stored state. It writes nothing to devices before Run. A damaged state
+// is set aside, which Trouble and the audit log report. Errors are those of the journal, and Invalid for
+// points.
 func Open(ctx context.Context, cfg Config) (*Dispatcher, error) {
 	if cfg.Clock == nil {
 		begin := time.Now()
@@ -127,12 +126,11 @@ func Open(ctx context.Context, cfg Config) (*Dispatcher, error) {
 	return d, nil
 }
 
-// Run decides requests and carries them out until ctx ends. Then it lets writes that are under way end
-// for a moment, notes their outcomes, and returns nil. What is commanded stays commanded: it goes on when
-// the node runs again.
+// Run decides requests and carries them out until ctx ends. Then it briefly waits for writes in progress,
+// records their outcomes, and returns nil. Commands remain in force: they continue when the node runs again.
 func (d *Dispatcher) Run(ctx context.Context) error { return d.loop.run(ctx, d.damage) }
 
-// Trouble says why nothing can be kept now, or what of the state was damaged; nil if all is well.
+// Trouble returns why nothing can be stored now, or what was damaged in the state; nil if all is well.
 func (d *Dispatcher) Trouble() error {
 	if err := d.loop.keeper.why(); err != nil {
 		return err
@@ -140,8 +138,8 @@ func (d *Dispatcher) Trouble() error {
 	return d.damage
 }
 
-// MismatchedPoints returns the points that do not have what they should have, by path, as far as devices say. Nobody
-// changes the list. It does not wait.
+// MismatchedPoints returns the points that do not have their commanded values, by path, as far as devices report.
+// Callers must not modify the list. It does not wait.
 func (d *Dispatcher) MismatchedPoints() []control.MismatchedPoint {
 	if list := d.loop.amiss.Load(); list != nil {
 		return *list
@@ -149,7 +147,7 @@ func (d *Dispatcher) MismatchedPoints() []control.MismatchedPoint {
 	return nil
 }
 
-// Proposed returns the commands that wait for approval, the oldest first. Nobody changes the list. It does not wait.
+// Proposed returns the commands pending approval, oldest first. Callers must not modify the list. It does not wait.
 func (d *Dispatcher) Proposed() []control.Slot {
 	if list := d.loop.proposed.Load(); list != nil {
 		return *list
@@ -161,6 +159,6 @@ func (d *Dispatcher) Proposed() []control.Slot {
 // and counted. Close it after use.
 func (d *Dispatcher) Watch(buffer int) *Watcher { return d.watchers.add(max(buffer, 1)) }
 
-// Hear receives a scan of a device, whoever asked for it. It may be called by many goroutines at once, and
-// does not wait. The scan stays the caller's.
+// Hear receives a scan of a device, whatever caused it. It may be called concurrently, and does not wait. The
+// caller keeps ownership of the scan.
 func (d *Dispatcher) Hear(scan *point.Scan) { d.values.Hear(scan) }

@@ -1,21 +1,22 @@
-// Package dispatch carries out commands: it has the control model decide each request, stores the decision, writes the audit log, has
-// devices written, and notifies those who wait.
+// Package dispatch carries out commands: it lets the control model decide each request, stores the decision, writes the audit log, has
+// devices written, and notifies waiting callers.
 //
 // # One goroutine
 //
-// Run owns the model. Requests queue up for it, and all that wait are decided together: a turn. What
-// changed is kept on disk and what was decided is in the audit log before the first write of a turn is
-// sent and before anybody is answered. So a command that was answered survives a power cut, and one that
-// a device saw is in the audit log.
+// Run owns the model. Requests queue up for it, and all that are waiting are decided together: a turn.
+// The changes are on disk and the decisions in the audit log before the first write of a turn is sent
+// and before any caller is answered. So an answered command survives a power failure, and one that
+// reached a device is in the audit log.
 //
 // # Writes
 //
-// Writes leave in one call for each device and turn, so that no device waits for another one. Their
-// outcomes come back to the goroutine. A node that is killed meanwhile reads those points when it runs
-// again, and says in the audit log what is not known.
+// Writes are sent in one call per device and turn, so that no device waits for another one. Their
+// outcomes return to the goroutine. A node that is killed meanwhile reads those points when it runs
+// again, and records in the audit log what is unknown.
 //
-// # A disk that fails
+// # A failing disk
 //
-// While nothing can be kept, new commands, reservations and overrides are refused and writes of commands
-// are held back. What ends goes on ending: a point goes back to its default even if nobody can note it.
+// While nothing can be stored, new commands, reservations and overrides are refused and writes of
+// commands are held back. Ends still take effect: a point returns to its default even if that cannot be
+// recorded.
 package dispatch

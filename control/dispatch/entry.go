@@ -10,22 +10,22 @@ import (
 	"voltbus/point"
 )
 
-// node is who acts when nobody does.
+// node is the actor of what the node does by itself.
 const node = "node"
 
-// detail is what the audit log says beside who, what and how it ended. Values are there as JSON.
+// detail is what the audit log records besides actor, action and outcome. Values are encoded as JSON.
 type detail struct {
 	ID        string           `json:"id,omitempty"`
-	Requester string           `json:"requester,omitempty"` // of the command, if it is not the actor
+	Requester string           `json:"requester,omitempty"` // of the command, if other than the actor
 	Level     control.Level    `json:"level,omitempty"`
-	Value     *point.Value     `json:"value,omitempty"`    // that was commanded, or written
+	Value     *point.Value     `json:"value,omitempty"`    // commanded or written
 	Reported  *point.Value     `json:"reported,omitempty"` // by the device
 	Lease     string           `json:"lease,omitempty"`
 	Task      string           `json:"task,omitempty"`
 	Reason    string           `json:"reason,omitempty"`
 	Cause     control.Cause    `json:"cause,omitempty"`
 	Why       control.Why      `json:"why,omitempty"`
-	Write     uint64           `json:"write,omitempty"` // identifier of the write that follows, or that this is about
+	Write     uint64           `json:"write,omitempty"` // identifier of the write that follows, or that the entry concerns
 	Wins      *bool            `json:"wins,omitempty"`
 	Until     time.Time        `json:"until,omitzero"`
 	Later     time.Time        `json:"later,omitzero"`
@@ -39,8 +39,7 @@ type detail struct {
 	Spread    string           `json:"spread,omitempty"`
 }
 
-// json writes the detail field by field, as package json would: there is one for each command and each
-// outcome.
+// json encodes the detail field by field, as package json would: every command and every outcome has one.
 func (x *detail) json() json.RawMessage {
 	o := &point.Object{JSON: make([]byte, 0, 192)}
 	o.Begin()
@@ -101,7 +100,7 @@ func some(v point.Value) *point.Value {
 	return &v
 }
 
-// span writes a length of time; "" for none.
+// span formats a duration; "" for none.
 func span(d time.Duration) string {
 	if d == 0 {
 		return ""
@@ -109,7 +108,7 @@ func span(d time.Duration) string {
 	return d.String()
 }
 
-// entryOfRequest says what was asked for, and what was decided.
+// entryOfRequest returns the entry about a request and its decision.
 func entryOfRequest(actor, action, subject string, x detail, d *control.Decision) audit.Entry {
 	outcome := string(d.Status)
 	x.Why, x.Holders, x.Lost, x.Until, x.Later = d.Why, d.Holders, d.Lost, d.Until, d.Later
@@ -123,7 +122,7 @@ func entryOfRequest(actor, action, subject string, x detail, d *control.Decision
 	return audit.Entry{Actor: actor, Action: action, Subject: subject, Outcome: outcome, Detail: x.json()}
 }
 
-// entryOf says what happened; false for what another entry says already, or nobody needs to know later.
+// entryOf returns the entry about an event; false if another entry covers it, or nobody needs it later.
 func entryOf(actor string, e *control.Event) (audit.Entry, bool) {
 	switch e.Kind {
 	case control.CommandStarted, control.ApprovalAsked, control.TaskMade, control.OverrideStarted, control.LeaseRenewed,
@@ -162,7 +161,7 @@ func entryOf(actor string, e *control.Event) (audit.Entry, bool) {
 	return audit.Entry{Actor: actor, Action: "control." + string(e.Kind), Subject: subject, Outcome: outcome, Detail: x.json()}, true
 }
 
-// entryOfWrite says what is about to be written without a command at that moment.
+// entryOfWrite returns the entry about a write that does not follow from a command at that moment.
 func entryOfWrite(actor string, w *control.Write, outcome string) audit.Entry {
 	x := detail{ID: w.Command, Level: w.Level, Value: some(w.Value), Cause: w.Cause, Write: w.ID, Release: w.Release}
 	if w.Requester != actor {

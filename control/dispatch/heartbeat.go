@@ -13,14 +13,14 @@ import (
 	"voltbus/point"
 )
 
-// The events of heartbeats, beside those of package control.
+// The events of heartbeats, in addition to those of package control.
 const (
-	HeartbeatLost control.EventKind = "heartbeat-lost" // the device does not take it
+	HeartbeatLost control.EventKind = "heartbeat-lost" // the device does not accept it
 	HeartbeatBack control.EventKind = "heartbeat-back"
 )
 
-// heartbeats are the points that are toggled while the node lives. They are not part of the model: nobody commands
-// them, and they are neither kept nor in the audit log, apart from their failures.
+// heartbeats are the points that are toggled while the node is alive. They are not part of the model: they cannot
+// be commanded, and are neither stored nor in the audit log, except for their failures.
 type heartbeats struct {
 	outbox  *outbox
 	log     *slog.Logger
@@ -35,7 +35,7 @@ type heartbeat struct {
 	kind  point.Kind
 	next  time.Duration // on the steady clock
 	on    bool          // what is written next
-	busy  bool          // a write is under way
+	busy  bool          // a write is in progress
 	lost  bool          // the last one failed
 }
 
@@ -45,7 +45,7 @@ type heartbeatResult struct {
 	err error
 }
 
-// declare makes the heartbeats those of the points. Ones that stay keep their rhythm.
+// declare replaces the heartbeats by those of the points. Ones that stay keep their rhythm.
 func (b *heartbeats) declare(now control.Instant, points []Point) {
 	list := make(map[point.Path]*heartbeat)
 	b.order = nil
@@ -73,7 +73,7 @@ func (b *heartbeats) due(now control.Instant) time.Duration {
 	return wait
 }
 
-// write writes the heartbeats that are due. One whose write is still under way leaves one out.
+// write writes the heartbeats that are due. One whose write is still in progress skips a beat.
 func (b *heartbeats) write(ctx context.Context, now control.Instant) {
 	for _, h := range b.order {
 		if h.next > now.Steady {
@@ -103,7 +103,7 @@ func (b *heartbeats) write(ctx context.Context, now control.Instant) {
 	}
 }
 
-// answered notes whether a device accepts its heartbeat.
+// answered records whether a device accepts its heartbeat.
 func (b *heartbeats) answered(t *turn, result heartbeatResult) {
 	b.outbox.inFlight--
 	h := result.of

@@ -11,9 +11,9 @@ import (
 // job is a request on its way to the goroutine of Run.
 type job struct {
 	do      func(t *turn)
-	size    int  // how much it is, in commands
-	changes bool // it changes the state, so that it is answered when that is kept
-	makes   bool // it makes something that lasts, so that it is refused while nothing can be kept
+	size    int  // its size, in commands
+	changes bool // it changes the state, so it is answered once that is stored
+	makes   bool // it creates something that lasts, so it is refused while nothing can be stored
 	state   atomic.Int32
 	done    chan error
 }
@@ -22,17 +22,17 @@ type job struct {
 const (
 	jobWaits int32 = iota
 	jobTaken
-	jobGiven // up, by who waited for it
+	jobGiven // given up by its waiting caller
 )
 
 func (j *job) take() bool       { return j.state.CompareAndSwap(jobWaits, jobTaken) }
 func (j *job) giveUp() bool     { return j.state.CompareAndSwap(jobWaits, jobGiven) }
 func (j *job) answer(err error) { j.done <- err }
 
-// requests is the way of requests to the goroutine of Run.
+// requests is the queue of requests to the goroutine of Run.
 type requests struct {
 	jobs  chan *job
-	ended chan struct{} // closed when Run does not take requests any more
+	ended chan struct{} // closed when Run no longer accepts requests
 }
 
 func newRequests() *requests {
@@ -43,8 +43,8 @@ var errEnded = errors.New("the node is stopping; ask again when it runs")
 
 var errLate = errors.New("nobody waited for the answer: what was asked may be done, so look at the point, or ask again with the same identifier")
 
-// ask has the goroutine of Run do a job, and waits for it. With an error what do has made must not be
-// looked at.
+// ask runs a job in the goroutine of Run, and waits for it. After an error the results of do must not be
+// used.
 func (r *requests) ask(ctx context.Context, j *job) error {
 	j.done = make(chan error, 1)
 	select {
@@ -70,7 +70,7 @@ func (r *requests) ask(ctx context.Context, j *job) error {
 	}
 }
 
-// look has a job done that changes nothing.
+// look runs a job that changes nothing.
 func look[T any](ctx context.Context, r *requests, see func() T) (T, error) {
 	var seen T
 	if err := r.ask(ctx, &job{size: 1, do: func(*turn) { seen = see() }}); err != nil {

@@ -14,42 +14,42 @@ import (
 	"voltbus/fault"
 )
 
-// keeper puts what was decided on disk: into the journal and into the audit log.
+// keeper puts decisions on disk: into the journal and the audit log.
 type keeper struct {
 	journal Journal
 	audit   Audit
 	log     *slog.Logger
 
-	unsaved map[[2]string]control.Record // what could not be kept
-	untold  []audit.Entry                // what could not be written into the audit log
-	waiting []audit.Entry                // outcomes that the audit log gets soon
-	keepBy  time.Duration                // when outcomes are kept that could wait, on the steady clock; 0: none
-	tellBy  time.Duration                // when the audit log gets them; 0: none
+	unsaved map[[2]string]control.Record // records that could not be stored
+	untold  []audit.Entry                // entries that could not be written to the audit log
+	waiting []audit.Entry                // outcomes about to be written to the audit log
+	keepBy  time.Duration                // when deferred outcomes are stored, on the steady clock; 0: none
+	tellBy  time.Duration                // when the audit log gets them; 0: none pending
 
 	mu      sync.Mutex
-	trouble error // why nothing can be kept
+	trouble error // why nothing can be stored
 }
 
 const (
-	retryKeep = time.Second // before a disk that failed is tried again
-	maxUntold = 10_000      // entries that wait for an audit log that failed
+	retryKeep = time.Second // before a failed disk is tried again
+	maxUntold = 10_000      // entries pending for an audit log that failed
 
-	tellSoon   = 50 * time.Millisecond // until the audit log has outcomes, and
-	maxWaiting = 4096                  // at most so many wait for that
+	tellSoon   = 50 * time.Millisecond // until outcomes are written to the audit log
+	maxWaiting = 4096                  // outcomes pending for that, at most
 )
 
 func newKeeper(cfg *Config) keeper {
 	return keeper{journal: cfg.Journal, audit: cfg.Audit, log: cfg.Log, unsaved: make(map[[2]string]control.Record)}
 }
 
-// why returns why nothing can be kept; nil if all is well. It is safe for concurrent use.
+// why returns why nothing can be stored; nil if there is no problem. It is safe for concurrent use.
 func (k *keeper) why() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.trouble
 }
 
-// due returns how long nothing is to be kept.
+// due returns the time until something is to be stored.
 func (k *keeper) due(now control.Instant) time.Duration {
 	wait := time.Minute
 	if k.keepBy > 0 {
@@ -64,7 +64,7 @@ func (k *keeper) due(now control.Instant) time.Duration {
 	return wait
 }
 
-// keep stores the changes and writes the audit log, beside each other.
+// keep stores the changes and writes the audit log, concurrently.
 func (k *keeper) keep(t *turn, changes func() []control.Record) error {
 	k.waiting = behind(k.waiting, t.entries)
 	var records []control.Record
@@ -78,7 +78,7 @@ func (k *keeper) keep(t *turn, changes func() []control.Record) error {
 	if late := k.tellBy > 0 && t.now.Steady >= k.tellBy; late || k.keepBy == 0 || len(k.waiting) > maxWaiting {
 		entries, k.waiting, k.tellBy = behind(k.untold, k.waiting), nil, 0
 	}
-	ctx := context.Background() // what was decided is kept, whoever waits
+	ctx := context.Background() // decisions are stored, whether or not callers still wait
 	var kept, told error
 	var both sync.WaitGroup
 	if len(records) > 0 {
@@ -105,7 +105,7 @@ func (k *keeper) keep(t *turn, changes func() []control.Record) error {
 	return k.settle(errors.Join(kept, told))
 }
 
-// behind returns entries with more behind them, which is not copied if there is nothing else.
+// behind returns entries followed by more, without a copy if one of them is empty.
 func behind(entries, more []audit.Entry) []audit.Entry {
 	if len(entries) == 0 {
 		return more
@@ -113,16 +113,16 @@ func behind(entries, more []audit.Entry) []audit.Entry {
 	return append(entries, more...)
 }
 
-// canWait reports whether nothing happened but outcomes of writes, which lead to nothing new. They are
-// stored and reported a moment later, with what follows: a node that is killed meanwhile finds those writes
-// under way, says so in the audit log, and reads the points.
+// canWait reports whether only outcomes of writes occurred, with no further effects. They are stored and
+// reported a moment later, together with what follows: a node that is killed meanwhile finds those writes in
+// progress, says so in the audit log, and reads the points.
 func (k *keeper) canWait(t *turn) bool {
 	due := k.keepBy > 0 && t.now.Steady >= k.keepBy
 	idle := t.outcomes || k.keepBy > 0 && len(t.entries) == 0
 	return idle && len(t.jobs)+len(t.writes)+len(k.unsaved)+len(k.untold) == 0 && !t.last && !due
 }
 
-// withUnsaved puts what could not be kept before under what changed since.
+// withUnsaved adds the records that could not be stored before to those that changed since.
 func (k *keeper) withUnsaved(records []control.Record) []control.Record {
 	if len(k.unsaved) == 0 {
 		return records
@@ -137,7 +137,7 @@ func (k *keeper) withUnsaved(records []control.Record) []control.Record {
 	return records
 }
 
-// settle remembers whether things can be kept.
+// settle records whether storing works.
 func (k *keeper) settle(err error) error {
 	before := k.trouble
 	if err != nil {
@@ -155,7 +155,7 @@ func (k *keeper) settle(err error) error {
 	return err
 }
 
-// unkept says that what was decided is not on disk.
+// unkept is the error about a decision that is not on disk.
 type unkept struct{ err error }
 
 // Error implements error.

@@ -18,7 +18,7 @@ import (
 	"voltbus/point"
 )
 
-// loop is the goroutine of Run, and all that belongs to it alone.
+// loop is the goroutine of Run, and the state that it alone owns.
 type loop struct {
 	cfg        Config
 	requests   *requests
@@ -33,8 +33,8 @@ type loop struct {
 	recorder   recorder
 	absence    absence
 	heartbeats heartbeats
-	begun      turn   // what follows from the state that Open found
-	changes    uint64 // of the deviations that are in amiss
+	begun      turn   // the effects of the state that Open found
+	changes    uint64 // the number of changes reflected in amiss
 
 	amiss    atomic.Pointer[[]control.MismatchedPoint]
 	proposed atomic.Pointer[[]control.Slot]
@@ -51,7 +51,7 @@ func newLoop(d *Dispatcher) *loop {
 	return l
 }
 
-// restore takes a state over.
+// restore loads a state.
 func (l *loop) restore(state control.State) error {
 	l.model, l.begun = model.New(l.cfg.Limits), turn{now: l.cfg.Clock()}
 	l.points = directory{points: make(map[point.Path]Point, len(l.cfg.Points))}
@@ -68,7 +68,7 @@ func (l *loop) restore(state control.State) error {
 	return err
 }
 
-// declare makes points exactly those that the model knows.
+// declare sets exactly the points that the model knows.
 func (l *loop) declare(now control.Instant, points []Point) (control.Effects, error) {
 	specs := make([]control.Spec, len(points))
 	known := make(map[point.Path]Point, len(points))
@@ -94,7 +94,7 @@ func (l *loop) declare(now control.Instant, points []Point) (control.Effects, er
 	return effects, nil
 }
 
-// look over what a turn has changed: which readings matter from now on, and what is amiss.
+// look examines what a turn has changed: which readings matter from now on, and which points deviate.
 func (l *loop) survey(t *turn) {
 	asked := l.proposed.Load() == nil
 	for i := range t.events {
@@ -126,7 +126,7 @@ func (l *loop) survey(t *turn) {
 	}
 }
 
-// run carries out what Run says. Something was wrong with the state, or nothing.
+// run does the work of Run. damage is what was wrong with the state, nil for nothing.
 func (l *loop) run(ctx context.Context, damage error) error {
 	writing, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -164,7 +164,7 @@ func (l *loop) run(ctx context.Context, damage error) error {
 	return nil
 }
 
-// open carries out what follows from the state that was kept.
+// open carries out the effects of the stored state.
 func (l *loop) open(writing context.Context, damage error) {
 	if damage != nil {
 		l.begun.entries = append(l.begun.entries, audit.Entry{
@@ -190,7 +190,7 @@ func (l *loop) enter(t *turn) {
 	}
 }
 
-// next returns how long nothing is foreseen.
+// next returns the time until something is due.
 func (l *loop) next() time.Duration {
 	const longest = time.Minute
 	now := l.cfg.Clock()
@@ -201,7 +201,7 @@ func (l *loop) next() time.Duration {
 	return max(min(wait, l.keeper.due(now), l.absence.due(now), l.heartbeats.due(now)), 0)
 }
 
-// wind ends what is under way, and refuses what came too late.
+// wind finishes what is in progress, and refuses requests that came too late.
 func (l *loop) wind(writing context.Context, cancel context.CancelFunc) {
 	close(l.requests.ended)
 	l.watchers.close()
@@ -220,7 +220,7 @@ func (l *loop) wind(writing context.Context, cancel context.CancelFunc) {
 		}
 	}
 	l.outbox.writes.Wait()
-	l.finish(writing, &turn{now: l.cfg.Clock(), last: true}) // outcomes that could wait
+	l.finish(writing, &turn{now: l.cfg.Clock(), last: true}) // deferred outcomes
 	for {
 		select {
 		case j := <-l.requests.jobs:
@@ -231,7 +231,7 @@ func (l *loop) wind(writing context.Context, cancel context.CancelFunc) {
 	}
 }
 
-// gather decides a request and those that wait behind it.
+// gather decides a request and those queued after it.
 func (l *loop) gather(t *turn, first *job) {
 	l.enter(t)
 	t.expect(min(len(l.requests.jobs), together) + first.size)
@@ -252,7 +252,7 @@ func (l *loop) gather(t *turn, first *job) {
 func (l *loop) do(t *turn, j *job) {
 	switch {
 	case !j.take():
-		return // nobody waits any more, and nothing was done
+		return // the caller no longer waits, and nothing was done
 	case j.makes && l.keeper.trouble != nil:
 		j.answer(l.keeper.trouble)
 		return
@@ -261,7 +261,7 @@ func (l *loop) do(t *turn, j *job) {
 	t.jobs = append(t.jobs, j)
 }
 
-// finish keeps what was decided, sends what is to be written, and answers.
+// finish stores the decisions, sends the writes, and answers.
 func (l *loop) finish(writing context.Context, t *turn) {
 	err := l.keeper.keep(t, l.model.Changes) //nolint:contextcheck // what was decided is kept, whoever waits
 	l.survey(t)
@@ -278,7 +278,7 @@ func (l *loop) finish(writing context.Context, t *turn) {
 	l.outbox.send(writing, t, err)
 }
 
-// hear takes over the outcomes that have arrived.
+// hear processes the outcomes that have arrived.
 func (l *loop) hear(t *turn) {
 	l.enter(t)
 	t.outcomes = true
@@ -288,7 +288,7 @@ func (l *loop) hear(t *turn) {
 	for i := range list {
 		t.add(node, l.model.Answer(t.now, list[i].point, list[i].outcome), 0)
 		t.fresh = append(t.fresh, list[i].point)
-		if v, ok := l.values.Get(list[i].point); ok { // what was heard since is newer than the answer
+		if v, ok := l.values.Get(list[i].point); ok { // a value received since is newer than the answer
 			t.add(node, l.model.Observe(t.now, list[i].point, v), 0)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"voltbus/point"
 )
 
-// Message is an event as programs and screens get it, in JSON.
+// Message is an event as programs and screens receive it, in JSON.
 type Message struct {
 	Kind      control.EventKind `json:"kind"`
 	Path      point.Path        `json:"path,omitempty"` // point, device or subtree; the pattern of an override
@@ -16,20 +16,20 @@ type Message struct {
 	Task      string            `json:"task,omitempty"`
 	Command   string            `json:"command,omitempty"` // its identifier
 	Level     control.Level     `json:"level,omitempty"`
-	Value     *point.Value      `json:"value,omitempty"`     // of a command or write; what the point reports, of a reading or mismatch
-	Commanded *point.Value      `json:"commanded,omitempty"` // what it should report, of a mismatch
-	Wish      *point.Value      `json:"wish,omitempty"`      // the same, as programs before 0.5 know it
+	Value     *point.Value      `json:"value,omitempty"`     // for a command or write; for a reading or mismatch, what the point reports
+	Commanded *point.Value      `json:"commanded,omitempty"` // for a mismatch, what it should report
+	Wish      *point.Value      `json:"wish,omitempty"`      // the same, under its name before 0.5
 	Cause     control.Cause     `json:"cause,omitempty"`
-	By        string            `json:"by,omitempty"` // who caused it, if not the requester
+	By        string            `json:"by,omitempty"` // who caused it, if other than the requester
 	Reason    string            `json:"reason,omitempty"`
 	From      time.Time         `json:"from,omitzero"`
 	Until     time.Time         `json:"until,omitzero"`
 	Write     uint64            `json:"write,omitempty"`
-	Fault     string            `json:"fault,omitempty"` // the kind, of a write that failed
-	Text      string            `json:"text,omitempty"`  // the device's words; hostile
+	Fault     string            `json:"fault,omitempty"` // the kind of failure of a write
+	Text      string            `json:"text,omitempty"`  // the device's message; untrusted
 }
 
-// MessageOf returns an event as programs get it.
+// MessageOf converts an event to a message.
 func MessageOf(e *control.Event) Message {
 	m := Message{
 		Kind: e.Kind, Path: e.Path, Requester: e.Requester, Task: e.Task, Command: e.Command, Level: e.Level,
@@ -41,8 +41,7 @@ func MessageOf(e *control.Event) Message {
 	return m
 }
 
-// Topic is where a message is sent: below Prefix, with the path of what it is about; Prefix itself for a
-// task.
+// Topic is the subject of a message: below Prefix, with the path that it concerns; Prefix itself for a task.
 func (m *Message) Topic() point.Path {
 	if m.Path == "" {
 		return Prefix
@@ -50,8 +49,7 @@ func (m *Message) Topic() point.Path {
 	return Prefix.Join(string(m.Path))
 }
 
-// JSON returns the message as it is sent, as package json would write it: there are two or three for each
-// command.
+// JSON encodes the message as package json would: each command has two or three.
 func (m *Message) JSON() []byte {
 	o := &point.Object{JSON: make([]byte, 0, 256)}
 	o.Begin()

@@ -13,13 +13,13 @@ import (
 	"voltbus/point"
 )
 
-// answer is what came of a write.
+// answer is the outcome of a write.
 type answer struct {
 	point   point.Path
 	outcome control.Outcome
 }
 
-// outbox has devices written and read, and gathers what came of it. Only its answers are safe for concurrent use.
+// outbox sends writes and reads to devices, and collects the outcomes. Only its answers are safe for concurrent use.
 type outbox struct {
 	devices  Devices
 	points   *directory
@@ -34,7 +34,7 @@ func newOutbox(devices Devices, points *directory) outbox {
 
 var errHeld = errors.New("it was not sent, because what was decided cannot be kept on disk")
 
-// send hands writes to the devices, those of a turn together. While nothing can be kept those of
+// send passes writes to the devices, those of a turn together. While nothing can be stored, writes of
 // commands are held back; the model tries them again.
 func (o *outbox) send(ctx context.Context, t *turn, unkept error) {
 	if len(t.writes) == 0 || t.last {
@@ -58,7 +58,7 @@ func (o *outbox) send(ctx context.Context, t *turn, unkept error) {
 		patience := o.patience(writes)
 		o.writes.Go(func() { o.write(ctx, writes, patience) })
 	}
-	for _, list := range reads { // a device that does not answer keeps nobody else waiting
+	for _, list := range reads { // a device that does not answer delays no other
 		o.writes.Go(func() { o.read(ctx, list) })
 	}
 }
@@ -67,7 +67,7 @@ func refusal(w *control.Write, kind fault.Kind, err error) answer {
 	return answer{w.Point, control.Outcome{Write: w.ID, Err: fault.E("dispatch.write", kind, string(w.Point), err)}}
 }
 
-// patience is how long a call for many points may last, by the device that has the most of them.
+// patience is how long a call for many points may take, determined by the device with the most points.
 func (o *outbox) patience(writes []control.Write) time.Duration {
 	most, of := 0, make(map[point.Path]int)
 	for i := range writes {
@@ -108,12 +108,12 @@ func (o *outbox) read(ctx context.Context, reads []control.Write) {
 	}
 }
 
-// answers gather what came of writes until the goroutine of Run takes it. There are never more than
-// writes under way.
+// answers collects outcomes of writes until the goroutine of Run takes them. There are never more than writes
+// in progress.
 type answers struct {
 	mu   sync.Mutex
 	list []answer
-	some chan struct{} // there are some
+	some chan struct{} // holds an element if there are some
 }
 
 func newAnswers() answers { return answers{some: make(chan struct{}, 1)} }

@@ -9,44 +9,44 @@ import (
 	"voltbus/point"
 )
 
-// Prefix is where what a point is commanded is recorded: below it, with the path of the point.
+// Prefix is where commanded values are recorded: below it, under the path of the point.
 const Prefix point.Path = "control"
 
-// LevelPrefix is where the level of the command that wins is recorded, with the path of the point. It is a
-// branch of its own, so that it is never taken for what a point called "level" is commanded.
+// LevelPrefix is where the level of the winning command is recorded, under the path of the point. It is a
+// separate branch, so that it cannot be confused with the commanded value of a point called "level".
 const LevelPrefix point.Path = "control-level"
 
 // The tags of those points.
 const (
-	SourceTag = "source" // is "control"
-	OfTag     = "of"     // the point that is commanded
+	SourceTag = "source" // always "control"
+	OfTag     = "of"     // the commanded point
 )
 
-// recorder records what points are commanded, beside the goroutine of Run.
+// recorder records commanded values, concurrently with the goroutine of Run.
 type recorder struct {
 	record func(ctx context.Context, fresh []point.Info, samples []point.Sample) error
 	log    *slog.Logger
 	notes  chan note
 
-	// Of the goroutine of Run.
-	commanded map[point.Path]commanded // what was recorded last
-	listed    map[point.Path]bool      // what was described
-	lost      uint64                   // turns that found no room
+	// Owned by the goroutine of Run.
+	commanded map[point.Path]commanded // the values last recorded
+	listed    map[point.Path]bool      // the points described
+	lost      uint64                   // turns dropped for lack of room
 }
 
-// commanded is what a point is commanded, and by a command of which level; 0 for none.
+// commanded is the commanded value of a point, and the level of its command; 0 for none.
 type commanded struct {
 	value point.Value
 	level control.Level
 }
 
-// note is what one turn has to record.
+// note is what one turn records.
 type note struct {
 	infos   []point.Info
 	samples []point.Sample
 }
 
-// notes is how many turns may wait to be recorded.
+// notes is how many turns may be pending for recording.
 const notes = 256
 
 func newRecorder(record func(context.Context, []point.Info, []point.Sample) error, log *slog.Logger) recorder {
@@ -55,7 +55,7 @@ func newRecorder(record func(context.Context, []point.Info, []point.Sample) erro
 
 func (s *recorder) close() { close(s.notes) }
 
-// begin has what was commanded before recorded once more, since nobody knows whether it was.
+// begin records the earlier commanded values once more, since it is unknown whether they were recorded.
 func (s *recorder) begin(l *loop, t *turn) {
 	if s.record == nil {
 		return
@@ -65,12 +65,12 @@ func (s *recorder) begin(l *loop, t *turn) {
 		paths = append(paths, t.events[i].Path)
 	}
 	for _, path := range paths {
-		s.commanded[path] = commanded{point.TextOf(""), control.Levels + 1} // like nothing that can be
+		s.commanded[path] = commanded{point.TextOf(""), control.Levels + 1} // differs from any real value
 	}
 	s.write(l, t.now.Wall, paths)
 }
 
-// note records the points whose wish has changed in a turn.
+// note collects the points whose commanded value has changed in a turn.
 func (s *recorder) note(l *loop, t *turn) {
 	if s.record == nil || len(t.events) == 0 {
 		return
@@ -82,8 +82,8 @@ func (s *recorder) note(l *loop, t *turn) {
 	s.write(l, t.now.Wall, paths)
 }
 
-// write hands over what has changed. Requests do not wait for it: what finds no room is recorded when the
-// point changes again, and the audit log has it in any case.
+// write passes the changes on. Requests do not wait for it: a change for which there is no room is recorded
+// when the point changes again, and is in the audit log in any case.
 func (s *recorder) write(l *loop, now time.Time, paths []point.Path) {
 	var n note
 	changed := make(map[point.Path]commanded)
@@ -97,7 +97,7 @@ func (s *recorder) write(l *loop, now time.Time, paths []point.Path) {
 		if len(view.Array) > 0 {
 			is.level = view.Array[0].Level
 		}
-		before := s.commanded[path] // the zero value, which is nothing, for a new one
+		before := s.commanded[path] // the zero value, which means none, for a new one
 		if _, twice := changed[path]; twice || before == is {
 			continue
 		}
@@ -119,7 +119,7 @@ func (s *recorder) write(l *loop, now time.Time, paths []point.Path) {
 	}
 }
 
-// add notes what of a point has changed; nothing when it was released.
+// add collects the changes of a point; none when it was relinquished.
 func (n *note) add(p *Point, before, is commanded, now time.Time, fresh bool) {
 	if fresh {
 		tags := map[string]string{SourceTag: "control", OfTag: string(p.Point)}
@@ -152,8 +152,8 @@ func (n *note) sample(branch point.Path, p *Point, v point.Value, now time.Time)
 	n.samples = append(n.samples, s)
 }
 
-// run records until the recorder is closed. What cannot be recorded now is tried again a few times; the
-// audit log has it in any case.
+// run records until the recorder is closed. A failed recording is retried a few times; the audit log has the
+// change in any case.
 func (s *recorder) run(ctx context.Context) {
 	for n := range s.notes {
 		err := s.keep(ctx, n)

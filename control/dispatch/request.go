@@ -11,16 +11,16 @@ import (
 	"voltbus/point"
 )
 
-// request is a request that the model decides, and what the audit log says of it.
+// request is a request for the model to decide, and its audit entry.
 type request struct {
 	actor, action, subject string
 	detail                 detail
 	makes                  bool
-	silent                 bool // the audit log hears of it only if it is refused
+	silent                 bool // it is audited only if refused
 	decide                 func(now control.Instant) control.Decision
 }
 
-// decide has the model decide a request. The decision comes back without effects.
+// decide lets the model decide a request. The decision is returned without effects.
 func (d *Dispatcher) decide(ctx context.Context, r request) (control.Decision, error) {
 	var decision control.Decision
 	err := d.requests.ask(ctx, &job{size: 1, changes: true, makes: r.makes, do: func(t *turn) {
@@ -37,8 +37,8 @@ func (d *Dispatcher) decide(ctx context.Context, r request) (control.Decision, e
 	return decision, nil
 }
 
-// Release ends the chosen commands of a requester; by is the actor, if another. See
-// model.Model.Release; errors are as of Command.
+// Release ends the chosen commands of a requester; by is the actor, if different. See model.Model.Release;
+// errors are as for Command.
 func (d *Dispatcher) Release(ctx context.Context, requester string, s control.Selection, by string) (control.Decision, error) {
 	return d.decide(ctx, request{
 		actor: cmp.Or(by, requester), action: "release", subject: cmp.Or(string(s.Point), s.Task, requester),
@@ -55,7 +55,7 @@ func (d *Dispatcher) Release(ctx context.Context, requester string, s control.Se
 	})
 }
 
-// Revert ends every command at and below a path, whoever made it. Errors are as of Command.
+// Revert ends every command at and below a path, whoever gave it. Errors are as for Command.
 func (d *Dispatcher) Revert(ctx context.Context, r control.Reversion) (control.Decision, error) {
 	return d.decide(ctx, request{
 		actor: r.By, action: "revert", subject: string(r.Path), detail: detail{Spread: span(r.Spread)},
@@ -63,7 +63,7 @@ func (d *Dispatcher) Revert(ctx context.Context, r control.Reversion) (control.D
 	})
 }
 
-// other names the requester where another acts.
+// other returns the requester if the actor is a different one.
 func other(requester, by string) string {
 	if by == "" || by == requester {
 		return ""
@@ -71,8 +71,8 @@ func other(requester, by string) string {
 	return requester
 }
 
-// Renew gives leases of a requester a new length from now on; 0 is the length that each has. The audit
-// log records it only if it is refused. Errors are as of Command.
+// Renew extends leases of a requester to a new length from now on; 0 keeps each one's length. It is audited
+// only if refused. Errors are as for Command.
 func (d *Dispatcher) Renew(ctx context.Context, requester string, s control.Selection, length time.Duration) (control.Decision, error) {
 	return d.decide(ctx, request{
 		actor: requester, action: "renew", subject: cmp.Or(string(s.Point), s.Task), silent: true,
@@ -81,7 +81,7 @@ func (d *Dispatcher) Renew(ctx context.Context, requester string, s control.Sele
 	})
 }
 
-// Reserve decides a reservation. One of a path at and below which there is no point is refused as NotFound. Errors are as of Command.
+// Reserve decides a reservation. A path at and below which there is no point is refused as NotFound. Errors are as for Command.
 func (d *Dispatcher) Reserve(ctx context.Context, r control.Reservation) (control.Decision, error) {
 	return d.decide(ctx, request{
 		actor: r.Requester, action: "reserve", subject: r.Task, makes: true,
@@ -97,7 +97,7 @@ func (d *Dispatcher) Reserve(ctx context.Context, r control.Reservation) (contro
 	})
 }
 
-// Cancel ends a reservation of the requester; by is the actor, if another. Errors are as of Command.
+// Cancel ends a reservation of the requester; by is the actor, if different. Errors are as for Command.
 func (d *Dispatcher) Cancel(ctx context.Context, requester, task, by string) (control.Decision, error) {
 	return d.decide(ctx, request{
 		actor: cmp.Or(by, requester), action: "cancel", subject: task, detail: detail{Requester: other(requester, by)},
@@ -105,8 +105,8 @@ func (d *Dispatcher) Cancel(ctx context.Context, requester, task, by string) (co
 	})
 }
 
-// Override takes points out of control. Devices are read all the same. A pattern that no point matches is
-// refused as NotFound. Errors are as of Command.
+// Override takes points out of control. Devices continue to be read. A pattern that no point matches is
+// refused as NotFound. Errors are as for Command.
 func (d *Dispatcher) Override(ctx context.Context, o control.Override) (control.Decision, error) {
 	x := detail{ID: o.ID, Reason: o.Reason, Failsafe: o.Failsafe, Lease: span(o.Length)}
 	return d.decide(ctx, request{
@@ -120,7 +120,7 @@ func (d *Dispatcher) Override(ctx context.Context, o control.Override) (control.
 	})
 }
 
-// ClearOverride ends an override, whoever made it; by is the actor. Errors are as of Command.
+// ClearOverride ends an override, whoever started it; by is the actor. Errors are as for Command.
 func (d *Dispatcher) ClearOverride(ctx context.Context, pattern point.Pattern, by string) (control.Decision, error) {
 	return d.decide(ctx, request{
 		actor: by, action: "clear-override", subject: string(pattern),
@@ -128,7 +128,7 @@ func (d *Dispatcher) ClearOverride(ctx context.Context, pattern point.Pattern, b
 	})
 }
 
-// Approve takes a second person's word about a command that waits. Errors are as of Command.
+// Approve decides a pending command on the word of a second person. Errors are as for Command.
 func (d *Dispatcher) Approve(ctx context.Context, a control.Approval) (control.Decision, error) {
 	action := "approve"
 	if !a.Agree {
@@ -140,9 +140,9 @@ func (d *Dispatcher) Approve(ctx context.Context, a control.Approval) (control.D
 	})
 }
 
-// Leave ends everything of a requester: its commands, what waits for approval, its tasks. The cause is
-// control.CauseLeft for one that is gone or revoked, control.CauseReleased for one that wants it so; by is
-// the actor, if another. Errors are as of Command.
+// Leave ends everything of a requester: its commands, including those pending approval, and its tasks. The
+// cause is control.CauseLeft for a requester that has disconnected or been revoked, control.CauseReleased if
+// it asked for it; by is the actor, if different. Errors are as for Command.
 func (d *Dispatcher) Leave(ctx context.Context, requester string, cause control.Cause, by string) error {
 	return d.requests.ask(ctx, &job{size: 1, changes: true, do: func(t *turn) {
 		d.loop.leave(t, requester, cause, cmp.Or(by, requester))
@@ -158,8 +158,8 @@ func (l *loop) leave(t *turn, requester string, cause control.Cause, by string) 
 	t.add(by, effects, 0)
 }
 
-// Declare makes points exactly those that the dispatcher knows. Commands of points that stay go on; those that
-// do not fit any more end. With an error, which is Invalid, nothing has changed.
+// Declare sets exactly the points that the dispatcher knows. Commands of points that stay continue; those that
+// no longer fit end. After an error, which is Invalid, nothing has changed.
 func (d *Dispatcher) Declare(ctx context.Context, points []Point) error {
 	var invalid error
 	err := d.requests.ask(ctx, &job{size: 1, changes: true, do: func(t *turn) {
@@ -174,7 +174,7 @@ func (d *Dispatcher) Declare(ctx context.Context, points []Point) error {
 	return invalid
 }
 
-// Read reads points now, and returns one reading for each, in order. It does not wait for requests.
+// Read reads points now, and returns one reading each, in order. It does not wait for requests.
 func (d *Dispatcher) Read(ctx context.Context, paths []point.Path) []device.Reading {
 	return d.cfg.Devices.ReadMany(ctx, paths)
 }

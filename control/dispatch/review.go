@@ -9,27 +9,27 @@ import (
 	"voltbus/point"
 )
 
-// Rights are what a requester still may do. Each returns nil if it may.
+// Rights are the present rights of a requester. Each function returns nil if it may.
 type Rights struct {
 	Command func(path point.Path, level int, value point.Value) error
 	Reserve func(path point.Path) error
 }
 
-// reviews is whose rights changed, and may have changed, since the goroutine of Run looked. It is safe for
-// concurrent use.
+// reviews records whose rights changed, or may have changed, since the goroutine of Run last checked. It is
+// safe for concurrent use.
 type reviews struct {
-	kick chan struct{} // the rights of somebody changed, or a point that is commanded or that others depend on
+	kick chan struct{} // some rights changed, or a point that is commanded or that others depend on
 
 	mu          sync.Mutex
-	byRequester map[string]*Rights // requesters whose rights changed; nil: they have none
-	judges      []Judge            // of those whose rights may have changed
+	byRequester map[string]*Rights // requesters whose rights changed; nil: it has none
+	judges      []Judge            // for those whose rights may have changed
 }
 
 func newReviews() *reviews {
 	return &reviews{kick: make(chan struct{}, 1), byRequester: make(map[string]*Rights)}
 }
 
-// take returns what has changed, and forgets it.
+// take returns the changes, and clears them.
 func (r *reviews) take() (map[string]*Rights, []Judge) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -38,20 +38,20 @@ func (r *reviews) take() (map[string]*Rights, []Judge) {
 	return changed, judges
 }
 
-// Dismiss has everything of a requester end soon, because it may not do anything any more. It does not
-// wait, and can be called at any time.
+// Dismiss soon ends everything of a requester that no longer has any rights. It does not wait, and can be
+// called at any time.
 func (r *reviews) Dismiss(requester string) { r.review(requester, nil) }
 
-// Review has end soon what a requester holds and may not hold any more: commands, also those that wait for
-// approval, and reservations. It does not wait, and can be called at any time.
+// Review soon ends what a requester holds without the right to: commands, including those pending approval,
+// and reservations. It does not wait, and can be called at any time.
 func (r *reviews) Review(requester string, may Rights) { r.review(requester, &may) }
 
-// Judge says what a requester may do, if it is one of those of whom it knows; no Rights for one that may
-// not do anything any more.
+// Judge returns the rights of a requester, if it is one that the judge knows; nil Rights for one that no
+// longer has any.
 type Judge func(requester string) (may *Rights, knows bool)
 
-// ReviewAll is Review, or Dismiss, for everybody who holds something and of whom judge knows. It is called
-// in the goroutine of Run.
+// ReviewAll is Review, or Dismiss, for everybody who holds something and whom judge knows. It is called in
+// the goroutine of Run.
 func (r *reviews) ReviewAll(judge Judge) {
 	r.mu.Lock()
 	r.judges = append(r.judges, judge)
@@ -68,7 +68,7 @@ func (r *reviews) review(requester string, may *Rights) {
 	r.nudge()
 }
 
-// nudge has the goroutine of Run look.
+// nudge wakes the goroutine of Run.
 func (r *reviews) nudge() {
 	select {
 	case r.kick <- struct{}{}:
@@ -76,7 +76,7 @@ func (r *reviews) nudge() {
 	}
 }
 
-// reviewAll looks over what those hold whose rights changed.
+// reviewAll reviews the holders whose rights changed.
 func (l *loop) reviewAll(t *turn) {
 	changed, judges := l.reviews.take()
 	for _, judge := range judges {
@@ -95,7 +95,7 @@ func (l *loop) reviewAll(t *turn) {
 	}
 }
 
-// reviewOne ends what a requester may not hold any more.
+// reviewOne ends what a requester may no longer hold.
 func (l *loop) reviewOne(t *turn, requester string, may *Rights) {
 	waiting := slices.DeleteFunc(l.model.Waiting(), func(s control.Slot) bool { return s.Requester != requester })
 	for _, s := range append(l.model.Held(requester), waiting...) {

@@ -12,20 +12,20 @@ import (
 
 // Filter chooses points.
 type Filter struct {
-	Pattern point.Pattern // "" is every point
-	Busy    bool          // only those that are commanded, overridden or on their way back
-	After   point.Path    // only those behind it
-	Limit   int           // at most so many; 0 is 1,000
+	Pattern point.Pattern // "" selects every point
+	Busy    bool          // only those that are commanded, overridden or reverting
+	After   point.Path    // only those after it
+	Limit   int           // at most this many; 0 means 1,000
 }
 
-// reader answers what changes nothing.
+// reader answers read-only requests.
 type reader struct {
 	requests *requests
 	loop     *loop
 }
 
-// View returns the state of a point: who holds it, until when and why, and what the device says.
-// NotFound for an unknown one; other errors are as of Command.
+// View returns the state of a point: who holds it, until when and why, and what the device reports. NotFound
+// for an unknown one; other errors are as for Command.
 func (r *reader) View(ctx context.Context, path point.Path) (control.View, error) {
 	known := false
 	v, err := look(ctx, r.requests, func() (v control.View) {
@@ -38,8 +38,8 @@ func (r *reader) View(ctx context.Context, path point.Path) (control.View, error
 	return v, err
 }
 
-// Covers returns NotFound, with what may have been meant, for a pattern that selects no point; other errors
-// are as of Command.
+// Covers returns NotFound, with suggestions, for a pattern that selects no point; other errors are as for
+// Command.
 func (r *reader) Covers(ctx context.Context, pattern point.Pattern) error {
 	missing, err := look(ctx, r.requests, func() *fault.Error { return r.loop.points.covering(pattern) })
 	if err != nil || missing == nil {
@@ -57,7 +57,7 @@ func (l *loop) view(path point.Path) (control.View, bool) {
 	return v, known
 }
 
-// Views returns the state of points by path, and whether there are more. Errors are as of Command.
+// Views returns the state of points by path, and whether there are more. Errors are as for Command.
 func (r *reader) Views(ctx context.Context, f Filter) (views []control.View, more bool, err error) {
 	if f.Limit <= 0 {
 		f.Limit = 1000
@@ -86,22 +86,22 @@ func (r *reader) Views(ctx context.Context, f Filter) (views []control.View, mor
 	return views, more && err == nil, err
 }
 
-// Held returns the commands of a requester, the oldest first; of all for "". Errors are as of Command.
+// Held returns the commands of a requester, oldest first; "" is everybody. Errors are as for Command.
 func (r *reader) Held(ctx context.Context, requester string) ([]control.Slot, error) {
 	return look(ctx, r.requests, func() []control.Slot { return r.loop.model.Held(requester) })
 }
 
-// Waiting returns the commands that wait for approval, the oldest first. Errors are as of Command.
+// Waiting returns the commands pending approval, oldest first. Errors are as for Command.
 func (r *reader) Waiting(ctx context.Context) ([]control.Slot, error) {
 	return look(ctx, r.requests, func() []control.Slot { return r.loop.model.Waiting() })
 }
 
-// Tasks returns the reservations, the oldest first. Errors are as of Command.
+// Tasks returns the reservations, oldest first. Errors are as for Command.
 func (r *reader) Tasks(ctx context.Context) ([]control.Task, error) {
 	return look(ctx, r.requests, func() []control.Task { return r.loop.model.Tasks() })
 }
 
-// Overridden returns the overrides, the oldest first. Errors are as of Command.
+// Overridden returns the overrides, oldest first. Errors are as for Command.
 func (r *reader) Overridden(ctx context.Context) ([]control.Holder, error) {
 	return look(ctx, r.requests, func() []control.Holder { return r.loop.model.Overridden() })
 }

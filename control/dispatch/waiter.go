@@ -23,7 +23,7 @@ type waiter struct {
 // waiters are the commands whose callers may wait for outcomes.
 type waiters struct{ byPoint map[point.Path][]waiter }
 
-// follow passes events to those who wait for outcomes.
+// follow passes events to the callers waiting for outcomes.
 func (w *waiters) follow(t *turn, view func(point.Path) (control.View, bool)) {
 	if len(w.byPoint) == 0 {
 		return
@@ -49,7 +49,7 @@ func (w *waiters) follow(t *turn, view func(point.Path) (control.View, bool)) {
 	}
 }
 
-// followPoint answers those of a point whose wait is over.
+// followPoint answers the waiters of a point whose wait is over.
 func (w *waiters) followPoint(path point.Path, list []waiter, view func(point.Path) (control.View, bool)) {
 	v, known := view(path)
 	left := list[:0]
@@ -80,7 +80,7 @@ func (w *waiter) hear(e *control.Event) {
 
 var errOver = errors.New("it ended before the device took it; see who holds the point")
 
-// waits reports whether the outcome of a command is still to come, and notes what is known.
+// waits reports whether the outcome of a command is still pending, and records what is known.
 func (w *waiter) waits(v *control.View) bool {
 	r := &w.result
 	place := slices.IndexFunc(v.Array, func(s control.Slot) bool {
@@ -89,7 +89,7 @@ func (w *waiter) waits(v *control.View) bool {
 	r.Output, r.Wins, r.Later = v.Output, place == 0, v.Later
 	if place < 0 {
 		if !r.Repeat {
-			r.Output, r.Later = control.Failed, time.Time{} // what the point does now is not about this command
+			r.Output, r.Later = control.Failed, time.Time{} // what the point does now does not concern this command
 		}
 		if r.Failed == nil && !r.Repeat {
 			r.Failed = fault.E("dispatch.write", fault.Conflict, string(v.Spec.Point), errOver)
@@ -103,26 +103,26 @@ func (w *waiter) waits(v *control.View) bool {
 		return true
 	case v.Output == control.Confirmed || v.Output == control.Differs || v.Output == control.Waiting:
 		r.Failed, r.Reported = nil, v.Reported
-	case r.Failed == nil && v.Failures > 0: // somebody else's write failed, and this one goes out with the next try
+	case r.Failed == nil && v.Failures > 0: // another requester's write failed, and this one goes out with the next attempt
 		r.Failed = fault.E("dispatch.write", v.FailedKind, string(v.Spec.Point), errors.New(v.FailedWith))
 	}
 	return false
 }
 
-// call gathers the results of commands for who asked for them together.
+// call collects the results of the commands of one request.
 type call struct {
 	mu      sync.Mutex
 	results []Result
-	open    int           // results that may still come
-	gone    bool          // who asked does not wait any more
-	done    chan struct{} // closed when no more come
+	open    int           // pending results
+	gone    bool          // the caller no longer waits
+	done    chan struct{} // closed when none are pending
 }
 
 func newCall(n int) *call {
 	return &call{results: make([]Result, n), open: n, done: make(chan struct{})}
 }
 
-// note takes what is known of a command while its outcome is to come.
+// note records the known state of a command while its outcome is pending.
 func (c *call) note(place int, r Result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -130,7 +130,7 @@ func (c *call) note(place int, r Result) {
 	c.results[place] = r
 }
 
-// put takes the result of one command.
+// put records the result of one command.
 func (c *call) put(place int, r Result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -140,7 +140,7 @@ func (c *call) put(place int, r Result) {
 	}
 }
 
-// leave says that nobody waits for outcomes.
+// leave records that the caller no longer waits for outcomes.
 func (c *call) leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -153,7 +153,7 @@ func (c *call) left() bool {
 	return c.gone
 }
 
-// wait returns the results as far as they are known in time.
+// wait returns the results, as far as they are known in time.
 func (c *call) wait(ctx context.Context, longest time.Duration) []Result {
 	timer := time.NewTimer(longest)
 	defer timer.Stop()

@@ -10,21 +10,21 @@ import (
 
 // Watcher receives the events of control: commands, writes and their outcomes, windows, overrides.
 type Watcher struct {
-	// C gives the events of a turn at a time, in order, and is closed when the dispatcher stops or Close is
-	// called. They are shared: nobody changes them.
+	// C delivers the events of one turn at a time, in order, and is closed when the dispatcher stops or Close
+	// is called. The events are shared: receivers must not modify them.
 	C       <-chan []control.Event
 	c       chan []control.Event
 	dropped atomic.Uint64
 	of      *watchers
 }
 
-// Dropped counts events that this watcher has missed because it was too slow.
+// Dropped counts events that this watcher missed because it was too slow.
 func (w *Watcher) Dropped() uint64 { return w.dropped.Load() }
 
 // Close ends the watching.
 func (w *Watcher) Close() { w.of.remove(w) }
 
-// watchers are all watchers.
+// watchers is the set of all watchers.
 type watchers struct {
 	mu   sync.Mutex
 	list []*Watcher

@@ -1,4 +1,4 @@
-// Package interlock keeps which points depend on which others, and the values of those.
+// Package interlock tracks which points depend on which others, and the values of the latter.
 package interlock
 
 import (
@@ -9,9 +9,9 @@ import (
 	"voltbus/point"
 )
 
-// Locks is the interlocks of a node. It is used by one goroutine at a time.
+// Locks holds the interlocks of a node. It is used by one goroutine at a time.
 type Locks struct {
-	bound  map[point.Path][]point.Path // the points that an interlock binds to the key
+	bound  map[point.Path][]point.Path // the points that depend on the key
 	values map[point.Path]point.Value  // last values of those keys
 }
 
@@ -20,14 +20,14 @@ func New() *Locks {
 	return &Locks{bound: make(map[point.Path][]point.Path), values: make(map[point.Path]point.Value)}
 }
 
-// Bind notes which points a point depends on.
+// Bind records which points a point depends on.
 func (l *Locks) Bind(spec *control.Spec) {
 	for _, lock := range spec.Demands().Interlocks {
 		l.bound[lock.Other] = append(l.bound[lock.Other], spec.Point)
 	}
 }
 
-// Unbind takes back what Bind has noted.
+// Unbind removes what Bind recorded.
 func (l *Locks) Unbind(spec *control.Spec) {
 	for _, lock := range spec.Demands().Interlocks {
 		rest := slices.DeleteFunc(l.bound[lock.Other], func(other point.Path) bool { return other == spec.Point })
@@ -38,7 +38,7 @@ func (l *Locks) Unbind(spec *control.Spec) {
 	}
 }
 
-// Observe takes a value over, and returns the points whose commands it may forbid: none if it is unknown.
+// Observe records a value, and returns the points whose commands may now be forbidden: none if the value is unknown.
 func (l *Locks) Observe(path point.Path, v point.Value) []point.Path {
 	bound := l.bound[path]
 	if len(bound) == 0 {
@@ -51,7 +51,7 @@ func (l *Locks) Observe(path point.Path, v point.Value) []point.Path {
 	return bound
 }
 
-// Check reports which interlock forbids a value now.
+// Check returns the interlock that forbids a value now.
 func (l *Locks) Check(spec *control.Spec, v point.Value) error {
 	number, _ := v.Number()
 	for _, lock := range spec.Demands().Interlocks {

@@ -1,4 +1,4 @@
-// Package journal stores the state of control in an SQLite file of its own, so that commands do not wait for writers of the catalogue.
+// Package journal stores the state of control in its own SQLite file, so that commands do not wait for writers of the catalogue.
 package journal
 
 import (
@@ -26,15 +26,15 @@ const File = "control.db"
 var schema string
 
 //go:embed turn.sql
-var turnSchema string // is new in version 3
+var turnSchema string // added in version 3
 
 const (
 	version     = 3
 	flat        = 2          // the version of a file without turns
-	application = 0x56424354 // "VBCT": the file is the state of control
+	application = 0x56424354 // "VBCT": the file is a control journal
 
-	// checkpoint is how many pages the write-ahead log gets, 16 MiB, before they go into the file. The same
-	// pages come again and again, so the more there are together, the fewer are copied.
+	// checkpoint is how many pages the write-ahead log collects, 16 MiB, before they are copied to the file.
+	// The same pages recur, so the more collect, the fewer are copied.
 	checkpoint = 4096
 )
 
@@ -50,17 +50,17 @@ type Journal struct {
 	does  statements
 }
 
-// statements are prepared once.
+// Prepared statements.
 type statements struct{ add, forget, put, drop *sql.Stmt }
 
-// Open opens the journal in the data directory, and makes it if absent. A file that is damaged gives
-// fault.Corrupt from Load; SetAside begins anew then. One that a newer program wrote gives fault.Conflict,
-// that of another program fault.Corrupt. Close it after use.
+// Open opens the journal in the data directory, and creates it if absent. For a damaged file Load returns
+// fault.Corrupt; then SetAside starts over. A file written by a newer program gives fault.Conflict, one of
+// another program fault.Corrupt. The caller closes the journal.
 func Open(dir string, now func() time.Time) *Journal {
 	return &Journal{file: filepath.Join(dir, File), now: now}
 }
 
-// Load returns what was kept.
+// Load returns the stored records.
 func (j *Journal) Load(ctx context.Context) (control.State, error) {
 	const op = "journal.Load"
 	j.mu.Lock()
@@ -92,7 +92,7 @@ func (j *Journal) open(ctx context.Context) error {
 	if j.db != nil {
 		return nil
 	}
-	f, err := os.OpenFile(j.file, os.O_RDWR|os.O_CREATE, 0o600) // only its owner reads it
+	f, err := os.OpenFile(j.file, os.O_RDWR|os.O_CREATE, 0o600) // readable only by its owner
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ var (
 	errCheck   = errors.New("the file fails its check")
 )
 
-// prepare makes the table in an empty file, and refuses a file of something else.
+// prepare creates the table in an empty file, and refuses a file of another kind.
 func prepare(ctx context.Context, db *sql.DB) error {
 	var found, id, tables int
 	var verdict string
@@ -142,7 +142,7 @@ func prepare(ctx context.Context, db *sql.DB) error {
 			"was written by a newer program (version %d, this one knows %d); use that one, or move the file away", found, version))
 	case id == application && found == version:
 		return nil
-	case id == application: // one that was closed, or of versions that had records only; the first one kept each answer by itself, which package control still reads
+	case id == application: // one that was closed, or of versions with records only; the first version stored each answer individually, which package control still reads
 		return define(ctx, db, turnSchema)
 	case tables > 0:
 		return fault.E("journal.Load", fault.Corrupt, File, errForeign)
@@ -150,7 +150,7 @@ func prepare(ctx context.Context, db *sql.DB) error {
 	return define(ctx, db, schema+turnSchema)
 }
 
-// define makes tables in a file without turns.
+// define creates tables in a file without turns.
 func define(ctx context.Context, db *sql.DB, tables string) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
@@ -180,7 +180,7 @@ func (s *statements) prepare(ctx context.Context, db *sql.DB) (err error) {
 	return nil
 }
 
-// SetAside renames the file and begins anew.
+// SetAside renames the file and starts over.
 func (j *Journal) SetAside(ctx context.Context) (string, error) {
 	const op = "journal.SetAside"
 	j.mu.Lock()
@@ -200,7 +200,7 @@ func (j *Journal) SetAside(ctx context.Context) (string, error) {
 	return aside, wrap(op, j.file, j.open(ctx))
 }
 
-// Close closes the file, as programs of the version before can read it.
+// Close closes the file, in a form that programs of the previous version can read.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -211,7 +211,7 @@ func (j *Journal) Close() error {
 	return wrap("journal.Close", j.file, errors.Join(err, j.close()))
 }
 
-// flatten makes records of all turns. Then the file is one of the version before, which has no others.
+// flatten turns all turns into records. The file then has the previous version, which has no turns.
 func (j *Journal) flatten(ctx context.Context) error {
 	tx, err := j.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -240,8 +240,8 @@ func (j *Journal) close() error {
 
 var errClosed = errors.New("the state of control is closed")
 
-// Keep stores records over those of the same kind and key, and removes those without data, all or none.
-// They are on disk when it returns. The records are the journal's from then on.
+// Keep stores records over those of the same kind and key, and removes those without data, all or none. They
+// are on disk when it returns. The journal takes ownership of the records.
 func (j *Journal) Keep(ctx context.Context, records []control.Record) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -251,7 +251,7 @@ func (j *Journal) Keep(ctx context.Context, records []control.Record) error {
 	return wrap("journal.Keep", j.file, j.keep(ctx, records))
 }
 
-// keep adds a turn, and makes records of those for which there is no room any more.
+// keep adds a turn, and turns those for which there is no more room into records.
 func (j *Journal) keep(ctx context.Context, records []control.Record) error {
 	data := writeTurn(records)
 	next := turn{number: j.turns.last + 1, size: len(data), records: records}
@@ -266,7 +266,7 @@ func (j *Journal) keep(ctx context.Context, records []control.Record) error {
 	return nil
 }
 
-// write has a turn take the place of the oldest ones, in one transaction.
+// write replaces the oldest turns by a new one, in one transaction.
 func (j *Journal) write(ctx context.Context, oldest []turn, number int64, data []byte) error {
 	tx, err := j.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -287,7 +287,7 @@ func (j *Journal) write(ctx context.Context, oldest []turn, number int64, data [
 	return tx.Commit()
 }
 
-// settle makes records of what the oldest turns say and no later one does, and removes those turns.
+// settle stores as records what the oldest turns contain and no later one replaces, and removes those turns.
 func (j *Journal) settle(ctx context.Context, tx *sql.Tx, oldest []turn) error {
 	put, drop := tx.StmtContext(ctx, j.does.put), tx.StmtContext(ctx, j.does.drop)
 	for i := range oldest {

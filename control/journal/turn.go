@@ -11,11 +11,11 @@ import (
 	"voltbus/point"
 )
 
-// loose is how many bytes of turns stand over the records. Most of what a turn holds is replaced by a later
-// one before its room is needed, and never becomes a record of its own.
+// loose is how many bytes of turns are kept in front of the records. Most of a turn's content is replaced by
+// a later turn before its space is needed, and never becomes a record of its own.
 const loose = 4 << 20
 
-// turn is what was kept together.
+// turn is a set of records stored together.
 type turn struct {
 	number  int64
 	size    int
@@ -24,29 +24,29 @@ type turn struct {
 
 type recordKey struct{ kind, key string }
 
-// turns are those that stand over the records, as they are in the file.
+// turns are the turns in front of the records, as in the file.
 type turns struct {
-	list []turn // the oldest first
+	list []turn // oldest first
 	last int64  // number
-	size int    // of all
-	// latest is the turn that counts for a record, by its number.
+	size int    // total size
+	// latest maps a record to the number of the turn that is valid for it.
 	latest map[recordKey]int64
 }
 
-// claim says that a turn counts for its records, which is to be added or given up next.
+// claim makes a turn, which is then added or given up, the valid one for its records.
 func (s *turns) claim(t *turn) {
 	for i := range t.records {
 		s.latest[recordKey{t.records[i].Kind, t.records[i].Key}] = t.number
 	}
 }
 
-// add takes a turn over that is in the file.
+// add adds a turn that is in the file.
 func (s *turns) add(t turn) {
 	s.claim(&t)
 	s.list, s.last, s.size = append(s.list, t), t.number, s.size+t.size
 }
 
-// giveUp forgets what was claimed for a turn that did not get into the file.
+// giveUp reverts the claim of a turn that did not reach the file.
 func (s *turns) giveUp() {
 	clear(s.latest)
 	for i := range s.list {
@@ -59,7 +59,7 @@ func (s *turns) counts(t *turn, r *control.Record) bool {
 	return s.latest[recordKey{r.Kind, r.Key}] == t.number
 }
 
-// over returns how many of the oldest turns make room for one of a size.
+// over returns how many of the oldest turns must go to make room for one of a size.
 func (s *turns) over(size int) (n int) {
 	for left := s.size; n < len(s.list) && left+size > loose; n++ {
 		left -= s.list[n].size
@@ -82,7 +82,7 @@ func (s *turns) forget(n int) {
 	s.list = s.list[n:]
 }
 
-// onto puts what the turns say over records, which are in the order of the table.
+// onto applies the turns to records, which are in the order of the table.
 func (s *turns) onto(records []control.Record) []control.Record {
 	left := records[:0]
 	for i := range records {
@@ -126,7 +126,7 @@ func readTurns(ctx context.Context, db *sql.DB) (*turns, error) {
 	return s, rows.Err()
 }
 
-// writeTurn writes records field by field, as package json would.
+// writeTurn encodes records field by field, as package json would.
 func writeTurn(records []control.Record) []byte {
 	size := 0
 	for i := range records {

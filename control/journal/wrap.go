@@ -5,7 +5,7 @@ import (
 	"voltbus/internal/sqlite"
 )
 
-// wrap gives an error of the journal's file its kind, and words that say what to do.
+// wrap adds to an error of the journal's file its kind, and words that say what to do.
 func wrap(op, subject string, err error) error {
 	file := sqlite.File{
 		Name: "the state of control", Damaged: "a restart of the node sets it aside and begins anew", Missing: "there is no such file",

@@ -9,28 +9,28 @@ import (
 	"voltbus/point"
 )
 
-// Cache has the last values of points that matter for control: those that can be commanded, and those
-// that interlocks use. They are written by many goroutines, so the goroutine of Run is notified only of
-// changes, and only of points that are commanded or that interlocks use. A scan of a device without
-// such points costs one look into a map.
+// Cache holds the last values of points that matter for control: those that can be commanded, and those that
+// interlocks use. Many goroutines write them, so the goroutine of Run is notified only of changes, and only
+// of points that are commanded or used by interlocks. A scan of a device without such points costs one map
+// lookup.
 type Cache struct {
 	watched atomic.Pointer[watched]
-	news    func() // there is something to take; returns at once
+	news    func() // called when there is something to take; returns at once
 
 	mu      sync.Mutex
 	changes map[point.Path]*cell
 }
 
-// New returns a cache of no points. It calls news when there is something to take; that returns at once.
+// New returns an empty cache. It calls news when there is something to take; news must return at once.
 func New(news func()) *Cache { return &Cache{news: news} }
 
-// watched is the points that matter, which are replaced and never changed.
+// watched holds the points that matter. It is replaced and never modified.
 type watched struct {
 	devices map[point.Path]*sensed
 	cells   map[point.Path]*cell
 }
 
-// sensed is those of one device.
+// sensed holds those of one device.
 type sensed struct {
 	count int // of all points of the device
 	cells []cell
@@ -39,16 +39,16 @@ type sensed struct {
 // cell is the last value of one point.
 type cell struct {
 	path  point.Path
-	place int // among the points of its device, as a whole scan has them
+	place int // index among the points of its device in a complete scan
 
 	mu     sync.Mutex
 	value  point.Value // the zero Value: it could not be read
 	heard  bool
-	urgent bool // an interlock looks at it
-	follow bool // somebody commands it
+	urgent bool // an interlock uses it
+	follow bool // it is commanded
 }
 
-// Watch makes the points those that matter. Values of points that stay are kept.
+// Watch sets the points that matter. Values of points that stay are kept.
 func (c *Cache) Watch(points []control.Spec) {
 	before := c.watched.Load()
 	next := &watched{devices: make(map[point.Path]*sensed), cells: make(map[point.Path]*cell)}
@@ -87,7 +87,7 @@ func (c *Cache) Watch(points []control.Spec) {
 	c.watched.Store(next)
 }
 
-// inherit takes over the last value of the same point.
+// inherit copies the last value of the same point.
 func (c *cell) inherit(before *watched) {
 	if before == nil || before.cells[c.path] == nil {
 		return
@@ -98,8 +98,8 @@ func (c *cell) inherit(before *watched) {
 	c.value, c.heard, c.follow = old.value, old.heard, old.follow
 }
 
-// Hear receives a scan of a device, whoever asked for it. It may be called by many goroutines at once, and
-// does not wait. The scan stays the caller's.
+// Hear receives a scan of a device, whatever caused it. It may be called concurrently, and does not wait. The
+// caller keeps ownership of the scan.
 func (c *Cache) Hear(scan *point.Scan) {
 	w := c.watched.Load()
 	if w == nil {
@@ -109,7 +109,7 @@ func (c *Cache) Hear(scan *point.Scan) {
 	if device == nil {
 		return
 	}
-	if len(scan.Samples) != device.count { // a report of some points
+	if len(scan.Samples) != device.count { // a report of only some points
 		for i := range scan.Samples {
 			if one := w.cells[scan.Samples[i].Point]; one != nil {
 				c.hear(one, &scan.Samples[i])
@@ -140,7 +140,7 @@ func (c *Cache) hear(one *cell, sample *point.Sample) {
 	}
 }
 
-// set takes a value, and reports whether it is another one that matters now.
+// set stores a value, and reports whether it is a change that matters now.
 func (c *cell) set(v point.Value) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -155,7 +155,7 @@ func (c *cell) get() (point.Value, bool) {
 	return c.value, c.heard
 }
 
-// report has a cell among what Take returns next.
+// report queues a cell for Take.
 func (c *Cache) report(one *cell) {
 	c.mu.Lock()
 	if c.changes == nil {
@@ -166,7 +166,7 @@ func (c *Cache) report(one *cell) {
 	c.news()
 }
 
-// Take returns what has changed, and forgets it.
+// Take returns the changes, and clears them.
 func (c *Cache) Take() map[point.Path]point.Value {
 	c.mu.Lock()
 	changes := c.changes
@@ -182,7 +182,7 @@ func (c *Cache) Take() map[point.Path]point.Value {
 	return values
 }
 
-// Follow sets whether a point is commanded.
+// Follow sets whether a point is currently commanded.
 func (c *Cache) Follow(path point.Path, is bool) {
 	w := c.watched.Load()
 	if w == nil || w.cells[path] == nil {
@@ -194,7 +194,7 @@ func (c *Cache) Follow(path point.Path, is bool) {
 	one.mu.Unlock()
 }
 
-// Get returns the last value of a point; false if there is none.
+// Get returns the last value of a point; false if it has none.
 func (c *Cache) Get(path point.Path) (point.Value, bool) {
 	w := c.watched.Load()
 	if w == nil || w.cells[path] == nil {

@@ -15,12 +15,12 @@ import (
 	"voltbus/presence"
 )
 
-// Key is the alert's.
+// Key is the key of the alert.
 const Key = "control"
 
 const named = 5 // points that the alert names
 
-// Alert is the alert about points that do not have what they should have. It is safe for concurrent use.
+// Alert is the alert about points that do not have their commanded values. It is safe for concurrent use.
 type Alert struct {
 	// Raise opens, changes or closes the alert of a key.
 	Raise func(key string, message []byte) error
@@ -28,10 +28,10 @@ type Alert struct {
 	Log   *slog.Logger
 
 	mu   sync.Mutex
-	from map[point.Path]time.Time // since when points do not have it
+	from map[point.Path]time.Time // since when points have not had their values
 }
 
-// Update takes the points that do not have what they should have now.
+// Update sets the points that do not have their commanded values now.
 func (a *Alert) Update(list []control.MismatchedPoint) {
 	a.note(list)
 	message := struct {
@@ -48,7 +48,7 @@ func (a *Alert) Update(list []control.MismatchedPoint) {
 	}
 }
 
-// note keeps since when points do not have what they were set to.
+// note records since when points have not had their commanded values.
 func (a *Alert) note(list []control.MismatchedPoint) {
 	at := a.Now()
 	a.mu.Lock()
@@ -63,14 +63,14 @@ func (a *Alert) note(list []control.MismatchedPoint) {
 	a.from = next
 }
 
-// Since returns since when a point does not have what it was set to; the zero time for one of which it is not known.
+// Since returns since when a point has not had its commanded value; the zero time if unknown.
 func (a *Alert) Since(path point.Path) time.Time {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.from[path]
 }
 
-// sentence says which points do not have what they should have; "" if there are none.
+// sentence names the points that do not have their commanded values; "" if there are none.
 func sentence(list []control.MismatchedPoint) string {
 	if len(list) == 0 {
 		return ""

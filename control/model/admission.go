@@ -8,14 +8,14 @@ import (
 	"voltbus/fault"
 )
 
-// admission examines one command, and refuses it if it cannot be accepted now.
+// admission checks one command, and refuses it if it cannot be accepted now.
 type admission struct {
 	m       *Model
 	target  *target
 	command *control.Command
 }
 
-// examine refuses a command that cannot be accepted now. It fills in the task that c belongs to.
+// examine refuses a command that cannot be accepted now. It sets the task to which c belongs.
 func examine(m *Model, c *control.Command) (*target, control.Decision, bool) {
 	a := admission{m: m, target: m.targets[c.Point], command: c}
 	for _, check := range []func() (control.Decision, bool){a.writable, a.wellFormed, a.notOverridden, a.reserved, a.interlocked, a.levelFree} {
@@ -42,7 +42,7 @@ func (a *admission) writable() (control.Decision, bool) {
 	return control.Decision{}, true
 }
 
-// wellFormed refuses a command that is wrong in itself.
+// wellFormed refuses a malformed command.
 func (a *admission) wellFormed() (control.Decision, bool) {
 	if why, err := a.malformed(); err != nil {
 		return a.refuse(why, fault.Invalid, err)
@@ -50,7 +50,7 @@ func (a *admission) wellFormed() (control.Decision, bool) {
 	return control.Decision{}, true
 }
 
-// malformed reports what is wrong with the command in itself.
+// malformed returns what is malformed in the command.
 func (a *admission) malformed() (control.Why, error) {
 	c, spec, limits := a.command, a.target.spec, &a.m.step.Limits
 	for _, name := range []struct{ what, text string }{{"identifier", c.ID}, {"requester", c.Requester}} {
@@ -83,7 +83,7 @@ func (a *admission) malformed() (control.Why, error) {
 	return "", nil
 }
 
-// notOverridden refuses a command to a point that an override holds.
+// notOverridden refuses a command to a point held by an override.
 func (a *admission) notOverridden() (control.Decision, bool) {
 	if a.target.frozen == 0 {
 		return control.Decision{}, true
@@ -93,7 +93,7 @@ func (a *admission) notOverridden() (control.Decision, bool) {
 	return d, false
 }
 
-// reserved refuses a command that a reservation, or the lack of one, forbids.
+// reserved refuses a command that a reservation, or a missing reservation, forbids.
 func (a *admission) reserved() (control.Decision, bool) {
 	c := a.command
 	if c.Level <= a.m.step.Limits.Emergency && c.Task == "" {
@@ -127,7 +127,7 @@ func (a *admission) interlocked() (control.Decision, bool) {
 	return control.Decision{}, true
 }
 
-// levelFree refuses a command to a level that another requester holds. Who has reserved the point
+// levelFree refuses a command to a level that another requester holds. The requester that reserved the point
 // takes the level over.
 func (a *admission) levelFree() (control.Decision, bool) {
 	c := a.command

@@ -15,7 +15,7 @@ import (
 	"voltbus/point"
 )
 
-// proposal is a command that needs approval.
+// proposal is a command pending approval.
 type proposal struct {
 	control.Command
 	approvals *approvals
@@ -25,7 +25,7 @@ type proposal struct {
 	timer     step.Timer
 }
 
-// Due ends a proposal that nobody approved.
+// Due ends a proposal that was not approved in time.
 func (p *proposal) Due() { p.approvals.withdraw(p, control.CauseExpired) }
 
 func (p *proposal) holder() control.Holder {
@@ -35,7 +35,7 @@ func (p *proposal) holder() control.Holder {
 	}
 }
 
-// approvals holds the commands that wait for the approval of a second person.
+// approvals holds the commands pending the approval of a second person.
 type approvals struct {
 	step      *step.Step
 	proposals map[control.Ref]*proposal
@@ -45,7 +45,7 @@ func newApprovals(s *step.Step) *approvals {
 	return &approvals{step: s, proposals: make(map[control.Ref]*proposal)}
 }
 
-// propose has a command wait.
+// propose adds a command.
 func (a *approvals) propose(c control.Command) control.Decision {
 	s := a.step
 	if len(a.proposals) >= s.Limits.Proposals {
@@ -68,7 +68,7 @@ func (a *approvals) withdraw(p *proposal, cause control.Cause) {
 	a.step.Event(control.Event{Kind: control.ApprovalEnded, Holder: p.holder(), Cause: cause, Value: p.Value})
 }
 
-// chosen returns the proposals that a function chooses, in the order of their making.
+// chosen returns the proposals that a function selects, in the order of creation.
 func (a *approvals) chosen(choose func(*proposal) bool) []*proposal {
 	var chosen []*proposal
 	for _, p := range a.proposals {
@@ -80,7 +80,7 @@ func (a *approvals) chosen(choose func(*proposal) bool) []*proposal {
 	return chosen
 }
 
-// of returns the chosen proposals of a requester.
+// of returns the selected proposals of a requester.
 func (a *approvals) of(requester string, s control.Selection) []*proposal {
 	return a.chosen(func(p *proposal) bool { return p.Requester == requester && s.Has(&p.Command) })
 }
@@ -90,7 +90,7 @@ func (a *approvals) below(path point.Path) []*proposal {
 	return a.chosen(func(p *proposal) bool { return control.Covers(path, p.Point) })
 }
 
-// Waiting returns the commands that wait for approval, the oldest first.
+// Waiting returns the commands pending approval, oldest first.
 func (a *approvals) Waiting() []control.Slot {
 	all := a.chosen(func(*proposal) bool { return true })
 	slots := make([]control.Slot, len(all))
@@ -106,7 +106,7 @@ func (a *approvals) touchAll() {
 	}
 }
 
-// record writes a proposal; nil if it is gone.
+// record encodes a proposal; nil if it no longer exists.
 func (a *approvals) record(key string) ([]byte, error) {
 	p := a.proposals[step.Split(key)]
 	if p == nil {
@@ -130,8 +130,8 @@ func (a *approvals) restore(data []byte) error {
 	return nil
 }
 
-// Approve decides a command that waits. What was right when it was requested is checked again, and
-// its lease begins now. A repeat of the command gets this answer from now on.
+// Approve decides a pending command. What was valid at the request is checked again, and its lease begins
+// now. A repeat of the command gets this answer from now on.
 func (m *Model) Approve(now control.Instant, a control.Approval) control.Decision {
 	const op = "Approve"
 	m.step.EnterAs(now, a.By)

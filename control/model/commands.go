@@ -20,18 +20,18 @@ type command struct {
 	revert   due
 	output   *output
 	timer    step.Timer
-	fresh    bool // the device has not taken it yet
-	first    bool // its first write, which goes out at once, has no outcome yet
+	fresh    bool // the device has not accepted it yet
+	first    bool // its first write, which is sent at once, has no outcome yet
 	replaced replaced
 }
 
 // due is when a command ends because its point is reverted.
 type due struct {
-	at time.Duration // on the steady clock; 0: nobody does
+	at time.Duration // on the steady clock; 0: never
 	by string
 }
 
-// Due ends a command whose lease was not renewed, or whose point goes back.
+// Due ends a command whose lease was not renewed, or whose point is reverted.
 func (c *command) Due() {
 	m := c.output.m
 	if c.revert.at > 0 && c.revert.at <= m.step.Now.Steady {
@@ -42,7 +42,7 @@ func (c *command) Due() {
 	c.output.follow(control.CauseExpired)
 }
 
-// stops returns the steady moment at which a command ends by itself; 0 if it does not.
+// stops returns the steady moment at which a command ends by itself; 0 if never.
 func (c *command) stops() time.Duration {
 	if c.ends == 0 || c.revert.at > 0 && c.revert.at < c.ends {
 		return c.revert.at
@@ -61,7 +61,7 @@ func (c *command) holder() control.Holder {
 	return h
 }
 
-// commands is the commands that stand, of all points.
+// commands holds the commands in force, of all points.
 type commands struct {
 	step        *step.Step
 	byRef       map[control.Ref]*command
@@ -76,7 +76,7 @@ func newCommands(s *step.Step) *commands {
 	}
 }
 
-// add makes a command findable.
+// add indexes a command.
 func (all *commands) add(c *command) {
 	all.byRef[c.Ref()] = c
 	join(all.byRequester, c.Requester, c)
@@ -103,7 +103,7 @@ func leave(sets map[string]map[*command]struct{}, name string, c *command) {
 	}
 }
 
-// remove takes a command out of the array of its point.
+// remove removes a command from the array of its point.
 func (all *commands) remove(c *command, cause control.Cause) {
 	all.step.Steady.Stop(&c.timer)
 	c.output.array.remove(c)
@@ -114,8 +114,8 @@ func (all *commands) remove(c *command, cause control.Cause) {
 	all.step.Event(control.Event{Kind: control.CommandEnded, Holder: c.holder(), Cause: cause, Value: c.Value})
 }
 
-// end takes a command out of the array; the point reverts if it was the last. It follows what is left
-// afterwards.
+// end removes a command from the array; the point reverts if it was the last. The point then follows the
+// remaining commands.
 func (all *commands) end(c *command, cause control.Cause) {
 	o := c.output
 	o.insist = o.insist || o.array.first() == c
@@ -124,7 +124,7 @@ func (all *commands) end(c *command, cause control.Cause) {
 	}
 }
 
-// endAll ends commands, and has each of their points follow what is left, once.
+// endAll ends commands, and makes each of their points follow what remains, once.
 func (all *commands) endAll(chosen []*command, cause control.Cause) {
 	var touched []*output
 	for _, c := range chosen {
@@ -138,7 +138,7 @@ func (all *commands) endAll(chosen []*command, cause control.Cause) {
 	}
 }
 
-// endReverted ends the commands of a point whose turn to go back has come, all before the point follows.
+// endReverted ends the commands of a point whose turn to revert has come, all before the point follows.
 func (all *commands) endReverted(c *command) {
 	all.step.CausedBy(c.revert.by)
 	all.endAll(slices.DeleteFunc(c.output.array.all(), func(c *command) bool {
@@ -147,7 +147,7 @@ func (all *commands) endReverted(c *command) {
 	all.step.CausedBy("")
 }
 
-// selected returns the chosen commands of a requester in the order of their making.
+// selected returns the selected commands of a requester in the order of creation.
 func (all *commands) selected(requester string, s control.Selection) []*command {
 	if s.Command != "" {
 		if c := all.byRef[control.Ref{Requester: requester, ID: s.Command}]; c != nil && s.Has(&c.Command) {
@@ -160,8 +160,8 @@ func (all *commands) selected(requester string, s control.Selection) []*command 
 	return chosen
 }
 
-// endUnder ends the commands at or below a path that were made under a task, apart from those of points that
-// the task holds otherwise.
+// endUnder ends the commands at or below a path that were made under a task, except at points that the task
+// holds by another window.
 func (all *commands) endUnder(task string, path point.Path, holds func(point.Path) bool) {
 	chosen := slices.DeleteFunc(slices.Collect(maps.Keys(all.byTask[task])), func(c *command) bool {
 		return !control.Covers(path, c.Point) || holds(c.Point)
@@ -188,7 +188,7 @@ func (all *commands) arm(c *command) {
 	}
 }
 
-// revertLater ends a command, and what it has replaced, at a given time; an earlier time that was set stays.
+// revertLater ends a command, and what it has replaced, at a given time; an earlier time stays.
 func (all *commands) revertLater(c *command, d due) {
 	for each := c; each != nil; each = each.replaced.prior {
 		if each.revert.at == 0 || d.at < each.revert.at {
@@ -199,7 +199,7 @@ func (all *commands) revertLater(c *command, d due) {
 	c.output.touch()
 }
 
-// Held returns the commands of a requester, the oldest first; of all for "".
+// Held returns the commands of a requester, oldest first; "" is everybody.
 func (all *commands) Held(requester string) []control.Slot {
 	var list []*command
 	if requester != "" {
@@ -215,7 +215,7 @@ func (all *commands) Held(requester string) []control.Slot {
 	return slots
 }
 
-// Disown has nothing of a requester come back that was replaced by a command of another one.
+// Disown keeps anything of a requester from coming back that another requester's command replaced.
 func (all *commands) Disown(requester string) {
 	for _, c := range all.byRef {
 		if p := c.replaced.prior; p != nil && p.Requester == requester && c.Requester != requester {

@@ -6,10 +6,10 @@ import (
 	"voltbus/point"
 )
 
-// replaced is what stood before a command that the device has not taken yet, to come back if it declines.
+// replaced is what preceded a command that the device has not accepted yet, to be restored if it declines.
 type replaced struct {
-	prior     *command // on the same level; nil if that was free
-	reverting bool     // the point was on its way back
+	prior     *command // on the same level; nil if it was free
+	reverting bool     // the point was reverting
 }
 
 // replacedBy returns what a new command replaces; old is the command on its level.
@@ -17,7 +17,7 @@ func replacedBy(o *output, old *command) replaced {
 	switch {
 	case old == nil:
 		return replaced{reverting: o.reverting}
-	case old.fresh && old.replaced.prior != nil: // that is what the device knows
+	case old.fresh && old.replaced.prior != nil: // that is the device's state
 		return replaced{prior: old.replaced.prior}
 	}
 	before := replaced{prior: old, reverting: old.replaced.reverting}
@@ -25,7 +25,7 @@ func replacedBy(o *output, old *command) replaced {
 	return before
 }
 
-// taken notes that the device took a command.
+// taken records that the device accepted a command.
 func (w *writer) taken(sent *control.Write) {
 	o := w.output
 	c := o.m.byRef[control.Ref{Requester: sent.Requester, ID: sent.Command}]
@@ -35,10 +35,10 @@ func (w *writer) taken(sent *control.Write) {
 	}
 }
 
-// declined ends the command to which the device said no, if it has never taken it, and puts back what stood
-// before. A refusal that may pass ends only a command of which it is the first outcome: its requester learns of it,
-// while a command that was accepted before is tried again. It reports whether there is something else to do
-// than to try again, which is then under way.
+// declined ends the command that the device declined, if the device has never accepted it, and restores what
+// preceded it. A temporary refusal ends the command only if it is its first outcome: then its requester learns of
+// it, while a command accepted before is retried. declined reports whether something else than a retry is to be
+// done, which is then in progress.
 func (w *writer) declined(sent *control.Write, result *control.Outcome, final bool) bool {
 	o := w.output
 	c := o.m.byRef[control.Ref{Requester: sent.Requester, ID: sent.Command}]
@@ -63,14 +63,14 @@ func (w *writer) declined(sent *control.Write, result *control.Outcome, final bo
 	return true
 }
 
-// undo ends a command that the device has not taken, and puts back what stood before.
+// undo ends a command that the device has not accepted, and restores what preceded it.
 func (w *writer) undo(c *command, err error) {
 	o := w.output
 	o.m.remove(c, control.CauseDevice)
 	o.m.answers.Replace(c.Ref(), control.Decision{
 		Status: control.Unfulfilled, Why: control.WhyDeclined, Err: fault.E("control.Command", fault.KindOf(err), string(c.Point), err),
 	})
-	over := false // what came before would have ended meanwhile
+	over := false // the preceding command would have ended meanwhile
 	if c.replaced.prior != nil {
 		over = !w.putBack(c.replaced.prior)
 	}
@@ -83,17 +83,17 @@ func (w *writer) undo(c *command, err error) {
 		return
 	}
 	if o.held.Kind() == point.None || o.partial {
-		o.state = control.Failed // it was never set, or has not got what it was set to: the commanded value is written
+		o.state = control.Failed // it was never set, or lacks the value it was set to: the commanded value is written
 	} else {
 		o.feedback.doubt()
 	}
 }
 
-// remains has a point read that lost its value to a part of another one, since the device declines also the one that it is
-// to have. It reports whether that is under way.
+// remains reads a point that lost its value to a part of another one, since the device also declines the value that it
+// should have. It reports whether the read is in progress.
 func (w *writer) remains(sent *control.Write) bool {
 	o, f := w.output, &w.output.feedback
-	if c := o.array.first(); !o.partial || sent.Read || c != nil && c.fresh { // a command that the device has never taken has its own end
+	if c := o.array.first(); !o.partial || sent.Read || c != nil && c.fresh { // a command that the device has never accepted is handled by itself
 		return false
 	}
 	o.array.tried(true)
@@ -105,8 +105,8 @@ func (w *writer) remains(sent *control.Write) bool {
 	return true
 }
 
-// putBack puts a command back that was replaced by one that the device declined, unless it would have
-// ended meanwhile. It reports whether it is back.
+// putBack restores a command that was replaced by one that the device declined, unless it would have ended
+// meanwhile. It reports whether it did.
 func (w *writer) putBack(c *command) bool {
 	o, m := w.output, w.output.m
 	spec := o.target.spec

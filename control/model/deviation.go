@@ -8,13 +8,13 @@ import (
 	"voltbus/point"
 )
 
-// deviations is the points that do not have what they should have.
+// deviations are the points that do not have their commanded values.
 type deviations struct {
 	list    map[point.Path]control.MismatchedPoint
 	changes uint64
 }
 
-// judge notes whether a point has what it should have.
+// judge records whether a point has its commanded value.
 func (d *deviations) judge(o *output) {
 	path := o.target.spec.Point
 	wrong := o.isCommanded() && !o.isFrozen() &&
@@ -32,7 +32,7 @@ func (d *deviations) judge(o *output) {
 	}
 }
 
-// forget takes a point out.
+// forget removes a point.
 func (d *deviations) forget(path point.Path) {
 	if _, was := d.list[path]; was {
 		delete(d.list, path)
@@ -40,7 +40,7 @@ func (d *deviations) forget(path point.Path) {
 	}
 }
 
-// MismatchedPoint returns the points that do not have what they should have, by path. Overridden ones do not count.
+// MismatchedPoint returns the points that do not have their commanded values, by path. Overridden ones do not count.
 func (d *deviations) MismatchedPoints() []control.MismatchedPoint {
 	list := make([]control.MismatchedPoint, 0, len(d.list))
 	for _, a := range d.list {
@@ -50,5 +50,5 @@ func (d *deviations) MismatchedPoints() []control.MismatchedPoint {
 	return list
 }
 
-// MismatchChanges counts how often MismatchedPoint has changed.
+// MismatchChanges counts the changes of MismatchedPoint.
 func (d *deviations) MismatchChanges() uint64 { return d.changes }

@@ -11,34 +11,34 @@ import (
 // feedback compares what a point reports with what it was set to.
 type feedback struct {
 	output   *output
-	back     bool // it could not be read since it was last compared, or the node was down
-	checking bool // the point is read to see whether it still has what it was set to
-	moving   bool // it was on its way in steps then
-	assert   bool // what it lost is written again as soon as assertAt allows
+	back     bool // it has been unreadable since the last comparison, or the node was down
+	checking bool // the point is being read to see whether it still has its value
+	moving   bool // it was moving in steps at that time
+	assert   bool // the lost value is written again as soon as assertAt allows
 
 	assertAt    time.Duration // no such write before
 	assertPause time.Duration // after the next one
 
-	reported    bool // that there is a mismatch
+	reported    bool // the mismatch has been reported
 	reportAt    time.Duration
 	reportPause time.Duration
 	timer       step.Timer // of the next report
 }
 
-// The bounds of what a point that does not keep its value may cause. Pauses double from the first to the
-// longest, and begin anew after as long without trouble.
+// Bounds of the effects of a point that does not keep its value. Pauses double from the first to the longest,
+// and start over after as long without trouble.
 const (
 	firstPause = time.Minute
 	mostPause  = time.Hour
 )
 
-// observe takes a reading of the point over; the zero Value is none. The point has just come back, or not.
+// observe records a reading of the point; the zero Value means none. returned tells that the point has just become readable again.
 func (f *feedback) observe(v point.Value, returned bool) {
 	o, known := f.output, v.Kind() != point.None
 	f.back = f.back || returned
 	defer o.m.deviations.judge(o)
 	switch {
-	case !known || o.write.sent.ID != 0: // the outcome of what is under way says more
+	case !known || o.write.sent.ID != 0: // the outcome of the write in progress says more
 	case o.state == control.Failed || o.state == control.Unknown:
 		if returned {
 			o.follow(control.CauseRetry)
@@ -49,7 +49,7 @@ func (f *feedback) observe(v point.Value, returned bool) {
 	}
 }
 
-// expected is what the point is to report; false if nothing is commanded.
+// expected is the value that the point should report; false if none is commanded.
 func (f *feedback) expected() (point.Value, bool) {
 	o := f.output
 	want, ok := o.commanded("")
@@ -59,8 +59,8 @@ func (f *feedback) expected() (point.Value, bool) {
 	return want.Value, ok
 }
 
-// compare checks whether a point still has its commanded value. What a reading says may be older than the
-// last write, so that the point is asked before it is said to have changed.
+// compare checks whether a point still has its commanded value. A reading may be older than the last write,
+// so the point is read again before a change is reported.
 func (f *feedback) compare(v point.Value) {
 	o := f.output
 	wants, commanded := f.expected()
@@ -71,7 +71,7 @@ func (f *feedback) compare(v point.Value) {
 		if f.confirm(wants); o.reverting {
 			o.follow(control.CauseCheck)
 		}
-	case o.isFrozen(): // somebody works on it
+	case o.isFrozen(): // it is being worked on
 		o.state = control.Mismatch
 		o.set(v)
 	case o.state == control.Confirmed || f.back:
@@ -80,7 +80,7 @@ func (f *feedback) compare(v point.Value) {
 	}
 }
 
-// doubt has it found out whether the point still has what it was set to.
+// doubt checks whether the point still has the value it was set to.
 func (f *feedback) doubt() {
 	o := f.output
 	want, _ := o.commanded("")
@@ -88,7 +88,7 @@ func (f *feedback) doubt() {
 	o.state, f.checking = control.Unknown, true
 }
 
-// resume has a point read of which the node knows only what it had when the node stopped.
+// resume reads a point whose state is only known from before the node stopped.
 func (f *feedback) resume() {
 	o := f.output
 	if o.state != control.Confirmed && o.state != control.Differs && o.state != control.Mismatch {
@@ -102,7 +102,7 @@ func (f *feedback) resume() {
 	}
 }
 
-// rest forgets what a point was set to that is not commanded, and which has another value now.
+// rest clears the value of a point that is no longer commanded and that now has another value.
 func (f *feedback) rest(v point.Value) {
 	if o := f.output; !o.target.spec.Alike(v, o.held) {
 		o.state, o.held = control.Idle, v
@@ -110,7 +110,7 @@ func (f *feedback) rest(v point.Value) {
 	}
 }
 
-// confirm notes that the point has what it was set to.
+// confirm records that the point has the value it was set to.
 func (f *feedback) confirm(v point.Value) {
 	o := f.output
 	f.back, f.assert, f.checking, o.partial = false, false, false, false
@@ -122,7 +122,7 @@ func (f *feedback) confirm(v point.Value) {
 	f.report()
 }
 
-// checked checks what was read from a point that may have changed.
+// checked examines the reading of a point that may have changed.
 func (f *feedback) checked(got point.Value) {
 	o := f.output
 	f.checking = false
@@ -135,7 +135,7 @@ func (f *feedback) checked(got point.Value) {
 	case o.target.spec.Alike(got, want.Value):
 		f.confirm(want.Value)
 		return
-	case f.moving: // it goes on from here
+	case f.moving: // it continues from here
 		o.state = control.Confirmed
 	default:
 		o.state = control.Mismatch
@@ -147,13 +147,13 @@ func (f *feedback) checked(got point.Value) {
 	f.report()
 }
 
-// assertNow has the point that lost its value written again, and bounds how soon that may be done once more.
+// assertNow writes the value of the point that lost it again, and bounds how soon the next such write may follow.
 func (f *feedback) assertNow() {
 	f.assert, f.output.insist = false, true
 	f.postpone()
 }
 
-// postpone has the next such write wait.
+// postpone delays the next such write.
 func (f *feedback) postpone() {
 	first := f.output.target.spec.Demands().AssertPause
 	if first == 0 {
@@ -162,7 +162,7 @@ func (f *feedback) postpone() {
 	f.assertAt, f.assertPause = f.backOff(f.assertAt, f.assertPause, first)
 }
 
-// backOff returns the moment before which something is not done again, and the pause that follows.
+// backOff returns the earliest time for the next repetition, and the pause that follows.
 func (f *feedback) backOff(at, pause, first time.Duration) (next, following time.Duration) {
 	now := f.output.m.step.Now.Steady
 	if pause == 0 || now > at+max(mostPause, first) {
@@ -171,8 +171,8 @@ func (f *feedback) backOff(at, pause, first time.Duration) (next, following time
 	return now + pause, min(2*pause, max(mostPause, first))
 }
 
-// report makes an event when a mismatch began or ended. One that comes and goes is reported at growing
-// distances, and in the end as it is.
+// report raises an event when a mismatch began or ended. An intermittent one is reported at growing
+// intervals, and finally in its last state.
 func (f *feedback) report() {
 	o, s := f.output, f.output.m.step
 	s.Steady.Stop(&f.timer)
@@ -200,7 +200,7 @@ func (f *feedback) report() {
 	s.Event(e)
 }
 
-// reporter is called when a mismatch may be reported again.
+// reporter is the timer's owner: called when a mismatch may be reported again.
 type reporter feedback
 
 func (r *reporter) Due() { (*feedback)(r).report() }

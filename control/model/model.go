@@ -50,7 +50,7 @@ func (m *Model) leave(d control.Decision) control.Decision {
 	return d
 }
 
-// Advance does what is due: leases, windows and overrides end, writes that were held back follow.
+// Advance performs what is due: leases, windows and overrides end, and delayed writes follow.
 func (m *Model) Advance(now control.Instant) control.Effects {
 	m.step.Enter(now)
 	return m.step.Take()
@@ -59,8 +59,8 @@ func (m *Model) Advance(now control.Instant) control.Effects {
 // Next returns how long after now Advance has something to do; false if nothing is scheduled.
 func (m *Model) Next(now control.Instant) (wait time.Duration, ok bool) { return m.step.Next(now) }
 
-// Declare makes points known, or replaces what is known of them. Commands that do not fit any more
-// end. If a spec has problems, nothing changes, and the Invalid error names all of them.
+// Declare adds points, or replaces their specs. Commands that no longer fit end. If a spec has problems,
+// nothing changes, and the Invalid error lists all of them.
 func (m *Model) Declare(now control.Instant, specs []control.Spec) (control.Effects, error) {
 	var problems []error
 	for i := range specs {
@@ -100,7 +100,7 @@ func (m *Model) declare(spec control.Spec) {
 	t.output.follow(control.CauseRetry)
 }
 
-// Remove forgets points. Their commands end, without a write: there is nothing to write to.
+// Remove removes points. Their commands end without a write, as there is no point to write to.
 func (m *Model) Remove(now control.Instant, paths []point.Path) control.Effects {
 	m.step.Enter(now)
 	for _, path := range paths {
@@ -123,11 +123,10 @@ func (m *Model) Remove(now control.Instant, paths []point.Path) control.Effects 
 	return m.step.Take()
 }
 
-// Observe gives the model what was read from a point, whoever caused the read; the zero Value says that it
-// could not be read. A reading that follows an equal one may be left out. It is what
-// RevertBefore goes back to; what the value that a point was set to is compared with; and what
-// interlocks look at: an unknown value refuses new commands, and a value outside of what is needed ends
-// those that are there.
+// Observe passes a reading of a point to the model, whatever caused the read; the zero Value means that it
+// could not be read. A reading equal to the previous one may be omitted. Readings are what RevertBefore
+// restores, what the point's set value is compared with, and what interlocks check: an unknown value refuses
+// new commands, and a value outside the required range ends existing ones.
 func (m *Model) Observe(now control.Instant, path point.Path, v point.Value) control.Effects {
 	m.step.Enter(now)
 	if t := m.targets[path]; t != nil {
@@ -146,20 +145,19 @@ func (m *Model) Observe(now control.Instant, path point.Path, v point.Value) con
 	return m.step.Take()
 }
 
-// Answer takes the outcome of a write. An outcome of no write that is under way is ignored: it was
-// answered before, or is from before a restart.
+// Answer passes the outcome of a write to the model. An outcome that belongs to no write in progress is ignored: that write
+// was answered before, or dates from before a restart.
 //
-// By the kind of error: Rejected, Refused, Invalid and NotFound end a command that the device has never
-// taken, whose level is then as it was before; have everything else that is a value tried again now and
-// then; and leave a point as it is that cannot be given back. An error of another kind with Declined, such as
-// that of a device that is busy, ends a command with whose first write it comes. Timeout, Canceled, Internal and Corrupt leave
-// it unknown whether the device took it, and the point is read. Every other kind has it tried again after a
-// growing pause, or when the point can be read again. A failure is reported once for each kind of error, and
-// then once a day.
+// By the kind of error: Rejected, Refused, Invalid and NotFound end a command that the device has never accepted, whose level
+// is then as it was before; make any other value be retried now and then; and leave a point as it is that cannot be released.
+// An error of another kind with Declined, such as from a busy device, ends a command if it is the outcome of its first write.
+// Timeout, Canceled, Internal and Corrupt leave it unknown whether the device accepted the write, and the point is read. Every
+// other kind makes it be retried after a growing pause, or when the point can be read again. A failure is reported once for
+// each kind of error, and then once a day.
 //
-// Where a device declined a value and has lost the one before, that is written again: of the command that wins then, else
-// the one that the point had before it was commanded. If it is declined for good too, the point is read, which makes it a
-// mismatch if it has another value, and written again at the distances of assertions.
+// If a device declined a value and has lost the previous one, that is written again: the value of the command that now wins,
+// or otherwise the value that the point had before it was commanded. If that is declined for good too, the point is read,
+// which makes it a mismatch if it has another value, and it is written again at the intervals of assertions.
 func (m *Model) Answer(now control.Instant, path point.Path, result control.Outcome) control.Effects {
 	m.step.Enter(now)
 	t := m.targets[path]

@@ -9,19 +9,19 @@ import (
 	"voltbus/point"
 )
 
-// output is what a point that was commanded is set to, and has it follow the commanded value.
+// output is the value to which a commanded point is set; it makes the point follow the commanded value.
 type output struct {
 	m         *Model
 	target    *target
 	array     array
 	before    point.Value    // observed before the first command
 	reverting bool           // the last command ended, and the revert is not confirmed
-	failsafe  bool           // the revert goes out although an override holds the point
-	undo      bool           // the revert is to what the point had before a command of which the device has a part
-	partial   bool           // the device may have a part of a value that it declined
-	insist    bool           // somebody has just commanded the value: that the point follows it is not taken from memory
+	failsafe  bool           // the revert is sent although an override holds the point
+	undo      bool           // the revert restores the value from before a command that the device accepted in part
+	partial   bool           // the device may hold a part of a value that it declined
+	insist    bool           // the value was just commanded: the point is checked even if it is remembered as following
 	state     control.Output //
-	held      point.Value    // what the point is set to, as far as known
+	held      point.Value    // what the point is set to, if known
 	reported  point.Value    // what the device last answered
 	placed    control.Placement
 	changedAt time.Duration // when held changed; 0: never
@@ -31,13 +31,13 @@ type output struct {
 	feedback  feedback
 }
 
-// Due follows a commanded value that was held back, or tries a write again.
+// Due follows a commanded value that was held back, or retries a write.
 func (o *output) Due() {
-	o.array.tried(true) // who asked has the answer that it waits
+	o.array.tried(true) // the caller has the answer that it is waiting
 	o.follow(control.CauseRetry)
 }
 
-// commanded returns what the point should be set to now; false if nothing is commanded.
+// commanded returns the value to which the point should be set now; false if none is commanded.
 func (o *output) commanded(cause control.Cause) (control.Write, bool) {
 	spec := o.target.spec
 	w := control.Write{Point: spec.Point, Cause: cause}
@@ -62,8 +62,8 @@ func (o *output) commanded(cause control.Cause) (control.Write, bool) {
 // isCommanded reports whether the point should be set to something now.
 func (o *output) isCommanded() bool { return o.array.len() > 0 || o.reverting }
 
-// follow has the point follow its commanded value, as far as nothing holds it back, and returns when it can go
-// on if a rate or minimum time does.
+// follow makes the point follow its commanded value, as far as nothing holds it back, and returns when it can
+// continue if a rate or minimum time delays it.
 func (o *output) follow(cause control.Cause) (later time.Time) {
 	s := o.m.step
 	s.Steady.Stop(&o.timer)
@@ -105,13 +105,13 @@ func (o *output) isFrozen() bool {
 	return o.target.frozen > 0 && (!o.failsafe || o.array.len() > 0)
 }
 
-// resumeAt has the point follow at a steady moment, and returns that.
+// resumeAt makes the point follow at a steady moment, and returns that moment.
 func (o *output) resumeAt(at time.Duration) time.Time {
 	o.m.step.Steady.Set(&o.timer, o, int64(at))
 	return o.m.step.Now.At(at)
 }
 
-// ask demands that the point is read.
+// ask requests a read of the point.
 func (o *output) ask(want control.Write) {
 	want.Read = true
 	if o.feedback.checking && !o.insist {
@@ -120,8 +120,8 @@ func (o *output) ask(want control.Write) {
 	o.write.send(want)
 }
 
-// follows reports whether the point was set to the commanded value, as far as is remembered. What the device
-// reports otherwise is left alone until a new request.
+// follows reports whether the point was set to the commanded value, as far as is remembered. A different
+// report of the device is left alone until a new request.
 func (o *output) follows(want *control.Write) bool {
 	switch {
 	case want.Release || !o.placed.Has(o.target.spec, want):
@@ -134,7 +134,7 @@ func (o *output) follows(want *control.Write) bool {
 	return o.state == control.Mismatch && !o.insist
 }
 
-// restrain changes what is commanded to what may be written now, and returns the steady time from which more
+// restrain limits the commanded value to what may be written now, and returns the steady time from which more
 // may be; 0 if all of it may.
 func (o *output) restrain(want *control.Write) (wait time.Duration) {
 	now, limits, policy := o.m.step.Now.Steady, &o.m.step.Limits, o.target.spec.Demands()
@@ -169,7 +169,7 @@ func (o *output) restrain(want *control.Write) (wait time.Duration) {
 	return now + rate.Per
 }
 
-// stepped makes a step a value of the point's kind; whole numbers step by less rather than by more.
+// stepped converts a step to a value of the point's kind; whole numbers step by less rather than by more.
 func stepped(kind point.Kind, x float64, up bool) point.Value {
 	if kind != point.Int {
 		return point.FloatOf(x)
@@ -180,7 +180,7 @@ func stepped(kind point.Kind, x float64, up bool) point.Value {
 	return point.IntOf(int64(math.Ceil(x)))
 }
 
-// set notes what the point is set to, and when it changed.
+// set records what the point is set to, and when that changed.
 func (o *output) set(v point.Value) {
 	if control.Same(o.held, v) {
 		o.held = v
@@ -194,16 +194,16 @@ func (o *output) set(v point.Value) {
 	}
 }
 
-// reverted notes that the point is back where nothing is commanded.
+// reverted records that the point has reverted and nothing is commanded.
 func (o *output) reverted() {
 	o.reverting, o.failsafe, o.undo, o.partial, o.before = false, false, false, false, point.Value{}
 	o.touch()
 }
 
-// touch notes that the record of the point changes.
+// touch marks the record of the point as changed.
 func (o *output) touch() { o.m.step.Touch(step.Point, string(o.target.spec.Point)) }
 
-// insert takes a new command in. What it replaces ends, to come back if the device refuses the new one.
+// insert adds a new command. What it replaces ends, to come back if the device declines the new one.
 func (o *output) insert(c *command) (wins bool) {
 	old := o.array.at(c.Level)
 	c.replaced = replacedBy(o, old)

@@ -15,7 +15,7 @@ import (
 	"voltbus/point"
 )
 
-// override is one that lasts.
+// override is an override in force.
 type override struct {
 	control.Override
 	overrides *overrides
@@ -36,13 +36,13 @@ func (o *override) holder() control.Holder {
 	return h
 }
 
-// overrides is what takes points out of control.
+// overrides holds the overrides in force.
 type overrides struct {
 	m         *Model
 	byPattern map[point.Pattern]*override
 }
 
-// examine refuses an override that is wrong in itself, or one too many.
+// examine refuses a malformed override, or one too many.
 func (all *overrides) examine(o *control.Override) (control.Decision, bool) {
 	const op = "Override"
 	limits, subject := &all.m.step.Limits, string(o.Pattern)
@@ -65,7 +65,7 @@ func (all *overrides) examine(o *control.Override) (control.Decision, bool) {
 	return control.Decision{}, true
 }
 
-// start makes an override, or prolongs the one with the same pattern: the longer end wins.
+// start starts an override, or prolongs the one with the same pattern: the longer end wins.
 func (all *overrides) start(asked control.Override) control.Decision {
 	s := all.m.step
 	o := all.byPattern[asked.Pattern]
@@ -84,7 +84,7 @@ func (all *overrides) start(asked control.Override) control.Decision {
 	return control.Decision{Status: control.Accepted, Until: o.holder().Until}
 }
 
-// impose makes an override.
+// impose puts an override into force.
 func (all *overrides) impose(given control.Override) *override {
 	s := all.m.step
 	o := &override{Override: given, overrides: all, order: s.NextOrder(), since: s.Now.Wall.UTC()}
@@ -100,7 +100,7 @@ func (all *overrides) impose(given control.Override) *override {
 	return o
 }
 
-// last sets when an override ends.
+// last sets the end of an override.
 func (all *overrides) last(o *override, length time.Duration) {
 	s := all.m.step
 	o.Length, o.ends = length, 0
@@ -153,7 +153,7 @@ func (all *overrides) count(path point.Path) (n int) {
 	return n
 }
 
-// on returns the overrides of a point, the oldest first.
+// on returns the overrides of a point, oldest first.
 func (all *overrides) on(path point.Path) []control.Holder {
 	var list []control.Holder
 	for _, o := range all.sorted() {
@@ -164,7 +164,7 @@ func (all *overrides) on(path point.Path) []control.Holder {
 	return list
 }
 
-// Overridden returns the overrides, the oldest first.
+// Overridden returns the overrides, oldest first.
 func (all *overrides) Overridden() []control.Holder {
 	var list []control.Holder
 	for _, o := range all.sorted() {
@@ -173,7 +173,7 @@ func (all *overrides) Overridden() []control.Holder {
 	return list
 }
 
-// sorted returns the overrides in the order of their making.
+// sorted returns the overrides in the order of creation.
 func (all *overrides) sorted() []*override {
 	return slices.SortedFunc(maps.Values(all.byPattern), func(a, b *override) int { return cmp.Compare(a.order, b.order) })
 }
@@ -195,7 +195,7 @@ func (all *overrides) touchAll() {
 	}
 }
 
-// record writes an override; nil if it is over.
+// record encodes an override; nil if it has ended.
 func (all *overrides) record(pattern point.Pattern) ([]byte, error) {
 	o := all.byPattern[pattern]
 	if o == nil {

@@ -13,9 +13,9 @@ import (
 	"voltbus/point"
 )
 
-// Changes returns the records that changed since the last call of Changes or Export, sorted. Stored
-// one over the other, in a transaction each time and before the effects are acted upon, they are the
-// whole state.
+// Changes returns the records that changed since the last call of Changes or Export, sorted. If each set is
+// stored over the previous ones, in one transaction and before the effects are acted upon, together they are
+// the whole state.
 func (m *Model) Changes() []control.Record {
 	m.answers.Close()
 	keys := m.step.Changes()
@@ -27,7 +27,7 @@ func (m *Model) Changes() []control.Record {
 	return list
 }
 
-// Export returns the whole state: all but the specs of points and what was observed.
+// Export returns the whole state: everything except the specs of points and observed values.
 func (m *Model) Export(now control.Instant) control.State {
 	m.step.Touch(step.Meta, "")
 	m.reservations.TouchAll()
@@ -43,10 +43,10 @@ func (m *Model) Export(now control.Instant) control.State {
 	return control.State{Version: control.Version, Time: now.Wall.UTC(), Records: list}
 }
 
-// records is the state of a model at rest.
+// records encodes the state of a model.
 type records struct{ *Model }
 
-// write writes a record; nil if the thing is gone.
+// write encodes a record; nil if its object no longer exists.
 func (m records) write(key step.Key) (data json.RawMessage) {
 	var err error
 	switch key.Kind {
@@ -72,10 +72,10 @@ func (m records) write(key step.Key) (data json.RawMessage) {
 	return data
 }
 
-// Import takes a state over into a model whose points are declared and that decided nothing yet. What
-// was due meanwhile happens at once; points that were being written are read first. Commands of
-// points that are not declared any more end, which is among the events. If the state is damaged, the
-// error is Corrupt and the model is not to be used.
+// Import loads a state into a model whose points are declared and that has not decided anything. What was due
+// meanwhile happens at once; points that were being written are read first. Commands of points that are no
+// longer declared end, as events report. If the state is damaged, the error is Corrupt and the model must not
+// be used.
 func (m *Model) Import(now control.Instant, s control.State) (control.Effects, error) {
 	const op = "control.Import"
 	switch {
@@ -103,7 +103,7 @@ func (m *Model) Import(now control.Instant, s control.State) (control.Effects, e
 	return m.step.Take(), nil
 }
 
-// restore takes one record over.
+// restore loads one record.
 func (m records) restore(r *control.Record, answers *repeat.AnswerSet) error {
 	switch r.Kind {
 	case step.Meta:
@@ -122,7 +122,7 @@ func (m records) restore(r *control.Record, answers *repeat.AnswerSet) error {
 	case step.Answers:
 		return answers.Add(r)
 	case step.Answer:
-		m.step.Touch(step.Answer, r.Key) // it is gone when its sheet is kept
+		m.step.Touch(step.Answer, r.Key) // it is removed once its sheet is stored
 		return answers.Add(r)
 	}
 	return fmt.Errorf("%q is no kind of record", r.Kind)
@@ -132,7 +132,7 @@ func (m records) restore(r *control.Record, answers *repeat.AnswerSet) error {
 func (m records) resume() {
 	m.reservations.Resume()
 	for _, c := range m.Held("") {
-		if c.Task != "" && !m.reservations.Has(c.Task) { // it was over when the state was written
+		if c.Task != "" && !m.reservations.Has(c.Task) { // it had ended when the state was written
 			m.endAll(m.selected(c.Requester, control.Selection{Command: c.Command}), control.CauseTask)
 		}
 	}

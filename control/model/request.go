@@ -12,11 +12,11 @@ import (
 	"voltbus/point"
 )
 
-// Command decides a command, and has it take effect.
+// Command decides a command and puts it into effect.
 //
-// Refusals: Invalid for what is malformed or out of range, with the limit; NotFound for an unknown
-// point; Refused for one that is read-only, demands a reservation or whose interlock does not allow
-// it; Conflict for what another requester holds, with Holders; Unavailable when a bound is reached.
+// Refusals: Invalid for a malformed command or a value out of range, with the limit; NotFound for an unknown
+// point; Refused for a point that is read-only, requires a reservation or has an interlock that forbids the
+// command; Conflict for what another requester holds, with Holders; Unavailable when a bound is reached.
 func (m *Model) Command(now control.Instant, c control.Command) control.Decision {
 	m.step.EnterAs(now, c.Requester)
 	return m.leave(m.answers.Once(c.Ref(), c.Mark(), func() control.Decision {
@@ -46,9 +46,9 @@ func (m *Model) accept(t *target, given control.Command) control.Decision {
 	return control.Decision{Status: control.Accepted, Until: c.holder().Until, Wins: o.array.first() == c, Later: later}
 }
 
-// Release ends the chosen commands of a requester, also those that wait for approval; by is who does
-// it, if it is another. A selection that names something and finds nothing is refused as
-// NotFound; releasing everything while there is nothing is fine.
+// Release ends the selected commands of a requester, including those pending approval; by is the actor, if
+// different. A selection that names something and finds nothing is refused as NotFound; releasing everything
+// when there is nothing succeeds.
 func (m *Model) Release(now control.Instant, requester string, s control.Selection, by string) control.Decision {
 	m.step.EnterAs(now, cmp.Or(by, requester))
 	chosen, waiting := m.selected(requester, s), m.approvals.of(requester, s)
@@ -63,8 +63,8 @@ func (m *Model) Release(now control.Instant, requester string, s control.Selecti
 	return m.leave(control.Decision{Status: control.Accepted})
 }
 
-// Renew gives the chosen commands, which must have leases, a new length from now on; 0 is the length
-// that each has. NotFound says that there is none, so the requester knows that it lost it.
+// Renew extends the selected commands, which must have leases, to a new length from now on; 0 keeps each
+// one's length. NotFound says that there are none, so the requester learns that it lost them.
 func (m *Model) Renew(now control.Instant, requester string, s control.Selection, length time.Duration) control.Decision {
 	const op = "Renew"
 	m.step.EnterAs(now, requester)
@@ -92,10 +92,10 @@ func (m *Model) Renew(now control.Instant, requester string, s control.Selection
 	return m.leave(d)
 }
 
-// Leave ends everything of a requester: its commands, what waits for approval, its reservations. It is what
-// follows when an agent died or an identity was revoked, and the button "release everything of mine";
-// overrides stay, because they are a person's word about the device. The cause is CauseLeft or
-// CauseReleased, and by is the actor, if another.
+// Leave ends everything of a requester: its commands, including those pending approval, and its reservations.
+// It is used when an agent died or an identity was revoked, and by the button "release everything of mine";
+// overrides stay, because they are a person's decision about the device. The cause is CauseLeft or
+// CauseReleased, and by is the actor, if different.
 func (m *Model) Leave(now control.Instant, requester string, cause control.Cause, by string) control.Effects {
 	m.step.EnterAs(now, cmp.Or(by, requester))
 	for _, p := range m.approvals.of(requester, control.Selection{}) {
@@ -107,9 +107,9 @@ func (m *Model) Leave(now control.Instant, requester string, cause control.Cause
 	return m.step.Take()
 }
 
-// Revert ends every command of points, also what waits for approval. A command that is made after it
-// stays, also before the turn of its point. Until of the decision is the turn of the last point. NotFound
-// says that nothing is commanded there.
+// Revert ends every command of points, including those pending approval. A command given after it stays, even
+// before the turn of its point. Until of the decision is the turn of the last point. NotFound says that
+// nothing is commanded there.
 func (m *Model) Revert(now control.Instant, r control.Reversion) control.Decision {
 	const op = "Revert"
 	s := m.step
@@ -152,15 +152,15 @@ func (m *Model) Reserve(now control.Instant, r control.Reservation) control.Deci
 	}))
 }
 
-// Cancel ends a reservation of the requester with all its windows, and the commands that were made under it;
-// by is the actor, if another.
+// Cancel ends a reservation of the requester with all its windows, and the commands made under it; by is the
+// actor, if different.
 func (m *Model) Cancel(now control.Instant, requester, task, by string) control.Decision {
 	m.step.EnterAs(now, cmp.Or(by, requester))
 	return m.leave(m.reservations.Cancel(requester, task))
 }
 
-// Override starts an override, or prolongs the one with the same pattern: the longer end wins. It
-// looks at every point, so it takes milliseconds where there are 100,000.
+// Override starts an override, or prolongs the one with the same pattern: the longer end wins. It visits
+// every point, so it takes milliseconds for 100,000 points.
 func (m *Model) Override(now control.Instant, o control.Override) control.Decision {
 	m.step.EnterAs(now, o.Requester)
 	return m.leave(m.answers.Once(control.Ref{Requester: o.Requester, ID: o.ID}, o.Mark(), func() control.Decision {
@@ -171,7 +171,7 @@ func (m *Model) Override(now control.Instant, o control.Override) control.Decisi
 	}))
 }
 
-// ClearOverride ends an override, whoever made it; by is the actor.
+// ClearOverride ends an override, whoever started it; by is the actor.
 func (m *Model) ClearOverride(now control.Instant, pattern point.Pattern, by string) control.Decision {
 	m.step.EnterAs(now, by)
 	o := m.byPattern[pattern]

@@ -14,7 +14,7 @@ import (
 	"voltbus/point"
 )
 
-// record returns the state at rest of the output.
+// record encodes the state of the output.
 func (o *output) record() state.Point {
 	now, f := o.m.step.Now, &o.feedback
 	s := state.Point{
@@ -62,7 +62,7 @@ func (c *command) record() state.Command {
 	return s
 }
 
-// point takes the record of a point over.
+// point loads the record of a point.
 func (m records) point(path point.Path, data []byte) error {
 	var s state.Point
 	if err := json.Unmarshal(data, &s); err != nil {
@@ -92,7 +92,7 @@ func (m records) point(path point.Path, data []byte) error {
 	return nil
 }
 
-// restore takes over what is known of the output.
+// restore loads the state of the output.
 func (o *output) restore(s *state.Point) {
 	now := o.m.step.Now
 	o.before, o.reverting, o.failsafe, o.state = s.Before.Value, s.Reverting, s.Failsafe, s.Output
@@ -111,8 +111,8 @@ func (o *output) restore(s *state.Point) {
 	}
 }
 
-// restoreBound has a point that lost its value before a restart written again, and that reported, no sooner than without one.
-// Whatever the clock says, that is no later than after one pause.
+// restoreBound schedules the write to a point that lost its value before a restart, and its report, no sooner than without
+// one. Whatever the clock says, that is no later than after one pause.
 func restoreBound(now control.Instant, at time.Time, pause time.Duration) (time.Duration, time.Duration) {
 	if pause <= 0 || at.IsZero() {
 		return 0, 0
@@ -120,7 +120,7 @@ func restoreBound(now control.Instant, at time.Time, pause time.Duration) (time.
 	return now.Steady + min(at.Sub(now.Wall), pause), pause
 }
 
-// interrupted makes an event about a write whose outcome nobody waited for.
+// interrupted raises an event about a write whose outcome was lost.
 func (o *output) interrupted(s *state.Write) {
 	if s.Read {
 		return
@@ -150,7 +150,7 @@ func (o *output) restoreCommand(s *state.Command) error {
 	return nil
 }
 
-// commandOf makes a command of what was kept, without having it take effect.
+// commandOf restores a stored command, without putting it into effect.
 func (o *output) commandOf(s *state.Command) *command {
 	now := o.m.step.Now
 	c := &command{Command: s.Command(), order: s.Order, since: s.Since, output: o, fresh: s.Fresh, replaced: replaced{reverting: s.Returns}}

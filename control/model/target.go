@@ -8,16 +8,16 @@ import (
 	"voltbus/point"
 )
 
-// target is a point that is known.
+// target is a known point.
 type target struct {
 	spec     *control.Spec
-	observed point.Value // the last value that was read
-	away     bool        // it could not be read since
-	frozen   int         // overrides that hold it
+	observed point.Value // the last value read
+	away     bool        // it has been unreadable since
+	frozen   int         // number of overrides that hold it
 	output   *output     // nil until it is first commanded
 }
 
-// commanded returns the output of the target, which is made if absent.
+// commanded returns the output of the target, which is created if absent.
 func (t *target) commanded(m *Model) *output {
 	if t.output == nil {
 		o := &output{m: m, target: t, state: control.Idle}
@@ -27,7 +27,7 @@ func (t *target) commanded(m *Model) *output {
 	return t.output
 }
 
-// trip ends the commands that the interlocks do not allow any more.
+// trip ends the commands that the interlocks no longer allow.
 func (t *target) trip() {
 	if t.output == nil {
 		return
@@ -44,10 +44,10 @@ func (t *target) trip() {
 	}
 }
 
-// points is the points that are known.
+// points holds the known points.
 type points struct{ targets map[point.Path]*target }
 
-// chosen returns the points that a function chooses, by path.
+// chosen returns the points that a function selects, by path.
 func (p *points) chosen(choose func(*target) bool) []*target {
 	var chosen []*target
 	for _, t := range p.targets {
@@ -71,13 +71,13 @@ func (p *points) commandedBelow(path point.Path) []*target {
 	})
 }
 
-// Follows reports whether readings of a point matter, because it is commanded or was set to something.
+// Follows reports whether readings of a point matter, because it is commanded or has been set to a value.
 func (p *points) Follows(path point.Path) bool {
 	t := p.targets[path]
 	return t != nil && t.output != nil && (t.output.array.len() > 0 || t.output.reverting || t.output.state != control.Idle)
 }
 
-// Commanded returns the points that are commanded, revert or are held back, by path.
+// Commanded returns the points that are commanded, reverting or held back, by path.
 func (p *points) Commanded() []point.Path {
 	var paths []point.Path
 	for path, t := range p.targets {

@@ -28,7 +28,7 @@ func (m *Model) View(path point.Path) (control.View, bool) {
 	return v, true
 }
 
-// view adds what is known of the output.
+// view adds the state of the output.
 func (o *output) view(v *control.View) {
 	for _, c := range o.array.commands {
 		v.Array = append(v.Array, control.Slot{Holder: c.holder(), Value: c.Value})
@@ -37,7 +37,7 @@ func (o *output) view(v *control.View) {
 	v.Commanded, v.Reverting, v.Output, v.Held, v.Reported = want.Value, o.reverting, o.state, o.held, o.reported
 	v.Failures, v.FailedWith, v.FailedKind = o.write.failures, o.write.text, o.write.kind
 	if o.target.away && (o.state == control.Confirmed || o.state == control.Differs || o.state == control.Mismatch) {
-		v.Output, v.Reported = control.Unknown, point.Value{} // it is not stated from memory
+		v.Output, v.Reported = control.Unknown, point.Value{} // memory is no evidence
 	}
 	if commanded && (v.Output == control.Confirmed || v.Output == control.Differs) && (want.Release || !o.target.spec.Alike(o.held, want.Value)) {
 		v.Output = control.Waiting
@@ -47,7 +47,7 @@ func (o *output) view(v *control.View) {
 	}
 }
 
-// Requesters returns who has commands, reservations or something that waits for approval, by name.
+// Requesters returns the requesters that have commands, reservations or something pending approval, by name.
 func (m *Model) Requesters() []string {
 	names := make(map[string]struct{}, len(m.byRequester))
 	for name := range m.byRequester {
@@ -62,5 +62,5 @@ func (m *Model) Requesters() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// Tasks returns the reservations, the oldest first.
+// Tasks returns the reservations, oldest first.
 func (m *Model) Tasks() []control.Task { return m.reservations.Tasks() }

@@ -10,17 +10,17 @@ import (
 	"voltbus/point"
 )
 
-// writer has a point written and read, one at a time, and checks what comes of it.
+// writer writes and reads a point, one operation at a time, and evaluates the outcomes.
 type writer struct {
 	output   *output
-	sent     control.Write // the write that is under way; its ID is 0 if there is none
+	sent     control.Write // the write in progress; its ID is 0 if there is none
 	failures int           // in a row
-	trouble  trouble       // what was reported of them
+	trouble  trouble       // what was reported about them
 	text     string        // of the last failure
 	kind     fault.Kind    // of the last failure
 }
 
-// send demands a write or read.
+// send requests a write or read.
 func (w *writer) send(want control.Write) {
 	o := w.output
 	s := o.m.step
@@ -36,13 +36,13 @@ func (w *writer) send(want control.Write) {
 	if !want.Read {
 		o.state, o.feedback.checking = control.Writing, false
 	}
-	if want.Cause != control.CauseCheck { // a check that is lost is made anew at the next start
+	if want.Cause != control.CauseCheck { // a lost check is made again at the next start
 		s.Touch(step.Meta, "")
 		o.touch()
 	}
 }
 
-// outcome takes over what came of the write that is under way; see Model.Answer.
+// outcome processes the outcome of the write in progress; see Model.Answer.
 func (w *writer) outcome(result *control.Outcome) {
 	sent := w.sent
 	w.sent = control.Write{}
@@ -58,7 +58,7 @@ func (w *writer) outcome(result *control.Outcome) {
 	}
 }
 
-// event makes an event about a write.
+// event raises an event about a write.
 func (w *writer) event(kind control.EventKind, sent *control.Write, value point.Value, err error) {
 	e := control.Event{
 		Kind: kind, Cause: sent.Cause, Value: value, Write: sent.ID,
@@ -70,7 +70,7 @@ func (w *writer) event(kind control.EventKind, sent *control.Write, value point.
 	w.output.m.step.Event(e)
 }
 
-// answered notes that the device answered.
+// answered records that the device answered.
 func (w *writer) answered(got point.Value) {
 	o := w.output
 	o.array.tried(false)
@@ -80,7 +80,7 @@ func (w *writer) answered(got point.Value) {
 	}
 }
 
-// carriedOut notes a write that was carried out.
+// carriedOut records a successful write.
 func (w *writer) carriedOut(sent *control.Write, got point.Value) {
 	o := w.output
 	w.answered(got)
@@ -107,7 +107,7 @@ func (w *writer) carriedOut(sent *control.Write, got point.Value) {
 	o.follow(control.CauseCommand)
 }
 
-// found notes what a point was read to hold.
+// found records the value read from a point.
 func (w *writer) found(sent *control.Write, got point.Value) {
 	o, s := w.output, w.output.m.step
 	check := sent.Cause == control.CauseCheck && !o.insist
@@ -119,7 +119,7 @@ func (w *writer) found(sent *control.Write, got point.Value) {
 		o.resumeAt(s.Now.Steady + s.Limits.RetryMost)
 		return
 	case got.Kind() == point.None:
-		o.state = control.Failed // it tells nothing: the commanded value is written
+		o.state = control.Failed // the reading tells nothing: the commanded value is written
 	case check:
 		if o.feedback.checked(got); o.partial {
 			w.trouble, w.failures = before, failures
@@ -130,11 +130,11 @@ func (w *writer) found(sent *control.Write, got point.Value) {
 		o.set(got)
 		o.state, o.feedback.checking, o.feedback.back = control.Confirmed, false, false
 		if want, ok := o.commanded(""); ok && o.target.spec.Alike(got, want.Value) {
-			if o.partial = false; !o.insist { // else it was asked before the command was made, and is asked once more
+			if o.partial = false; !o.insist { // otherwise it was read before the command was given, and is read once more
 				w.taken(&want)
 			}
 			o.feedback.report()
-		} else if ok { // the write that follows may fail like the one before: pauses go on growing, and it was reported
+		} else if ok { // the next write may fail like the previous one: pauses keep growing, and the failure was reported
 			w.trouble, w.failures = before, failures
 		}
 	}
@@ -144,7 +144,7 @@ func (w *writer) found(sent *control.Write, got point.Value) {
 	o.follow(control.CauseRetry)
 }
 
-// failed notes a write or read that gave no result.
+// failed records a write or read without a result.
 func (w *writer) failed(sent *control.Write, result *control.Outcome) {
 	o, s, err := w.output, w.output.m.step, result.Err
 	o.partial = o.partial || result.Partial
@@ -163,7 +163,7 @@ func (w *writer) failed(sent *control.Write, result *control.Outcome) {
 		if sent.Read {
 			o.state = control.Unknown
 		}
-		if sent.Release { // nothing else can be done: it stays as it is
+		if sent.Release { // nothing else can be done: the point stays as it is
 			o.state = control.Idle
 			o.reverted()
 			o.follow(control.CauseDevice)
@@ -189,16 +189,16 @@ func (w *writer) failed(sent *control.Write, result *control.Outcome) {
 	o.resumeAt(s.Now.Steady + pause)
 }
 
-// trouble is what was reported of failures in a row.
+// trouble is what was reported about failures in a row.
 type trouble struct {
 	requester, command string
-	kinds              uint32        // of faults, a bit each
-	since              time.Time     // the first
+	kinds              uint32        // of faults, one bit each
+	since              time.Time     // time of the first
 	again              time.Duration // when they are reported anew
-	count              int           // that were not reported
+	count              int           // number not reported
 }
 
-// summary is the distance at which trouble that lasts is reported.
+// summary is the interval at which lasting trouble is reported.
 const summary = 24 * time.Hour
 
 // of reports whether trouble with a commanded value was reported.
@@ -210,7 +210,7 @@ func (x *trouble) of(want *control.Write) bool {
 func (w *writer) complain(kind control.EventKind, sent *control.Write, err error) {
 	x, now := &w.trouble, w.output.m.step.Now
 	if sent.Cause == control.CauseCheck {
-		return // the view says that it is unknown, and nothing was to be changed
+		return // the view shows it as unknown, and nothing was to be changed
 	}
 	if !x.of(sent) {
 		*x = trouble{requester: sent.Requester, command: sent.Command, since: now.Wall, again: now.Steady + summary}

@@ -10,33 +10,33 @@ import (
 	"voltbus/fault"
 )
 
-// Memory is the decisions that are remembered. It is used by one goroutine at a time.
+// Memory holds the remembered decisions. It is used by one goroutine at a time.
 type Memory struct {
 	step  *step.Step
 	known map[control.Ref]*answer
-	ring  []control.Ref // in the order of their making
-	next  int           // the place in ring that is used next
+	ring  []control.Ref // in the order of the decisions
+	next  int           // the next position in ring
 	order uint64
-	// sheets hold what is kept together: a record each. The last one is open for more until it is kept.
+	// sheets hold what is stored together, one record each. The last one is open for more until it is stored.
 	sheets map[string]*sheet
 	open   *sheet
 }
 
 type answer struct {
-	order    uint64 // of their making
+	order    uint64 // of the decision
 	mark     uint64 // of the request
 	decision control.Decision
 	sheet    *sheet
 }
 
-// sheet is answers that were given together. One record for all of them costs a fraction of one for each.
+// sheet holds answers given together. One record for all of them costs a fraction of one for each.
 type sheet struct {
 	key  string
 	refs []control.Ref
-	left int // that are not forgotten
+	left int // answers not yet forgotten
 }
 
-// maxSheet bounds a sheet, since a changed answer has all of it written again.
+// maxSheet bounds a sheet, since a changed answer rewrites all of it.
 const maxSheet = 256
 
 // New returns a memory of Limits.Answers decisions.
@@ -44,11 +44,11 @@ func New(s *step.Step) *Memory {
 	return &Memory{step: s, known: make(map[control.Ref]*answer), sheets: make(map[string]*sheet)}
 }
 
-// Len returns how many decisions are remembered.
+// Len returns the number of remembered decisions.
 func (m *Memory) Len() int { return len(m.known) }
 
-// Once decides a request unless it was decided before; the mark says whether it is the same. Requests
-// without an identifier are not remembered.
+// Once decides a request unless it was decided before; the mark tells whether it is the same request.
+// Requests without an identifier are not remembered.
 func (m *Memory) Once(r control.Ref, mark uint64, decide func() control.Decision) control.Decision {
 	if r.ID == "" || r.Requester == "" {
 		return decide()
@@ -69,7 +69,7 @@ func (m *Memory) Once(r control.Ref, mark uint64, decide func() control.Decision
 	return d
 }
 
-// Replace changes what a repeat gets.
+// Replace changes the answer to repeats.
 func (m *Memory) Replace(r control.Ref, d control.Decision) {
 	known := m.known[r]
 	if known == nil {
@@ -84,7 +84,7 @@ func (m *Memory) Replace(r control.Ref, d control.Decision) {
 func (m *Memory) remember(r control.Ref, mark uint64, d control.Decision) {
 	m.order++
 	if m.open == nil || len(m.open.refs) >= maxSheet {
-		m.open = m.sheet(fmt.Sprintf("%016x", m.order)) // so that they are sorted by age
+		m.open = m.sheet(fmt.Sprintf("%016x", m.order)) // so that sheets sort by age
 	}
 	d.Effects = control.Effects{}
 	on := m.open.key
@@ -92,7 +92,7 @@ func (m *Memory) remember(r control.Ref, mark uint64, d control.Decision) {
 	m.step.Touch(step.Answers, on)
 }
 
-// sheet returns the sheet with a key, which is made if absent.
+// sheet returns the sheet with a key, which is created if absent.
 func (m *Memory) sheet(key string) *sheet {
 	s := m.sheets[key]
 	if s == nil {
@@ -102,7 +102,7 @@ func (m *Memory) sheet(key string) *sheet {
 	return s
 }
 
-// add puts an answer on its sheet, and forgets the oldest if there is no room.
+// add puts an answer on its sheet, and forgets the oldest if there is no more room.
 func (m *Memory) add(r control.Ref, one *answer) {
 	one.sheet.refs = append(one.sheet.refs, r)
 	one.sheet.left++
@@ -116,7 +116,7 @@ func (m *Memory) add(r control.Ref, one *answer) {
 	m.known[r] = one
 }
 
-// forget removes an answer, and its sheet if nothing stands on it any more.
+// forget removes an answer, and its sheet if that is then empty.
 func (m *Memory) forget(r control.Ref) {
 	s := m.known[r].sheet
 	delete(m.known, r)

@@ -43,7 +43,7 @@ func stateOf(r control.Ref, a *answer) answerState {
 	return s
 }
 
-// write writes the answer field by field, as package json would write it.
+// write encodes the answer field by field, as package json would.
 func (s *answerState) write(o *point.Object) error {
 	o.Begin()
 	o.Text("requester", s.Requester)
@@ -75,17 +75,17 @@ func (s *answerState) write(o *point.Object) error {
 	return nil
 }
 
-// Close has what is remembered from now on stand in records of its own.
+// Close makes further answers go into new records.
 func (m *Memory) Close() { m.open = nil }
 
-// TouchAll notes that each record of the memory is to be written.
+// TouchAll marks every record of the memory as changed.
 func (m *Memory) TouchAll() {
 	for key := range m.sheets {
 		m.step.Touch(step.Answers, key)
 	}
 }
 
-// Record writes the answers that were given together; nil if all of them are forgotten.
+// Record encodes the answers given together; nil if all of them are forgotten.
 func (m *Memory) Record(key string) ([]byte, error) {
 	s := m.sheets[key]
 	if s == nil {
@@ -109,13 +109,13 @@ func (m *Memory) Record(key string) ([]byte, error) {
 // AnswerSet collects the answers of records, for Restore.
 type AnswerSet struct{ list []keptAnswer }
 
-// keptAnswer is an answer, and the sheet on which it was kept; "" if it was kept alone.
+// keptAnswer is an answer, and the sheet in which it was stored; "" if it was stored alone.
 type keptAnswer struct {
 	answerState
 	sheet string
 }
 
-// Add takes a record over: answers that were given together, or one as programs before wrote it.
+// Add adds a record: answers given together, or a single one as written by earlier programs.
 func (k *AnswerSet) Add(r *control.Record) error {
 	if r.Kind == step.Answer {
 		var one answerState
@@ -131,8 +131,8 @@ func (k *AnswerSet) Add(r *control.Record) error {
 	return err
 }
 
-// Restore takes the remembered decisions over, in the order of their making. A sheet may hold some
-// that were forgotten long ago: those are older than all others.
+// Restore restores the remembered decisions, in their order. A sheet may contain some that were forgotten
+// long ago: those are older than all others.
 func (m *Memory) Restore(k *AnswerSet) {
 	slices.SortStableFunc(k.list, func(a, b keptAnswer) int { return cmp.Compare(a.Order, b.Order) })
 	last := make(map[control.Ref]int, len(k.list))

@@ -7,22 +7,22 @@ import (
 	"voltbus/identity"
 )
 
-// People are those who log in. Commands and reservations that a person may not hold with another role end with the change.
+// People are those who log in. A change of role ends the commands and reservations that the person may not hold with the new role.
 type People struct {
 	*identity.Logins
 	Reviewer *Reviewer
 }
 
-// RemovePerson removes a person and ends what it holds.
+// RemovePerson removes a person and ends what the person holds.
 func (p People) RemovePerson(ctx context.Context, name string) error {
 	err := p.Logins.RemovePerson(ctx, name)
 	if err == nil {
-		p.Reviewer.Person(strings.ToLower(strings.TrimSpace(name)), identity.Nobody) // as it is kept
+		p.Reviewer.Person(strings.ToLower(strings.TrimSpace(name)), identity.Nobody) // in its stored form
 	}
 	return err
 }
 
-// SetPerson adds or changes a person and reviews what it holds.
+// SetPerson adds or changes a person and reviews what the person holds.
 func (p People) SetPerson(ctx context.Context, c identity.Change) (identity.Account, error) {
 	a, err := p.Logins.SetPerson(ctx, c)
 	if err == nil {

@@ -15,15 +15,15 @@ import (
 	"voltbus/uplink/tree"
 )
 
-// Tree knows other nodes. Package uplink/tree has it.
+// Tree knows other nodes. Package uplink/tree implements it.
 type Tree interface {
-	// Reaches reports whether a node is connected, over any number of others.
+	// Reaches reports whether a node is connected, through any number of others.
 	Reaches(node string) bool
 	// By returns the neighbour that leads to a node.
 	By(node string) tree.Hop
 }
 
-// Neighbours are the nodes next to this one. Package uplink/neighbour has them.
+// Neighbours are the nodes next to this one. Package uplink/neighbour implements it.
 type Neighbours interface {
 	Parent() (lineage.Parent, bool)
 	Grants(from tree.Hop) (identity.Grants, error)
@@ -38,13 +38,13 @@ type Directory struct {
 }
 
 // Present returns a function that reports whether a requester is connected: an agent while it is on the bus, a caller of
-// another node while that is reached.
+// another node while that is reachable.
 func (d *Directory) Present() func(requester string) bool {
 	names := map[string]bool{}
 	for _, p := range d.Online() {
 		names[p.Name] = true
 	}
-	if parent, is := d.Neighbours.Parent(); is && parent.Online { // all for whom it asks without saying who they are
+	if parent, is := d.Neighbours.Parent(); is && parent.Online { // all on whose behalf it asks without naming them
 		names[identity.ChildPrefix+parent.Name] = true
 	}
 	return func(requester string) bool {
@@ -56,7 +56,7 @@ func (d *Directory) Present() func(requester string) bool {
 	}
 }
 
-// cameBy returns the neighbour by which a requester asks, and its node; false for one of this node.
+// cameBy returns the neighbour through which a requester asks, and its node; false for a requester of this node.
 func (d *Directory) cameBy(requester string) (from tree.Hop, node string, remote bool) {
 	if p, err := identity.ParsePrincipal(requester); err == nil {
 		return d.Tree.By(p.Node), p.Node, p.Node != ""
@@ -68,7 +68,7 @@ func (d *Directory) cameBy(requester string) (from tree.Hop, node string, remote
 	return tree.Hop{Name: name, Above: true}, name, is
 }
 
-// Reviewer ends what requesters hold and may not hold any more. On nil, of a node without control, it does nothing.
+// Reviewer ends what requesters hold without the right to. A nil Reviewer, of a node without control, does nothing.
 type Reviewer struct {
 	Directory  *Directory
 	Dispatcher *dispatch.Dispatcher
@@ -89,7 +89,7 @@ func (r *Reviewer) Agent(c registry.AgentChange) {
 	}
 }
 
-// Person reviews a person who has a role now.
+// Person reviews a person whose role has changed.
 func (r *Reviewer) Person(name string, role identity.Role) {
 	if r == nil {
 		return
@@ -102,8 +102,8 @@ func (r *Reviewer) Person(name string, role identity.Role) {
 	r.Dispatcher.Review(who.Name, dispatch.Rights{Command: who.Command, Reserve: who.Reserve})
 }
 
-// Remote reviews, soon, the requesters of other nodes, since what neighbours may do here has changed. Of the nodes that
-// are gone everything ends.
+// Remote soon reviews the requesters of other nodes, since the rights of neighbours have changed. Everything of removed
+// nodes ends.
 func (r *Reviewer) Remote(gone ...string) {
 	if r == nil {
 		return

@@ -16,9 +16,9 @@ type window struct {
 	control.Window
 	booking  *booking
 	active   bool
-	ends     time.Duration // on the steady clock, while active: it never lasts longer than it was to
-	wall     step.Timer    // start, then end
-	steady   step.Timer    // end
+	ends     time.Duration // on the steady clock, while active: it never lasts longer than planned
+	wall     step.Timer    // fires at the start, then at the end
+	steady   step.Timer    // fires at the end
 	announce step.Timer
 }
 
@@ -32,7 +32,7 @@ func (w *window) holder() control.Holder {
 // Due starts or ends the window.
 func (w *window) Due() {
 	if w.active || !w.booking.register.step.Now.Wall.Before(w.Until) {
-		w.booking.started = true // also if nobody looked meanwhile
+		w.booking.started = true // even if Advance was not called meanwhile
 		w.end(control.CauseExpired)
 		return
 	}
@@ -93,7 +93,7 @@ func drop(lists map[point.Path][]*window, path point.Path, w *window) {
 	lists[path] = list
 }
 
-// overlapping returns the windows that a new one overlaps, in the order of their start.
+// overlapping returns the windows that a new one overlaps, in the order of their starts.
 func (c *calendar) overlapping(now time.Time, wanted *control.Window) []*window {
 	var found []*window
 	look := func(list []*window) {
@@ -127,7 +127,7 @@ func (c *calendar) activeFor(p point.Path) *window {
 	return nil
 }
 
-// blocker returns an active window of another reservation that overlaps in place, or nil. It happens after a
+// blocker returns an active window of another reservation that overlaps in path, or nil. This occurs after a
 // pre-emption.
 func (c *calendar) blocker(w *window) *window {
 	for _, list := range [][]*window{c.at[w.Path], c.below[w.Path]} {

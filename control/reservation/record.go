@@ -9,7 +9,7 @@ import (
 	"voltbus/control/step"
 )
 
-// bookingState is a booking with the windows that are left.
+// bookingState is a booking with its remaining windows.
 type bookingState struct {
 	Requester string           `json:"requester"`
 	Priority  control.Priority `json:"priority"`
@@ -20,14 +20,14 @@ type bookingState struct {
 	Windows   []control.Window `json:"windows"`
 }
 
-// TouchAll notes that the record of each reservation is to be written.
+// TouchAll marks the record of each reservation as changed.
 func (r *Register) TouchAll() {
 	for name := range r.bookings {
 		r.step.Touch(step.Task, name)
 	}
 }
 
-// Record writes a reservation; nil if it is over.
+// Record encodes a reservation; nil if it has ended.
 func (r *Register) Record(task string) ([]byte, error) {
 	b := r.bookings[task]
 	if b == nil {
@@ -40,7 +40,7 @@ func (r *Register) Record(task string) ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// Restore takes a reservation over from its record. Resume follows when all are taken over.
+// Restore loads a reservation from its record. Call Resume after the last one.
 func (r *Register) Restore(task string, data []byte) error {
 	var s bookingState
 	if err := json.Unmarshal(data, &s); err != nil {

@@ -1,5 +1,5 @@
-// Package reservation manages reservations: who may command which part of a plant when; it starts and ends their windows, and ends the
-// commands made under a window with it.
+// Package reservation manages reservations: who may command which part of a plant when. It starts and ends their windows, and ends the
+// commands made under a window together with it.
 package reservation
 
 import (
@@ -15,16 +15,16 @@ import (
 	"voltbus/point"
 )
 
-// Register is the reservations of a node. It is used by one goroutine at a time.
+// Register holds the reservations of a node. It is used by one goroutine at a time.
 type Register struct {
 	step     *step.Step
-	bookings map[string]*booking // by the name of the task
+	bookings map[string]*booking // by task name
 	calendar calendar
 	ended    func(task string, path point.Path)
 }
 
-// New returns a register without reservations. It calls ended when a window of a task at a path is over:
-// the commands there that no other window of the task holds end then.
+// New returns a register without reservations. It calls ended when a window of a task at a path has ended:
+// the commands there that no other window of the task covers then end.
 func New(s *step.Step, ended func(task string, path point.Path)) *Register {
 	return &Register{step: s, bookings: make(map[string]*booking), calendar: newCalendar(), ended: ended}
 }
@@ -40,7 +40,7 @@ type booking struct {
 	windows   []*window
 }
 
-// again reports whether a reservation asks once more for what its requester has reserved.
+// again reports whether a reservation repeats what its requester has already reserved.
 func (b *booking) again(r *control.Reservation) bool {
 	return b.Requester == r.Requester && b.Priority == r.Priority && !b.preempted && slices.Equal(pathsOf(b.Windows), pathsOf(r.Windows))
 }
@@ -68,7 +68,7 @@ func (b *booking) holders() []control.Holder {
 	return holders
 }
 
-// Has reports whether a reservation with the name of a task is there.
+// Has reports whether a reservation of a task exists.
 func (r *Register) Has(task string) bool { return r.bookings[task] != nil }
 
 // Holds reports whether an active window of a task covers a point.
@@ -86,7 +86,7 @@ func (r *Register) Active(p point.Path) (control.Holder, bool) {
 	return w.holder(), true
 }
 
-// Requesters returns who has reservations, by each reservation.
+// Requesters returns the requesters that have reservations, one entry per reservation.
 func (r *Register) Requesters() []string {
 	names := make([]string, 0, len(r.bookings))
 	for _, b := range r.bookings {
@@ -95,7 +95,7 @@ func (r *Register) Requesters() []string {
 	return names
 }
 
-// Tasks returns the reservations, the oldest first.
+// Tasks returns the reservations, oldest first.
 func (r *Register) Tasks() []control.Task {
 	all := make([]control.Task, 0, len(r.bookings))
 	for _, b := range r.sorted() {
@@ -112,12 +112,12 @@ func (r *Register) Tasks() []control.Task {
 	return all
 }
 
-// sorted returns the bookings in the order of their making.
+// sorted returns the bookings in the order of creation.
 func (r *Register) sorted() []*booking {
 	return slices.SortedFunc(maps.Values(r.bookings), func(a, b *booking) int { return cmp.Compare(a.order, b.order) })
 }
 
-// Cancel ends a reservation of the requester with all its windows, and the commands that were made under it.
+// Cancel ends a reservation of the requester with all its windows, and the commands made under it.
 func (r *Register) Cancel(requester, task string) control.Decision {
 	const op = "Cancel"
 	b := r.bookings[task]
@@ -151,14 +151,14 @@ func (r *Register) end(b *booking, cause control.Cause) {
 	r.drop(b, cause)
 }
 
-// drop forgets a booking without windows.
+// drop removes a booking without windows.
 func (r *Register) drop(b *booking, cause control.Cause) {
 	delete(r.bookings, b.Task)
 	r.step.Touch(step.Task, b.Task)
 	r.step.Event(control.Event{Kind: control.TaskEnded, Holder: b.holder(), Cause: cause})
 }
 
-// conflict refuses a reservation, with the windows that stand against it.
+// conflict refuses a reservation, naming the windows in conflict with it.
 func conflict(r *control.Reservation, standing []*window) control.Decision {
 	first := standing[0]
 	d := control.Refuse("Reserve", control.WhyConflict, fault.Conflict, r.Task, fmt.Errorf(

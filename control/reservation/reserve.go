@@ -12,10 +12,10 @@ import (
 	"voltbus/point"
 )
 
-// Reserve decides a reservation. A conflict is refused with the windows of all reservations that stand in
-// the way in Holders, also of the requester's others. Those that give way are in Lost. Who asks once
-// more for an own task, by the same name, priority and paths, gets its windows as they are asked for now:
-// that is what an agent does that has restarted. Its commands under windows that go on stay.
+// Reserve decides a reservation. A conflict is refused, with the windows of all reservations in the way in
+// Holders, including the requester's others. Those that give way are in Lost. A requester that reserves again
+// for its own task, with the same name, priority and paths, gets the windows that it now requests: an agent
+// does this after a restart. Its commands under windows that continue stay.
 func (r *Register) Reserve(asked control.Reservation) control.Decision {
 	if d, ok := r.wellFormed(&asked); !ok {
 		return d
@@ -27,7 +27,7 @@ func (r *Register) Reserve(asked control.Reservation) control.Decision {
 	return r.accept(asked, yielding)
 }
 
-// wellFormed refuses a reservation that is wrong in itself.
+// wellFormed refuses a malformed reservation.
 func (r *Register) wellFormed(asked *control.Reservation) (control.Decision, bool) {
 	const op = "Reserve"
 	limits := &r.step.Limits
@@ -60,7 +60,7 @@ func (r *Register) wellFormed(asked *control.Reservation) (control.Decision, boo
 	return control.Decision{}, true
 }
 
-// badWindows reports the first window that is wrong.
+// badWindows returns the problem of the first invalid window.
 func (r *Register) badWindows(asked *control.Reservation) (control.Why, error) {
 	own, now := newCalendar(), r.step.Now.Wall
 	bearer := &booking{Reservation: *asked}
@@ -89,7 +89,7 @@ const (
 	lastYear  = 2200
 )
 
-// contest returns the windows that stand against a reservation, and the bookings that would give way.
+// contest returns the windows in conflict with a reservation, and the bookings that would give way.
 func (r *Register) contest(asked *control.Reservation) (standing []*window, yielding []*booking) {
 	for i := range asked.Windows {
 		for _, w := range r.calendar.overlapping(r.step.Now.Wall, &asked.Windows[i]) {
@@ -108,7 +108,7 @@ func (r *Register) contest(asked *control.Reservation) (standing []*window, yiel
 	return standing, yielding
 }
 
-// accept makes the booking, after those that give way.
+// accept creates the booking, after removing those that give way.
 func (r *Register) accept(asked control.Reservation, yielding []*booking) control.Decision {
 	d := control.Decision{Status: control.Accepted}
 	for _, other := range yielding {
@@ -136,7 +136,7 @@ func (r *Register) accept(asked control.Reservation, yielding []*booking) contro
 	return d
 }
 
-// preempt ends a booking; its windows that are active keep the grace.
+// preempt ends a booking; its active windows keep the grace period.
 func (r *Register) preempt(b *booking) {
 	s := r.step
 	b.preempted = true
@@ -171,8 +171,8 @@ func pathsOf(windows []control.Window) []point.Path {
 	return slices.Compact(paths)
 }
 
-// replace gives a booking the windows that its requester asks for now. Those that are active and asked for
-// again go on.
+// replace gives a booking the windows that its requester now requests. Active windows that are requested
+// again continue.
 func (r *Register) replace(b *booking, asked *control.Reservation) {
 	b.Reservation = *asked
 	now := r.step.Now.Wall

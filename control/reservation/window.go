@@ -9,7 +9,7 @@ import (
 	"voltbus/point"
 )
 
-// add gives the booking a window that has not started.
+// add adds a window that has not started to the booking.
 func (b *booking) add(given control.Window) {
 	w := &window{Window: given, booking: b}
 	b.windows = append(b.windows, w)
@@ -17,7 +17,7 @@ func (b *booking) add(given control.Window) {
 	b.register.step.Wall.Set(&w.wall, w, w.From.UnixNano())
 }
 
-// startDue starts the windows whose time has come, and ends those whose time is over then.
+// startDue starts the windows whose time has come, and then ends those whose time is over.
 func (b *booking) startDue() {
 	s := b.register.step
 	now := s.Now.Wall
@@ -31,7 +31,7 @@ func (b *booking) startDue() {
 	}
 }
 
-// start makes the window active, or waits for the one that is still in its place.
+// start activates the window, or waits for the one that is still in its place.
 func (w *window) start() {
 	r := w.booking.register
 	s := r.step
@@ -50,7 +50,7 @@ func (w *window) start() {
 	s.Event(control.Event{Kind: control.WindowStarted, Holder: w.holder()})
 }
 
-// extend has an active window end when it is asked for now.
+// extend makes an active window end at the newly requested time.
 func (w *window) extend(asked *control.Window) {
 	s := w.booking.register.step
 	w.Until = asked.Until
@@ -59,7 +59,7 @@ func (w *window) extend(asked *control.Window) {
 	s.Steady.Set(&w.steady, w, int64(w.ends))
 }
 
-// end ends the window with the commands that were made under it; the last ends its booking.
+// end ends the window and the commands made under it; the last window ends its booking.
 func (w *window) end(cause control.Cause) {
 	if w.booking.preempted {
 		cause = control.CausePreempted
@@ -70,7 +70,7 @@ func (w *window) end(cause control.Cause) {
 	}
 }
 
-// clear takes the window out of its booking and the calendar.
+// clear removes the window from its booking and the calendar.
 func (w *window) clear(cause control.Cause) {
 	r := w.booking.register
 	s := r.step

@@ -48,7 +48,7 @@ func (s *Write) write(o *point.Object) {
 	o.End()
 }
 
-// JSON writes the record of a point.
+// JSON encodes the record of a point.
 func (s *Point) JSON() []byte {
 	o := &point.Object{JSON: make([]byte, 0, 512)}
 	o.Begin()

@@ -1,5 +1,5 @@
 // Package state defines the persistent state of commanded points: the records of a command, of a write and of a point. The records that
-// each command changes are written field by field, as package json would write them: they are most of what a call for many points costs.
+// each command changes are encoded field by field, as package json would: they are most of the cost of a call for many points.
 package state
 
 import (
@@ -77,14 +77,14 @@ type Command struct {
 	Order     uint64        `json:"order"`
 	Since     time.Time     `json:"since"`
 	Until     time.Time     `json:"until,omitzero"`
-	Fresh     bool          `json:"fresh,omitempty"`   // the device has not taken it yet
-	Returns   bool          `json:"returns,omitempty"` // the point was on its way back before it
-	Reverts   time.Time     `json:"reverts,omitzero"`  // when it ends because somebody reverts its point
+	Fresh     bool          `json:"fresh,omitempty"`   // the device has not accepted it yet
+	Returns   bool          `json:"returns,omitempty"` // the point was reverting before it
+	Reverts   time.Time     `json:"reverts,omitzero"`  // when it ends because its point is reverted
 	Reverter  string        `json:"reverter,omitempty"`
-	Prior     *Command      `json:"prior,omitempty"` // what it has replaced, to come back if the device refuses
+	Prior     *Command      `json:"prior,omitempty"` // what it replaced, to be restored if the device declines
 }
 
-// OfCommand returns the state of a command that was accepted.
+// OfCommand returns the state of an accepted command.
 func OfCommand(c *control.Command, order uint64, since, until time.Time) Command {
 	return Command{
 		ID: c.ID, Point: c.Point, Requester: c.Requester, Task: c.Task, Level: c.Level,
@@ -92,7 +92,7 @@ func OfCommand(c *control.Command, order uint64, since, until time.Time) Command
 	}
 }
 
-// Command returns what was commanded.
+// Command returns the original command.
 func (s *Command) Command() control.Command {
 	return control.Command{
 		ID: s.ID, Point: s.Point, Requester: s.Requester, Task: s.Task, Level: s.Level,
@@ -100,34 +100,34 @@ func (s *Command) Command() control.Command {
 	}
 }
 
-// Point is what is known of a commanded point.
+// Point is the state of a commanded point.
 type Point struct {
 	Commands  []Command      `json:"commands,omitempty"`
 	Before    Value          `json:"before"`
 	Reverting bool           `json:"reverting,omitempty"`
 	Failsafe  bool           `json:"failsafe,omitempty"`
-	Undo      bool           `json:"undo,omitempty"`    // the revert is to what the point had before a command that was declined in part
-	Partial   bool           `json:"partial,omitempty"` // the device may have a part of a value that it declined
+	Undo      bool           `json:"undo,omitempty"`    // the revert restores the value from before a command that was declined in part
+	Partial   bool           `json:"partial,omitempty"` // the device may hold a part of a value that it declined
 	Output    control.Output `json:"output"`
 	Held      Value          `json:"held"`
 	Reported  Value          `json:"reported"`
 	Changed   time.Time      `json:"changed,omitzero"`
 	Turned    time.Time      `json:"turned,omitzero"`
 
-	AssertAt    time.Time     `json:"assert_at,omitzero"`     // what the point loses is not written again before
-	AssertPause time.Duration `json:"assert_pause,omitempty"` // after the next such write
+	AssertAt    time.Time     `json:"assert_at,omitzero"`     // a lost value is not written again before
+	AssertPause time.Duration `json:"assert_pause,omitempty"` // the pause after the next such write
 
-	Told     bool          `json:"told,omitempty"`      // that there is a mismatch
-	SayAt    time.Time     `json:"say_at,omitzero"`     // the next one is not told before
-	SayPause time.Duration `json:"say_pause,omitempty"` // after the next one that is told
+	Told     bool          `json:"told,omitempty"`      // the mismatch was reported
+	SayAt    time.Time     `json:"say_at,omitzero"`     // the next one is not reported before
+	SayPause time.Duration `json:"say_pause,omitempty"` // the pause after the next report
 
 	control.Placement
 
-	Sent *Write `json:"sent,omitempty"` // the write that is under way
+	Sent *Write `json:"sent,omitempty"` // the write in progress
 	Text string `json:"text,omitempty"`
 }
 
-// Write is a write that is under way.
+// Write is a write in progress.
 type Write struct {
 	ID        uint64        `json:"id"`
 	Value     Value         `json:"value"`

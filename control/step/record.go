@@ -16,26 +16,26 @@ const (
 	Override = "override"
 	Point    = "point"
 	Proposal = "proposal"
-	Answers  = "answers" // those that were given together
-	Answer   = "answer"  // one, as programs before wrote it
+	Answers  = "answers" // those given together
+	Answer   = "answer"  // a single one, as written by earlier programs
 )
 
-// Key names a record.
+// Key identifies a record.
 type Key struct{ Kind, Key string }
 
-// Counters are the numbers that go on after a restart.
+// Counters are the counters that continue after a restart.
 type Counters struct {
 	Order     uint64 `json:"order"`
 	LastWrite uint64 `json:"last_write"`
 }
 
-// Counters returns the numbers.
+// Counters returns the counters.
 func (s *Step) Counters() Counters { return Counters{Order: s.order, LastWrite: s.writes} }
 
-// SetCounters has the numbers go on.
+// SetCounters sets the counters.
 func (s *Step) SetCounters(c Counters) { s.order, s.writes = c.Order, c.LastWrite }
 
-// manyChanges is how many at once are not usual.
+// manyChanges is an unusually large number of changes at once.
 const manyChanges = 1000
 
 // Changes returns the keys of the records that changed since its last call.
@@ -45,7 +45,7 @@ func (s *Step) Changes() []Key {
 		keys = append(keys, key)
 	}
 	if clear(s.changed); len(keys) > manyChanges {
-		s.changed = make(map[Key]struct{}) // a map never shrinks, and an empty large one is slow to walk
+		s.changed = make(map[Key]struct{}) // a map never shrinks, and a large empty one is slow to iterate over
 	}
 	return keys
 }
@@ -57,7 +57,7 @@ func Sort(records []control.Record) {
 	})
 }
 
-// rank is the place of a kind; that of an unknown one is before all.
+// rank is the position of a kind; unknown ones come first.
 func rank(kind string) int {
 	switch kind {
 	case Meta:
@@ -76,7 +76,7 @@ func rank(kind string) int {
 	return -1
 }
 
-// Join makes a key of a requester and an identifier, which may hold anything.
+// Join makes a key of a requester and an identifier, which may contain any characters.
 func Join(r control.Ref) string {
 	return strconv.Itoa(len(r.Requester)) + ":" + r.Requester + r.ID
 }

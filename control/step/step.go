@@ -8,26 +8,26 @@ import (
 	"voltbus/control"
 )
 
-// Step is the present step, which all parts of one model share. It is used by one goroutine at a time.
+// Step is the current step, which all parts of a model share. It is used by one goroutine at a time.
 type Step struct {
 	Limits control.Limits
 	Now    control.Instant
 	Steady Queue // timers on the steady clock
 	Wall   Queue // timers on the wall clock
 
-	order   uint64 // of commands, reservations and overrides
+	order   uint64 // the counter of commands, reservations and overrides
 	writes  uint64 // the identifier of the last write
 	effects control.Effects
-	by      string // who causes what happens now; "" for nobody
+	by      string // the actor of the current step; "" for none
 	changed map[Key]struct{}
 }
 
-// New returns a step at no time.
+// New returns a step without a time.
 func New(limits control.Limits) *Step {
 	return &Step{Limits: limits.WithDefaults(), changed: make(map[Key]struct{})}
 }
 
-// Enter takes the time over, and calls the owners of the timers that are due.
+// Enter sets the time, and calls the owners of the timers that are due.
 func (s *Step) Enter(now control.Instant) {
 	now.Steady = max(now.Steady, s.Now.Steady)
 	s.Now = now
@@ -49,17 +49,17 @@ func (s *Step) EnterAs(now control.Instant, by string) {
 	s.by = by
 }
 
-// CausedBy has events name who causes them, until the end of the step; "" for nobody.
+// CausedBy sets the actor named in events, until the end of the step; "" for none.
 func (s *Step) CausedBy(by string) { s.by = by }
 
-// Take ends the step, and hands over its effects.
+// Take ends the step, and returns its effects.
 func (s *Step) Take() control.Effects {
 	out := s.effects
 	s.effects, s.by = control.Effects{}, ""
 	return out
 }
 
-// glance bounds a wait for the wall clock, which may jump meanwhile.
+// glance bounds a wait on the wall clock, which may jump meanwhile.
 const glance = 10 * time.Second
 
 // Next returns how long after now a timer is due; false if none is set.
@@ -79,7 +79,7 @@ func (s *Step) Next(now control.Instant) (wait time.Duration, ok bool) {
 // After returns the wall time some time from now.
 func (s *Step) After(d time.Duration) time.Time { return s.Now.At(s.Now.Steady + d) }
 
-// Event notes what happened, and who caused it.
+// Event adds an event, with its actor.
 func (s *Step) Event(e control.Event) {
 	if s.by != e.Requester {
 		e.By = s.by
@@ -87,7 +87,7 @@ func (s *Step) Event(e control.Event) {
 	s.effects.Events = append(s.effects.Events, e)
 }
 
-// Write demands a write or read of the caller, under a new identifier, which it returns.
+// Write requests a write or read from the caller, under a new identifier, which it returns.
 func (s *Step) Write(w control.Write) uint64 {
 	s.writes++
 	w.ID = s.writes
@@ -95,12 +95,12 @@ func (s *Step) Write(w control.Write) uint64 {
 	return w.ID
 }
 
-// NextOrder numbers what must stand in the order of its making.
+// NextOrder returns the next number in the order of creation.
 func (s *Step) NextOrder() uint64 {
 	s.order++
 	s.Touch(Meta, "")
 	return s.order
 }
 
-// Touch notes that a record changes.
+// Touch marks a record as changed.
 func (s *Step) Touch(kind, key string) { s.changed[Key{kind, key}] = struct{}{} }

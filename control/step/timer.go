@@ -4,13 +4,13 @@ import "container/heap"
 
 // Timer is the one moment at which its owner wants to be called. The zero Timer is not set.
 type Timer struct {
-	at    int64  // nanoseconds on the clock of its queue
-	order uint64 // of setting, among equal moments
-	place int    // in the queue, from 1; 0 if it is not set
+	at    int64  // nanoseconds on its queue's clock
+	order uint64 // order of setting, among equal moments
+	place int    // position in the queue, from 1; 0 if not set
 	owner Owner
 }
 
-// Owner is called when its timer is due; it is not set any more then.
+// Owner is called when its timer is due; the timer is then no longer set.
 type Owner interface{ Due() }
 
 // IsSet reports whether the timer is set.
@@ -19,13 +19,13 @@ func (t *Timer) IsSet() bool { return t.place > 0 }
 // At returns the moment of a timer that is set, in nanoseconds on the clock of its queue.
 func (t *Timer) At() int64 { return t.at }
 
-// Queue is a heap of the timers that are set on one clock.
+// Queue is a heap of the timers set on one clock.
 type Queue struct {
 	list []*Timer
 	last uint64
 }
 
-// Set has the owner called at the moment.
+// Set sets the timer to call its owner at a moment.
 func (q *Queue) Set(t *Timer, owner Owner, at int64) {
 	q.last++
 	t.at, t.order, t.owner = at, q.last, owner
@@ -43,7 +43,7 @@ func (q *Queue) Stop(t *Timer) {
 	}
 }
 
-// Len returns how many timers are set.
+// Len returns the number of timers set.
 func (q *Queue) Len() int { return len(q.list) }
 
 // first returns the moment of the first timer; false if none is set.
@@ -54,7 +54,7 @@ func (q *Queue) first() (at int64, ok bool) {
 	return q.list[0].at, true
 }
 
-// due takes the first timer that is due, or nil.
+// due removes and returns the first timer that is due, or nil.
 func (q *Queue) due(now int64) *Timer {
 	if len(q.list) == 0 || q.list[0].at > now {
 		return nil
