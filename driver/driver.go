@@ -342,3 +342,35 @@ type LogPart struct {
 	More    bool           // there is more to be read
 	Next    time.Time      // from when on; later than after in the request
 }
+
+// AlarmSeverity says how urgent an alarm is.
+type AlarmSeverity string
+
+// The severities.
+const (
+	AlarmInfo     AlarmSeverity = "info"
+	AlarmWarning  AlarmSeverity = "warning"
+	AlarmCritical AlarmSeverity = "critical"
+)
+
+// Alarm is a state of a device that somebody should know of (ISA-18.2). It is over when it is neither active nor waits to be
+// acknowledged.
+type Alarm struct {
+	Key            string // the device's name of what it is about; it does not change
+	Text           string // for people; hostile
+	Severity       AlarmSeverity
+	Active         bool
+	Unacknowledged bool // the device waits for somebody to acknowledge it
+	Since          time.Time
+}
+
+// Alarmer is a Session whose device tells of alarms.
+type Alarmer interface {
+	// Alarms returns the alarms that the device has now, and whether these are all: a device may be unable to list them. From then
+	// on, until Close, told is called with each that changes, from any goroutine; it does not wait, and calls nothing of the
+	// session. A second call replaces told. Errors are those of Read.
+	Alarms(ctx context.Context, told func(Alarm)) (list []Alarm, all bool, err error)
+	// Acknowledge tells the device that somebody has seen an alarm. One that it has not got, or that does not wait for it, gives
+	// fault.NotFound; other errors are those of Write.
+	Acknowledge(ctx context.Context, key, who string) error
+}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"voltbus/agent"
+	"voltbus/control/mismatch"
 	"voltbus/device"
 	"voltbus/history/ledger"
 	"voltbus/internal/plural"
@@ -50,7 +51,7 @@ func (h *Health) facts(ctx context.Context) *verdict.Facts {
 	}
 	f.Agents = h.Agents()
 	for _, a := range h.parts.Presence.List() {
-		if a.Agent != OwnAlerts { // its parts tell of the node's own
+		if a.Agent != OwnAlerts || a.Key != mismatch.Key { // control tells of its own
 			f.Alerts = append(f.Alerts, verdict.Alert{
 				Agent: a.Agent, Key: a.Key, Text: a.Text, Severity: string(a.Severity), Count: a.Count, Since: a.First,
 			})

@@ -1,6 +1,8 @@
 package node
 
 import (
+	"context"
+
 	"voltbus/control/mismatch"
 	"voltbus/health"
 	"voltbus/operation/declared"
@@ -10,8 +12,14 @@ import (
 func aboutAlerts(n *Node, p *declared.Parts) {
 	p.Alerts.Keeper, p.Alerts.Tell, p.Alerts.Own = n.presence, n.bus.Notify, health.OwnAlerts
 	p.Alerts.Online = func(agent string) bool { _, is := n.bus.Present()[agent]; return is }
-	p.Alerts.Look = func(key string) {
-		if n.dispatcher != nil && key == mismatch.Key {
+	n.alarms = n.fleet.Alarms(func(key string, message []byte) error { return n.presence.Alert(health.OwnAlerts, key, message) }, func() []string { return n.presence.Open(health.OwnAlerts) })
+	p.Alerts.Waits, p.Alerts.Acknowledge = n.alarms.Waits, n.alarms.Acknowledge
+	p.Alerts.Look = func(ctx context.Context, key string) {
+		if key != mismatch.Key {
+			n.alarms.Look(ctx, key)
+			return
+		}
+		if n.dispatcher != nil {
 			n.mismatch.Update(n.dispatcher.MismatchedPoints())
 		}
 	}

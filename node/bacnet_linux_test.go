@@ -6,7 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/api/answer"
 	"voltbus/api/client"
+	"voltbus/fault"
+	"voltbus/operation/alerts"
 	"voltbus/operation/devices"
 	"voltbus/testing/peers"
 )
@@ -37,8 +40,18 @@ devices:
       device: 11
       timeout: 300ms
       retries: 0
-      registry: [{name: count, object: "analog-input:1"}, {name: watched, object: "analog-input:2"}]
+      registry: [{name: count, object: "analog-input:1"}, {name: watched, object: "analog-input:2"}, {name: told, object: "characterstring-value:9"}]
 `
+
+// told returns what the device notes of what it was told.
+func told(t *testing.T, r *running) string {
+	t.Helper()
+	got, err := r.Client.Latest(t.Context(), client.Span{Points: []string{"site/ahu/told"}})
+	if err != nil || len(got.Samples) == 0 {
+		return ""
+	}
+	return string(got.Samples[0].Value)
+}
 
 // course is what is recorded of a counter.
 type course struct {
@@ -83,7 +96,7 @@ func TestTheCourseOfADeviceThatWasCutOffHasNoHole(t *testing.T) {
 	}
 	peers.BACnetSite(t, "10.66.0.11/24", "11", "-300")
 	dir, begin := t.TempDir(), time.Now()
-	r := run(t, load(t, dir, logging))
+	r := run(t, load(t, dir, strings.ReplaceAll(logging, "retries: 0", "retries: 0\n      time_sync: utc")))
 	state := func() string {
 		d, err := client.Do(t.Context(), r.Client, devices.List, struct{}{})
 		if err != nil || len(d.Devices) == 0 {
@@ -92,6 +105,8 @@ func TestTheCourseOfADeviceThatWasCutOffHasNoHole(t *testing.T) {
 		return d.Devices[0].State
 	}
 	eventually(t, "the device is read", func() bool { return !courseOf(t, r, "site/ahu/count", begin).first.IsZero() })
+
+	eventually(t, "its clock is set", func() bool { return strings.Contains(told(t, r), time.Now().UTC().Format("utc 2006-01-02T")) })
 
 	reachable(t, "10.66.0.11", false)
 	away := time.Now()
@@ -120,4 +135,61 @@ func TestTheCourseOfADeviceThatWasCutOffHasNoHole(t *testing.T) {
 	if courseOf(t, r, "site/ahu/watched", begin).backfilled != 0 {
 		t.Errorf("a point without a log was filled")
 	}
+}
+
+func TestAlarmsOfADeviceAreAlertsUntilTheyAreOverAndAcknowledged(t *testing.T) {
+	if !peers.Namespace(t, "10.66.0.2/24", "10.66.0.11/24") {
+		return
+	}
+	site := peers.BACnetSite(t, "10.66.0.11/24", "11")
+	dir := t.TempDir()
+	text := strings.ReplaceAll(logging, "retries: 0", "retries: 0\n      alarms: enrol\n      backfill: 0s")
+	r := run(t, load(t, dir, text))
+	alert := func() answer.Alert {
+		list, err := client.Do(t.Context(), r.Client, alerts.List, struct{}{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range list.Alerts {
+			if a.Key == "site/ahu analog-input:2" {
+				return a
+			}
+		}
+		return answer.Alert{}
+	}
+	eventually(t, "the node is among the recipients", func() bool {
+		site.Say(t, "recipients")
+		return strings.Contains(told(t, r), "1 recipients")
+	})
+	site.Say(t, "value 35")
+	eventually(t, "the alarm is an alert", func() bool { return alert().Key != "" })
+	raised := alert()
+	if raised.Agent != "node" || raised.Severity != "critical" || !raised.Unacknowledged || raised.Text != "watched (analog-input:2) is high-limit (35 is beyond 30); not acknowledged" {
+		t.Errorf("the alert is %+v", raised)
+	}
+	if err := client.Tell(t.Context(), r.Client, alerts.Clear, alerts.Alert{Agent: "node", Key: raised.Key}); !fault.Is(err, fault.Conflict) {
+		t.Errorf("an alarm that lasts is cleared: %v", err)
+	}
+	if err := client.Tell(t.Context(), r.Client, alerts.Acknowledge, alerts.Alert{Agent: "node", Key: raised.Key}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the device was told who acknowledged it", func() bool { return strings.Contains(told(t, r), "acknowledged by admin") })
+	if a := alert(); a.Unacknowledged || a.Key == "" {
+		t.Errorf("the acknowledged alert is %+v", a)
+	}
+	if err := client.Tell(t.Context(), r.Client, alerts.Acknowledge, alerts.Alert{Agent: "node", Key: raised.Key}); !fault.Is(err, fault.NotFound) {
+		t.Errorf("what was acknowledged is acknowledged again: %v", err)
+	}
+	site.Say(t, "value 20")
+	eventually(t, "the alert is over", func() bool { return alert().Key == "" })
+
+	r.halt() // what happens while the node is away is found when it is back
+	site.Say(t, "value 5")
+	r = run(t, load(t, dir, text))
+	eventually(t, "the alarm of the time without the node is an alert", func() bool { return strings.Contains(alert().Text, "is low-limit") })
+	r.halt()
+	site.Say(t, "acknowledge")
+	site.Say(t, "value 20")
+	r = run(t, load(t, dir, text))
+	eventually(t, "the alert that ended without the node is over", func() bool { return alert().Key == "" })
 }

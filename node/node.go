@@ -159,6 +159,7 @@ type Node struct {
 	meters      *system.System // nil for a node without a metering data system
 	outlet      *outlet
 	fleet       *device.Fleet
+	alarms      *device.Alarms
 	plant       *plant
 	journal     *journal.Journal
 	dispatcher  *dispatch.Dispatcher // nil for an idle node
@@ -280,7 +281,7 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	start("presence", n.presence.Run)
 	start("devices", n.fleet.Run)
-	start("recovery", n.fleet.Recovery(recorded(n)).Run)
+	start("recovery", func(ctx context.Context) error { return n.fleet.LookAfter(ctx, recorded(n), n.alarms) })
 	if n.dispatcher != nil {
 		start("announcements", func(ctx context.Context) error { return announceControl(ctx, n.dispatcher, n.bus) })
 		start("control", n.dispatcher.Run)

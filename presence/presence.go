@@ -249,6 +249,18 @@ func (r *AgentHealth) wake() {
 	}
 }
 
+// Open lists the keys of the open alerts of an agent.
+func (r *AgentHealth) Open(agent string) (keys []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id := range r.alerts {
+		if id.agent == agent {
+			keys = append(keys, id.key)
+		}
+	}
+	return keys
+}
+
 // List returns the open alerts: the most severe first, of these the newest.
 func (r *AgentHealth) List() []Alert {
 	r.mu.Lock()

@@ -54,6 +54,8 @@ type Alert struct {
 	First    time.Time `json:"first" doc:"Since when it is so"`
 	Last     time.Time `json:"last" doc:"When the agent said so last"`
 	Count    int       `json:"count" doc:"How often it said so"`
+
+	Unacknowledged bool `json:"unacknowledged,omitempty" doc:"The device that it is of waits for somebody to acknowledge it"`
 }
 
 // Alerts are the open alerts: the most severe first, and the newest first among equals.

@@ -81,6 +81,17 @@ type Config struct {
 	// 168h, a week, if left out, 0s for not at all.
 	Backfill time.Duration `yaml:"backfill"`
 
+	// Alarms says what becomes of alarms and events that the device notifies of: listen shows them as alerts of the node, for which
+	// the device must have the node among its recipients; enrol has the node enter itself there; off ignores them. listen if left
+	// out.
+	Alarms string `yaml:"alarms"`
+
+	// TimeSync sets the clock of the device: utc (UTCTimeSynchronization), local (TimeSynchronization, in the zone of this machine) or
+	// off; off if left out. Trend logs and schedules of a device go by its clock.
+	TimeSync string `yaml:"time_sync"`
+	// TimeSyncInterval is how often the clock is set, besides whenever the device was found; 24h if left out.
+	TimeSyncInterval time.Duration `yaml:"time_sync_interval"`
+
 	// MinPriority is the most urgent priority at which this node may command the device, 1 to 16; 1 if left out.
 	MinPriority int `yaml:"min_priority"`
 
@@ -97,7 +108,7 @@ type Config struct {
 func NewConfig() *Config {
 	return &Config{
 		BBMDTTL: time.Minute, Timeout: 3 * time.Second, Retries: 1, MaxInFlight: 1, StatusFlags: true,
-		COVLifetime: 5 * time.Minute, COVConfirmed: true, Backfill: 7 * 24 * time.Hour, MinPriority: 1,
+		COVLifetime: 5 * time.Minute, COVConfirmed: true, Backfill: 7 * 24 * time.Hour, Alarms: alarmsListen, TimeSync: syncOff, TimeSyncInterval: 24 * time.Hour, MinPriority: 1,
 	}
 }
 

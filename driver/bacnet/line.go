@@ -68,6 +68,8 @@ func (l *line) Close() error {
 	l.closed = true
 	for s := range l.sessions {
 		s.changes.end()
+		s.alarms.end()
+		s.station.end()
 	}
 	l.socket.Leave()
 	return nil

@@ -22,7 +22,8 @@ const retryAbsent = 10 * time.Minute
 
 // session is one device of the configuration.
 type session struct {
-	logs // what the device logs by itself
+	logs   // what the device logs by itself
+	alarms // and what it tells of
 
 	line    *line
 	station station
@@ -45,7 +46,8 @@ type state struct {
 
 func newSession(l *line, c *Config) (*session, error) {
 	s := &session{line: l, config: c, items: c.items, byName: make(map[string]int, len(c.items)), states: make([]state, len(c.items))}
-	s.station, s.logs.session = station{config: c, socket: l.socket}, s
+	s.station = station{config: c, socket: l.socket}
+	s.logs.session, s.alarms.session = s, s
 	if c.Address != "" {
 		at, err := network.ParseStation(c.Address)
 		if err != nil {
@@ -65,6 +67,8 @@ func (s *session) Close() error {
 	if !s.closed {
 		s.closed = true
 		s.changes.stop()
+		s.alarms.end()
+		s.station.end()
 		delete(s.line.sessions, s)
 	}
 	return nil

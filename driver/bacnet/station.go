@@ -10,6 +10,7 @@ import (
 	"voltbus/driver/bacnet/network"
 	"voltbus/driver/bacnet/survey"
 	"voltbus/protocol/bacnet/client"
+	"voltbus/protocol/bacnet/ip"
 )
 
 // station is the device of a session: where it was found, and what it takes.
@@ -19,6 +20,34 @@ type station struct {
 	socket *network.Socket
 	remote client.Remote
 	bound  bool // remote is the device
+
+	clock   ip.Address // whose clock is kept
+	unclock func()     // ends that
+}
+
+// How the clock of a device is set.
+const (
+	syncOff   = "off"
+	syncUTC   = "utc"
+	syncLocal = "local"
+)
+
+// keepClock has the clock of the device set, if that is wanted.
+func (s *station) keepClock(at ip.Address) {
+	if s.config.TimeSync == syncOff || s.unclock != nil && s.clock == at {
+		return
+	}
+	s.end()
+	s.clock = at
+	s.unclock = s.socket.Clocks.Keep(at, network.Sync{Local: s.config.TimeSync == syncLocal, Zone: time.Local, Every: s.config.TimeSyncInterval}) //nolint:gosmopolitan // that of this machine is said to be meant
+}
+
+// end ends what is done for the device.
+func (s *station) end() {
+	if s.unclock != nil {
+		s.unclock()
+		s.unclock = nil
+	}
 }
 
 // Why a device cannot be asked.
@@ -58,6 +87,7 @@ func (s *station) reach(ctx context.Context) (client.Remote, error) {
 		remote.MaxAPDU = n
 	}
 	s.remote, s.bound = remote, true
+	s.keepClock(remote.Address)
 	return remote, nil
 }
 

@@ -80,6 +80,7 @@ var table = []rule{
 	{"device/timestamp", []string{"point"}, nil, "times of samples are arithmetic"},
 	{"device/acquisition", []string{"driver", "device/schedule", "point", "fault"}, nil, "how a device is read does not depend on who reads it"},
 	{"device/line", []string{"driver", "device/...", "point", "fault"}, nil, "a line knows neither the other lines nor what becomes of its scans"},
+	{"device/alarm", []string{"device/acquisition", "device/recovery", "driver", "point", "fault"}, nil, "alarms of devices come through their owner; who keeps alerts is given to it"},
 	{"device/recovery", []string{"device/acquisition", "driver", "point", "fault"}, nil, "what devices logged is read through their owner, and recorded by functions that it is given"},
 	{"device", []string{"driver", "device/...", "point", "fault"}, append([]string{"protocol/dnp3/..."}, parts...), "the device owner publishes through functions that node gives it"},
 

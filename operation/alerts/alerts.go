@@ -4,6 +4,8 @@ package alerts
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"strings"
 	"time"
 
 	"voltbus/api/answer"
@@ -39,6 +41,11 @@ var (
 		Summary: "End an alert that does not last",
 		Doc:     "409 if its agent says that it lasts, 504 if the agent does not say. It opens again when the agent says so again.",
 	})
+	Acknowledge = operation.Declare[Alert, operation.None](operation.Spec{
+		Name: "alert.acknowledge", HTTP: "POST /alerts/{agent}/{key}/acknowledge", Role: identity.Operator, Audited: true,
+		Summary: "Tell the device of an alarm that somebody has seen it",
+		Doc:     "For alerts that are unacknowledged, which devices raised; the name of the person is sent to the device. 404 for any other. The alert ends when the alarm is over, too.",
+	})
 )
 
 // Part carries out the operations on alerts.
@@ -46,13 +53,17 @@ type Part struct {
 	Keeper Keeper // nil if there are no alerts
 	Online func(agent string) bool
 	Tell   func(agent, news string, about []byte) error
-	Own    string           // the source of the node's own alerts
-	Look   func(key string) // makes the node recheck an alert of its own
+	Own    string                                // the source of the node's own alerts
+	Look   func(ctx context.Context, key string) // makes the node recheck an alert of its own
+	// Waits reports whether an alert of the node is of a device's alarm that is not acknowledged yet, and Acknowledge
+	// tells the device.
+	Waits       func(key string) bool
+	Acknowledge func(ctx context.Context, key, who string) error
 }
 
 // Operations lists the operations of the part.
 func (p *Part) Operations() []operation.Bound {
-	list := []operation.Bound{operation.Bind(List, nil, p.list), operation.Bind(Clear, nil, p.clear)}
+	list := []operation.Bound{operation.Bind(List, nil, p.list), operation.Bind(Clear, nil, p.clear), operation.Bind(Acknowledge, nil, p.acknowledge)}
 	if p.Keeper == nil {
 		return operation.Absent(list)
 	}
@@ -66,9 +77,21 @@ func (p *Part) list(context.Context, *operation.Call, *struct{}) (answer.Alerts,
 		a := &list[i]
 		out.Alerts[i] = answer.Alert{
 			Agent: a.Agent, Key: a.Key, Severity: string(a.Severity), Text: a.Text, First: a.First, Last: a.Last, Count: a.Count,
+			Unacknowledged: a.Agent == p.Own && p.Waits(a.Key),
 		}
 	}
 	return out, nil
+}
+
+var errNotDevice = errors.New("an agent raised it; only alarms of devices are acknowledged")
+
+// acknowledge passes on that somebody has seen an alarm.
+func (p *Part) acknowledge(ctx context.Context, c *operation.Call, in *Alert) (operation.None, error) {
+	c.Did(in.Agent+"/"+in.Key, nil)
+	if in.Agent != p.Own {
+		return operation.None{}, fault.E("alert.acknowledge", fault.NotFound, in.Agent+": "+in.Key, errNotDevice)
+	}
+	return operation.None{}, p.Acknowledge(ctx, in.Key, strings.TrimPrefix(c.Name, "person:"))
 }
 
 // alertTime is how long an agent may take to answer whether an alert persists.
@@ -81,7 +104,7 @@ func (p *Part) clear(ctx context.Context, c *operation.Call, in *Alert) (operati
 	ctx, cancel := context.WithTimeout(ctx, alertTime)
 	defer cancel()
 	if in.Agent == p.Own {
-		return operation.None{}, p.Keeper.Doubt(ctx, in.Agent, in.Key, func() error { p.Look(in.Key); return nil })
+		return operation.None{}, p.Keeper.Doubt(ctx, in.Agent, in.Key, func() error { p.Look(ctx, in.Key); return nil })
 	}
 	if !p.Online(in.Agent) {
 		return operation.None{}, p.Keeper.Shelve(in.Agent, in.Key)

@@ -5,7 +5,8 @@
         reports leaving them to the recipients of notification class 5, whose list others extend. Its clock is ZONE-MINUTES
         ahead of UTC (0). characterstring-value 9 holds what the last TimeSynchronization said.
 
-Commands on standard input: "value X" sets analog input 2.
+Commands on standard input: "value X" sets analog input 2, "acknowledge" acknowledges its alarms, "recipients" writes into
+characterstring-value 9 how many recipients the notification class has.
 
 bacpypes3 0.0.110 has the encodings of ReadRange, AddListElement, GetEventInformation, AcknowledgeAlarm and
 TimeSynchronization, but carries none of them out: that is done here.
@@ -22,6 +23,7 @@ from bacpypes3.apdu import (
     AcknowledgeAlarmRequest,
     AddListElementRequest,
     GetEventInformationACK,
+    GetEventInformationEventSummary,
     GetEventInformationRequest,
     ReadRangeACK,
     ReadRangeRequest,
@@ -57,6 +59,7 @@ from bacpypes3.primitivedata import Date, ObjectIdentifier, Time
 ZONE = timedelta(minutes=int(sys.argv[3]) if len(sys.argv) > 3 else 0)
 PAGE = 10  # records in one answer at most
 KEPT = 4000
+PRIORITIES = [40, 41, 200]  # to-offnormal, to-fault, to-normal; bacpypes3 reads those of a class, and ack-required, from behind
 
 
 def local_now() -> datetime:
@@ -146,19 +149,18 @@ class Site(NormalApplication):
 
     async def do_GetEventInformationRequest(self, apdu: GetEventInformationRequest) -> None:  # noqa: N802
         answer = GetEventInformationACK(context=apdu)
-        summary = GetEventInformationACK.listOfEventSummaries.subtype
         acked = self.events.ackedTransitions
         there = []
         if self.events.eventState != EventState.normal or 0 in list(acked):
             there.append(
-                summary(
+                GetEventInformationEventSummary(
                     objectIdentifier=self.events.objectIdentifier,
                     eventState=self.events.eventState,
                     acknowledgedTransitions=acked,
                     eventTimeStamps=list(self.events.eventTimeStamps),
                     notifyType=self.events.notifyType,
                     eventEnable=self.events.eventEnable,
-                    eventPriorities=list(self.classes.priority),
+                    eventPriorities=PRIORITIES,
                 )
             )
         answer.listOfEventSummaries = there
@@ -201,8 +203,8 @@ def furnish(site: Site) -> AnalogInputObject:
         units=EngineeringUnits("noUnits"),
     )
     site.classes = NotificationClass(
-        objectIdentifier=("notification-class", 5), objectName="alarms", notificationClass=5, priority=[40, 41, 200],
-        ackRequired=EventTransitionBits([1, 1, 0]), recipientList=[],
+        objectIdentifier=("notification-class", 5), objectName="alarms", notificationClass=5, priority=PRIORITIES[::-1],
+        ackRequired=EventTransitionBits([0, 1, 1]), recipientList=[],
     )
     site.events = AnalogInputObjectIR(
         objectIdentifier=("analog-input", 2), objectName="watched", presentValue=20.0, statusFlags=[0, 0, 0, 0], covIncrement=0.5,
@@ -244,6 +246,10 @@ async def main() -> None:
             if not 10 <= value <= 30:
                 site.events.ackedTransitions = EventTransitionBits([0, 1, 1])
             site.events.presentValue = value
+        elif command == "acknowledge":
+            site.events.ackedTransitions = EventTransitionBits([1, 1, 1])
+        elif command == "recipients":
+            site.told.presentValue = f"{len(site.classes.recipientList)} recipients"
     os._exit(0)
 
 

@@ -29,6 +29,8 @@ type Sockets struct {
 type Socket struct {
 	Client    *client.Client
 	Directory *Directory
+	Events    Events
+	Clocks    *Clocks
 
 	of       *Sockets
 	settings Settings
@@ -48,13 +50,13 @@ func (s *Sockets) Enter(ctx context.Context, settings Settings) (*Socket, error)
 		one.users++
 		return one, nil
 	}
-	one := &Socket{of: s, settings: settings, users: 1, Directory: newDirectory()}
+	one := &Socket{of: s, settings: settings, users: 1, Directory: newDirectory(), Clocks: newClocks()}
 	opened, err := client.Open(ctx, client.Config{
 		IP: ip.Config{
 			Listen: settings.Local.Listen, Broadcast: settings.Local.Broadcast, BroadcastPort: settings.Local.Port,
 			BBMD: settings.BBMD, TTL: settings.TTL,
 		},
-		MaxInFlight: maxInFlight, MaxQueue: 1 << 16, Announced: one.Directory.announced,
+		MaxInFlight: maxInFlight, MaxQueue: 1 << 16, Announced: one.Directory.announced, Event: one.Events.notified,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%w; check that the address is one of this machine, and that no other program, and no device with another bbmd, uses the port", err)
@@ -67,6 +69,7 @@ func (s *Sockets) Enter(ctx context.Context, settings Settings) (*Socket, error)
 			one.Directory.run(run, opened)
 		}
 	})
+	one.running.Go(func() { one.Clocks.run(run, tellClock(opened)) })
 	if s.open == nil {
 		s.open = make(map[Settings]*Socket)
 	}

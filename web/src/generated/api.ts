@@ -184,6 +184,8 @@ export interface Alert {
   last: Time;
   /** How often it said so */
   count: number;
+  /** The device that it is of waits for somebody to acknowledge it */
+  unacknowledged?: boolean;
 }
 
 export interface Alerts {
