@@ -45,8 +45,10 @@ func New(o Options) *Alarms { return &Alarms{o: o, waiting: make(map[string]bool
 
 // Run looks after the alarms until ctx ends, and returns nil.
 func (a *Alarms) Run(ctx context.Context) error {
-	w := recovery.Watch{Fleet: a.o.Fleet, Repeat: listEvery, Log: a.o.Log, Now: a.o.Now, Task: "list the alarms of the device",
-		Do: func(ctx context.Context, c acquisition.Config, _ recovery.Absence) error { return a.list(ctx, c.Path) }}
+	w := recovery.Watch{
+		Fleet: a.o.Fleet, Repeat: listEvery, Log: a.o.Log, Now: a.o.Now, Task: "list the alarms of the device",
+		Do: func(ctx context.Context, c acquisition.Config, _ recovery.Absence) error { return a.list(ctx, c.Path) },
+	}
 	return w.Run(ctx)
 }
 
