@@ -22,6 +22,7 @@ RACE_SKIP ?= /(store/duckdb|bench|lab)(/|$$)
 version_of = $(shell sed -n 's|^[[:space:]]*$(1) \(v[^ ]*\).*|\1|p' tools/go.mod)
 LINT       := build/tools/golangci-lint-$(call version_of,github.com/golangci/golangci-lint/v2)
 GOTESTSUM  := build/tools/gotestsum-$(call version_of,gotest.tools/gotestsum)
+HELM       := build/tools/helm-$(shell sed -n 's|^[[:space:]]*helm.sh/helm/v3 \(v[^ ]*\).*|\1|p' tools/helm/go.mod)
 BENCHSTAT  := build/tools/benchstat-$(call version_of,golang.org/x/perf)
 
 WEB         := $(wildcard web/package.json)
@@ -86,7 +87,7 @@ ifeq ($(origin PKG),command line)
 ifneq ($(filter test,$(MAKECMDGOALS)),)
 TALKS := $(shell go list -test -deps $(PKG) 2>/dev/null | grep -x 'voltbus/testing/peers')
 endif
-test: build/.go $(if $(TALKS),build/.postgresql build/.mosquitto build/.iproute peers web sdk)
+test: build/.go $(if $(TALKS),build/.postgresql build/.mosquitto build/.iproute peers deploy-tools web sdk)
 	go test -shuffle=on -timeout $(TIMEOUT) $(PKG)
 else
 test: build test-go test-python test-web ## run all tests: Go with real peers, the SDK on a real node, the web screens in Chromium; with PKG the Go tests of some packages
@@ -102,7 +103,7 @@ test-begin:
 
 # Without vet, which "make check" runs among the linters.
 .PHONY: test-go
-test-go: build/.go build/.postgresql build/.mosquitto build/.iproute $(GOTESTSUM) peers web sdk
+test-go: build/.go build/.postgresql build/.mosquitto build/.iproute $(GOTESTSUM) peers deploy-tools web sdk
 	@rm -f build/rerun.txt
 	$(GOTESTSUM) --format pkgname --format-icons text --packages '$(PKG)' \
 	  --rerun-fails=1 --rerun-fails-max-failures=10 --rerun-fails-report=build/rerun.txt -- -vet=off -shuffle=on -timeout $(TIMEOUT)
@@ -194,6 +195,13 @@ build/.peers: $(PEERS) testing/peers/profiles.txt build/.venv build/.node-exampl
 	@tools/venv.sh testing/peers/profiles.txt --no-deps
 	@touch $@
 
+.PHONY: deploy-tools
+deploy-tools: build/.deploy $(HELM) ## fetch and build what checks the files of deploy/
+
+build/.deploy: testing/peers/deploy.txt build/.venv
+	@tools/venv.sh $<
+	@touch $@
+
 # The example of an agent in JavaScript, and what checks the document of the bus.
 build/.node-example: docs/examples/node/package.json docs/examples/node/package-lock.json build/.node
 	npm --prefix docs/examples/node install --no-save --no-audit --no-fund
@@ -274,6 +282,10 @@ $(GOTESTSUM): build/.go tools/go.mod tools/go.sum
 
 $(BENCHSTAT): build/.go tools/go.mod tools/go.sum
 	go -C tools build -o ../$@ golang.org/x/perf/cmd/benchstat
+	@touch $@
+
+$(HELM): build/.go tools/helm/go.mod tools/helm/go.sum
+	go -C tools/helm build -o ../../$@ helm.sh/helm/v3/cmd/helm
 	@touch $@
 
 # What has to be on the machine, checked once and again when the check changes.
