@@ -7,16 +7,16 @@ import (
 	"strconv"
 )
 
-// Address is where a part listens, host and port such as "127.0.0.1:8080". Without a host it is
-// every interface, port 0 is any free one. The empty Address means that the part does not listen.
+// Address is where a part listens: host and port, such as "127.0.0.1:8080". Without a host it is every
+// interface; port 0 is any free port. The empty Address means that the part does not listen.
 type Address string
 
-// off is how an empty Address is written.
+// off is the text of an empty Address.
 const off = "off"
 
 var errAddressEmpty = errors.New("is empty; write an address such as 127.0.0.1:8080, or off")
 
-// UnmarshalText reads an address or "off".
+// UnmarshalText parses an address or "off".
 func (a *Address) UnmarshalText(text []byte) error {
 	s := string(text)
 	switch s {
@@ -43,7 +43,7 @@ func (a *Address) UnmarshalText(text []byte) error {
 // MarshalText is the inverse of UnmarshalText.
 func (a Address) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
-// String returns the address as it is written, "off" for none.
+// String returns the address in the form of the file, "off" for none.
 func (a Address) String() string {
 	if a.Off() {
 		return off
@@ -51,5 +51,5 @@ func (a Address) String() string {
 	return string(a)
 }
 
-// Off reports whether nothing listens.
+// Off reports whether the part does not listen.
 func (a Address) Off() bool { return a == "" }

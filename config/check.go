@@ -30,7 +30,7 @@ func (d *Device) validate(r report) {
 	}
 }
 
-// once returns the texts without repetitions.
+// once returns the strings without duplicates.
 func once(texts []string) []string {
 	var out []string
 	for _, text := range texts {
@@ -41,7 +41,7 @@ func once(texts []string) []string {
 	return out
 }
 
-// checkForms reports forms of live messages that stand in a list twice.
+// checkForms reports forms of live messages listed twice.
 func checkForms(r report, key string, forms []string) {
 	for i, form := range forms {
 		if slices.Contains(forms[:i], form) {
@@ -81,7 +81,7 @@ func branch(p point.Path) string {
 	return first
 }
 
-// badPath says why p cannot be the path of a device, or "".
+// badPath returns why p cannot be the path of a device, or "".
 func badPath(p point.Path) string {
 	const example = "such as campus/building/boiler"
 	switch err := p.Validate(); {

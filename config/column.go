@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Column returns where on its line, from 1 and in characters, the key of the problem stands in the
-// text, or else where the line begins; 0 if the text has no such line.
+// Column returns the column, from 1 and in characters, at which the key of the problem begins in its line of
+// the text, or else where the line begins; 0 if the text has no such line.
 func (t Text) Column(p Problem) int {
 	if p.Line < 1 || p.Line > len(t) {
 		return 0
@@ -23,7 +23,7 @@ func (t Text) Column(p Problem) int {
 	return utf8.RuneCountInString(line[:at]) + 1
 }
 
-// Text is a file in lines.
+// Text is a file as lines.
 type Text []string
 
 // Lines splits a text.

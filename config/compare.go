@@ -9,14 +9,14 @@ import (
 	"voltbus/point"
 )
 
-// Changes is what differs between two configurations. Lists are sorted.
+// Changes describes the differences between two configurations. Lists are sorted.
 type Changes struct {
 	Added   []point.Path // devices to start
 	Removed []point.Path // devices to stop
 	Changed []point.Path // devices to stop and start
-	Restart []string     // sections that only a new start of the node takes over
-	Allow   bool         // what ancestors may do here, uplink.allow, which holds at once
-	// Templates says that the templates of MQTT messages differ, mqtt.templates, which hold at once.
+	Restart []string     // sections that take effect only after a restart of the node
+	Allow   bool         // uplink.allow differs: what ancestors may do here, which takes effect at once
+	// Templates says that mqtt.templates differ, the templates of MQTT messages, which take effect at once.
 	Templates bool
 }
 
@@ -25,8 +25,8 @@ func (c Changes) Empty() bool {
 	return len(c.Added)+len(c.Removed)+len(c.Changed)+len(c.Restart) == 0 && !c.Allow && !c.Templates
 }
 
-// Compare returns what must be done to get from one configuration to another. Where devices are
-// described does not count, nor does their order.
+// Compare returns what must be done to get from one configuration to another. Where devices are described,
+// and in which order, does not matter.
 func Compare(before, after *Config) Changes {
 	var c Changes
 	from, to := byPath(before), byPath(after)
@@ -69,13 +69,13 @@ func Compare(before, after *Config) Changes {
 	return c
 }
 
-// withoutTemplates is the section "mqtt" without what holds at once.
+// withoutTemplates returns the section "mqtt" without what takes effect at once.
 func withoutTemplates(s setting.Section) setting.Section {
 	s.Templates = nil
 	return s
 }
 
-// equal compares all but what holds at once.
+// equal compares everything except what takes effect at once.
 func (n Uplink) equal(other Uplink) bool {
 	n.Allow, other.Allow = nil, nil
 	return reflect.DeepEqual(n, other)
@@ -89,8 +89,8 @@ func byPath(c *Config) map[point.Path]*Device {
 	return devices
 }
 
-// equal compares all but the Source. The drivers' configurations are data, so that comparing
-// them deeply decides whether a device must be opened again.
+// equal compares everything except the Source. The drivers' configurations are plain data, so a deep
+// comparison decides whether a device must be reopened.
 func (d *Device) equal(other *Device) bool {
 	a, b := *d, *other
 	a.Source, b.Source = Source{}, Source{}

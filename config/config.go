@@ -1,5 +1,5 @@
 // Package config reads voltbus.yaml: strictly, over defaults, reporting all problems at once. It knows the contract of drivers but no
-// driver and no other part: the kinds of driver are handed to Load, and node hands each part its own struct.
+// driver and no other part: Load receives the kinds of driver, and node passes each part its own struct.
 package config
 
 import (
@@ -11,8 +11,8 @@ import (
 	database "voltbus/store/postgres/setting"
 )
 
-// Config is a whole configuration. The comments of its fields are the reference documentation.
-// It is not changed after Load returned it, and so is safe for concurrent use.
+// Config is a whole configuration. The comments of its fields are the reference documentation. It does not
+// change after Load has returned it, and so is safe for concurrent use.
 type Config struct {
 	// Node says who this node is and where it keeps its files.
 	Node Node `yaml:"node"`
@@ -46,7 +46,7 @@ type Config struct {
 	// Devices are the devices that are read: a list, each with its path, or a mapping whose keys are the paths.
 	Devices []Device `yaml:"devices"`
 
-	// Notes say what of the files that devices name was left out, and why. Nothing is wrong.
+	// Notes list what was left out of files that devices name, and why. They are no problems.
 	Notes Problems `yaml:"-"`
 }
 
@@ -171,7 +171,7 @@ type Ingest struct {
 	ClockBehind time.Duration `yaml:"clock_behind" example:"8760h"`
 }
 
-// Bounds are those of the times of readings.
+// Bounds returns the bounds of the times of readings.
 func (n *Ingest) Bounds() point.Bounds { return point.Bounds{Past: n.ClockBehind, Ahead: n.ClockAhead} }
 
 // Agents is the section "agents".

@@ -90,7 +90,7 @@ type ControlInterlock struct {
 	To *float64 `yaml:"to" example:"100"`
 }
 
-// The bounds of the section.
+// Bounds of the section.
 const (
 	minAbsence  = time.Second
 	maxAbsence  = 24 * time.Hour
@@ -116,13 +116,13 @@ func (c *Control) validate(r report) {
 	}
 }
 
-// Controlled is a point as it may be commanded.
+// Controlled is a point with its rules for commands.
 type Controlled struct {
 	control.Spec
 	Heartbeat time.Duration
 }
 
-// Controlled returns the points of the device with what they demand of commands.
+// Controlled returns the points of the device with what they require of commands.
 func (d *Device) Controlled() []Controlled {
 	rules := d.rules()
 	infos := d.Config.Points()
@@ -133,7 +133,7 @@ func (d *Device) Controlled() []Controlled {
 	return points
 }
 
-// rule is a ControlRule with what its points share.
+// rule is a ControlRule with the values that its points share.
 type rule struct {
 	*ControlRule
 	policy *control.Policy
@@ -166,7 +166,7 @@ func (d *Device) other(name string) point.Path {
 	return point.Path(name)
 }
 
-// encoder returns what knows which values a point can hold; nil if its driver does not.
+// encoder returns the function that tells which values a point can hold; nil if its driver does not know.
 func (d *Device) encoder(info *point.Info, place int) func(point.Value) (point.Value, error) {
 	c, can := d.Config.(driver.Encoder)
 	if !can || !info.Writable {
@@ -175,13 +175,13 @@ func (d *Device) encoder(info *point.Info, place int) func(point.Value) (point.V
 	return func(v point.Value) (point.Value, error) { return c.Encode(place, v) }
 }
 
-// has reports whether the rule is for a point of that name.
+// has reports whether the rule applies to a point of that name.
 func (c *ControlRule) has(name point.Path) bool {
 	return len(c.Points) == 0 || slices.ContainsFunc(c.Points, func(p string) bool { return point.Pattern(p).Match(name) })
 }
 
-// controlled describes one point, by its place in the driver's list. One without a default, and without a priority array in
-// its device, goes back to what it was, unless a rule says something else: nothing that was commanded stays.
+// controlled describes one point, given by its index in the driver's list. One without a default, and without a priority
+// array in its device, reverts to its previous value, unless a rule says otherwise: nothing that was commanded remains.
 func (d *Device) controlled(info *point.Info, place int, rules []rule) (Controlled, error) {
 	c, err := d.ruled(info, place, rules)
 	if c.Revert == "" && c.Default.Kind() == point.None && c.Array == 0 {
@@ -190,7 +190,7 @@ func (d *Device) controlled(info *point.Info, place int, rules []rule) (Controll
 	return c, err
 }
 
-// ruled describes one point by the last rule that names it.
+// ruled describes one point according to the last rule that names it.
 func (d *Device) ruled(info *point.Info, place int, rules []rule) (Controlled, error) {
 	c := Controlled{Spec: control.Spec{
 		Point: d.Path.Join(string(info.Path)), Device: d.Path, Unit: info.Unit, Kind: info.Kind,
@@ -217,7 +217,7 @@ func (d *Device) ruled(info *point.Info, place int, rules []rule) (Controlled, e
 	return c, nil
 }
 
-// within returns the policy of a point, with the limits of its registry where the rule has none.
+// within returns the policy of a point, with the limits of its registry if the rule has none.
 func (r rule) within(info *point.Info) *control.Policy {
 	limits := control.Range{Min: cmp.Or(r.Min, info.Min), Max: cmp.Or(r.Max, info.Max)}
 	if limits == r.policy.Range {
@@ -228,7 +228,7 @@ func (r rule) within(info *point.Info) *control.Policy {
 	return &own
 }
 
-// valueOf reads a value of a kind; None takes any.
+// valueOf parses a value of a kind; None accepts any.
 func valueOf(kind point.Kind, text string) (point.Value, error) {
 	number, notNumber := strconv.ParseFloat(text, 64)
 	truth, notBool := strconv.ParseBool(text)
@@ -249,7 +249,7 @@ func valueOf(kind point.Kind, text string) (point.Value, error) {
 	return point.Value{}, fmt.Errorf("%q is no value of a point of kind %v; write one", text, kind)
 }
 
-// validateControl checks what the device's points demand.
+// validateControl checks the control rules of the device's points.
 func (d *Device) validateControl(r report) {
 	rules := d.rules()
 	said := make(map[string]bool)
@@ -257,7 +257,7 @@ func (d *Device) validateControl(r report) {
 	for i := range infos {
 		info := &infos[i]
 		if d.Path.Join(string(info.Path)).Validate() != nil {
-			continue // checkPoints says so
+			continue // checkPoints reports it
 		}
 		at := keyOf(rules, info)
 		problems := d.badControl(info, i, rules)
@@ -276,7 +276,7 @@ func (d *Device) validateControl(r report) {
 	}
 }
 
-// keyOf returns the key of what a point demands: a rule, or the driver's section.
+// keyOf returns the key of a point's requirements: a rule, or the driver's section.
 func keyOf(rules []rule, info *point.Info) string {
 	for k := range slices.Backward(rules) {
 		if info.Writable && rules[k].has(info.Path) {
@@ -286,7 +286,7 @@ func keyOf(rules []rule, info *point.Info) string {
 	return "config"
 }
 
-// badControl returns what is wrong with what a point demands.
+// badControl returns what is wrong with a point's requirements.
 func (d *Device) badControl(info *point.Info, place int, rules []rule) []error {
 	c, err := d.controlled(info, place, rules)
 	if err != nil {
@@ -299,7 +299,7 @@ func (d *Device) badControl(info *point.Info, place int, rules []rule) []error {
 	return problems
 }
 
-// checkInterlocks checks that the points are there that interlocks look at.
+// checkInterlocks checks that the points used by interlocks exist.
 func (l *loader) checkInterlocks(first map[point.Path]int) {
 	for i := range l.devices {
 		d := &l.devices[i]

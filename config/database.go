@@ -5,10 +5,10 @@ import (
 	database "voltbus/store/postgres/setting"
 )
 
-// enginePostgres is the engine that keeps what it has in a database server.
+// enginePostgres is the engine that stores its data in a database server.
 const enginePostgres = "postgres"
 
-// validateDatabase checks what belongs to the engine postgres.
+// validateDatabase checks the settings of the engine postgres.
 func (n *Store) validateDatabase(r report) {
 	if n.Engine != enginePostgres {
 		if n.URL != "" {
@@ -20,7 +20,7 @@ func (n *Store) validateDatabase(r report) {
 	d.Validate("store", func(key, format string, args ...any) { r("store."+key, format, args...) })
 }
 
-// files returns the files that the section names.
+// files returns the files named in the section.
 func (n *Store) files() []namedFile {
 	if n.Engine != enginePostgres {
 		return nil
@@ -37,7 +37,7 @@ func databaseFiles(section string, password *string, t *database.TLS) []namedFil
 	}
 }
 
-// checkMeterStore checks where a metering data system keeps its readings.
+// checkMeterStore checks where a metering data system stores its readings.
 func checkMeterStore(r report, cfg *Config) {
 	m := &cfg.Metering.Store
 	switch {
@@ -55,13 +55,13 @@ func checkMeterStore(r report, cfg *Config) {
 	}
 	d := cfg.MeterStore()
 	where := database.Database{URL: d.URL, Schema: d.Schema, TLS: d.TLS}
-	if m.URL == "" { // that of the history is checked there
+	if m.URL == "" { // the URL of the history is checked there
 		where.URL, where.TLS = "postgres://localhost/voltbus", database.TLS{}
 	}
 	where.Validate("metering.store", func(key, format string, args ...any) { r("metering.store."+key, format, args...) })
 }
 
-// MeterStore returns where a metering data system keeps its readings. What it leaves out of a database is that of the history.
+// MeterStore returns where a metering data system stores its readings. Omitted database settings are those of the history.
 func (c *Config) MeterStore() metersetting.Store {
 	m := c.Metering.Store
 	if m.URL == "" && c.Store.Engine == enginePostgres {

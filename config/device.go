@@ -56,13 +56,13 @@ type Device struct {
 	// Tags are free labels of all points of the device.
 	Tags map[string]string `yaml:"tags" example:"{equip: boiler}"`
 
-	// Config is what the driver needs, checked and with its files loaded.
+	// Config is the driver's configuration, checked and with its files loaded.
 	Config driver.Config `yaml:"-"`
 	// Source is where the device is described.
 	Source Source `yaml:"-"`
 }
 
-// Entry is a device as it stands in a file: with what the driver decodes, and repetition.
+// Entry is a device as written in a file, including the part that the driver decodes, and repetition.
 type Entry struct {
 	Device `yaml:",inline"`
 	// Count repeats the device, to describe many similar ones: {n} stands for the number of the device in every text of
@@ -77,11 +77,11 @@ type Entry struct {
 // Source is a place in a file.
 type Source struct {
 	File string
-	Line int    // of the device's first line
+	Line int    // the device's first line
 	Key  string // path of the key, such as "devices.boiler"
 }
 
-// NewEntry returns an entry with the defaults.
+// NewEntry returns an entry with defaults.
 func NewEntry() Entry {
 	return Entry{
 		Device: Device{

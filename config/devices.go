@@ -15,10 +15,10 @@ import (
 	"voltbus/point"
 )
 
-// maxCount is how often a device may be repeated.
+// maxCount is the most repetitions of a device.
 const maxCount = 1_000_000
 
-// decodeDevices decodes the value of "devices": keys with a device each, or a list.
+// decodeDevices decodes the value of "devices": a mapping from keys to devices, or a list.
 func (l *loader) decodeDevices(file string, node *yaml.Node) {
 	if node.Kind == yaml.SequenceNode {
 		for i, item := range node.Content {
@@ -26,7 +26,7 @@ func (l *loader) decodeDevices(file string, node *yaml.Node) {
 		}
 		return
 	}
-	// Decoding as a mapping of raw nodes reports a wrong form and repeated keys.
+	// Decoding into a mapping of raw nodes reports a wrong form and duplicate keys.
 	var named map[string]yaml.Node
 	l.add(strictyaml.Decode(file, "devices", node, &named))
 	for i := 0; i+1 < len(node.Content) && node.Kind == yaml.MappingNode; i += 2 {
@@ -36,23 +36,23 @@ func (l *loader) decodeDevices(file string, node *yaml.Node) {
 			l.decodeRepeated(file, "devices."+name, name, at(&item, node.Content[i].Line))
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(named)) { // what a merge brought in
+	for _, name := range slices.Sorted(maps.Keys(named)) { // keys that a merge added
 		item := named[name]
 		l.decodeRepeated(file, "devices."+name, name, &item)
 	}
 }
 
-// at returns the node with the line of its key: that is where a person looks for it.
+// at returns the node with the line of its key, where people look for it.
 func at(node *yaml.Node, line int) *yaml.Node {
 	node.Line = line
 	return node
 }
 
-// decodeRepeated decodes a device as often as it says. It stops at the first with a problem:
-// the others would have the same.
+// decodeRepeated decodes a device with its repetitions. It stops at the first one with a problem: the others
+// would have the same one.
 func (l *loader) decodeRepeated(file, key, name string, node *yaml.Node) {
 	var r struct{ Count, Start yaml.Node }
-	_ = strictyaml.Decode(file, key, node, &r) // problems are found when the device is decoded
+	_ = strictyaml.Decode(file, key, node, &r) // decoding the device reports the problems
 	count, start := 0, 1
 	strictyaml.Decode(file, key, &r.Count, &count)
 	strictyaml.Decode(file, key, &r.Start, &start)
@@ -104,7 +104,7 @@ func (l *loader) decodeDevice(src Source, name string, node *yaml.Node) {
 	l.devices = append(l.devices, d)
 }
 
-// decodeConfig finds the driver and has it check its section.
+// decodeConfig finds the driver and lets it check its section.
 func (l *loader) decodeConfig(d *Device, node, section *yaml.Node, r report) {
 	i := slices.IndexFunc(l.kinds, func(k driver.Kind) bool { return k.Name == d.Driver })
 	if i < 0 {
@@ -123,7 +123,7 @@ func (l *loader) decodeConfig(d *Device, node, section *yaml.Node, r report) {
 			l.notes = append(l.notes, p)
 			continue
 		}
-		// The rows of a list have keys of their own; what is wrong with its heading has not.
+		// The rows of a list have their own keys; problems of its heading have none.
 		ofHeading := ok && said.Row > 0 && !strings.Contains(said.Key, "[")
 		if ofHeading || !slices.ContainsFunc(problems, func(q Problem) bool { return q.Key == p.Key }) {
 			problems = append(problems, p)
@@ -132,7 +132,7 @@ func (l *loader) decodeConfig(d *Device, node, section *yaml.Node, r report) {
 	l.add(problems)
 }
 
-// driverProblem places what a driver says about its section.
+// driverProblem locates a driver's problem in its section.
 func driverProblem(file, key string, device *yaml.Node, err error) Problem {
 	p, ok := errors.AsType[*driver.Problem](err)
 	if !ok {
@@ -156,7 +156,7 @@ func driverProblem(file, key string, device *yaml.Node, err error) Problem {
 	return Problem{File: file, Line: strictyaml.Line(device, inner), Key: key, Text: oneLine(p.Text), Kind: p.Kind}
 }
 
-// oneLine keeps a text that others wrote from breaking the list of problems.
+// oneLine keeps foreign text from breaking the list of problems.
 func oneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
 }
@@ -170,7 +170,7 @@ func kindNames(kinds []driver.Kind) []string {
 	return names
 }
 
-// reportIn notes a problem with a key of a device.
+// reportIn records a problem with a key of a device.
 func (l *loader) reportIn(src Source, node *yaml.Node, key, format string, args ...any) {
 	l.problems = append(l.problems, strictyaml.New(src.File, strictyaml.Line(node, key), src.Key+"."+key, format, args...))
 }

@@ -8,8 +8,8 @@ import (
 // schemaRef is a reference from one part of the schema to another.
 var schemaRef = regexp.MustCompile(`"#/\$defs/([^"]+)"`)
 
-// DriverSchema returns the JSON Schema of a driver's section, with what it refers to below "$defs";
-// nil for a driver that the schema does not know.
+// DriverSchema returns the JSON Schema of a driver's section, with the definitions that it refers to under
+// "$defs"; nil for a driver that the schema does not know.
 func DriverSchema(driver string) json.RawMessage {
 	var all struct {
 		Defs map[string]json.RawMessage `json:"$defs"`
@@ -37,7 +37,7 @@ func DriverSchema(driver string) json.RawMessage {
 	return nil
 }
 
-// withDefs returns a part of the schema with all that it refers to.
+// withDefs returns a part of the schema with all definitions that it refers to.
 func withDefs(name string, defs map[string]json.RawMessage) json.RawMessage {
 	needed := map[string]json.RawMessage{}
 	var collect func(json.RawMessage)

@@ -7,13 +7,13 @@ import (
 	"voltbus/internal/folder"
 )
 
-// maxInclude bounds an included file: far above any real one.
+// maxInclude bounds the size of an included file, far above any real one.
 const maxInclude = 64 << 20
 
-// place is where the configuration stands, with the files beside it that it may name.
+// place is the location of the configuration, with the files that it may name.
 type place struct {
 	file   string
-	closed []string       // folders that hold no files of a configuration
+	closed []string       // folders with no configuration files
 	folder *folder.Folder // nil until a file is named
 }
 
@@ -31,11 +31,11 @@ func (p *place) open() (*folder.Folder, error) {
 
 func (p *place) close() {
 	if p.folder != nil {
-		_ = p.folder.Close() // only read from
+		_ = p.folder.Close() // it was only read
 	}
 }
 
-// files returns the files that a text in the file may name, relative to its place.
+// files returns the files that the configuration may name, relative to its location.
 func (p *place) files(file string) driver.Files {
 	f, err := p.open()
 	if err != nil {
@@ -44,7 +44,7 @@ func (p *place) files(file string) driver.Files {
 	return f.In(near(p.file, filepath.Dir(file)))
 }
 
-// near returns a name as seen from the folder of a file.
+// near converts a name relative to the folder of a file.
 func near(file, name string) string {
 	if rel, err := filepath.Rel(filepath.Dir(file), name); err == nil {
 		return rel
@@ -52,13 +52,13 @@ func near(file, name string) string {
 	return name
 }
 
-// noFiles stands in for a folder that cannot be opened.
+// noFiles replaces a folder that cannot be opened.
 type noFiles struct{ err error }
 
-// ReadFile returns why.
+// ReadFile returns the reason.
 func (n noFiles) ReadFile(string, int64) ([]byte, error) { return nil, n.err }
 
-// glob returns the names of the files that fit a pattern, sorted.
+// glob returns the names of the files that match a pattern, sorted.
 func (p *place) glob(pattern string) ([]string, error) {
 	f, err := p.open()
 	if err != nil {
@@ -71,7 +71,7 @@ func (p *place) glob(pattern string) ([]string, error) {
 	return names, err
 }
 
-// near returns the name as seen from the main file's directory.
+// near converts a name relative to the main file's directory.
 func (p *place) near(name string) string {
 	if filepath.IsAbs(name) {
 		return name

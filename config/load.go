@@ -22,9 +22,9 @@ var (
 	errNoFile      = errors.New("is a device or a pipe; name a file, such as voltbus.yaml")
 )
 
-// Load reads the configuration of a file, the files that it includes and what its drivers refer
-// to. The kinds are the drivers that devices may name. The error is fault.NotFound or
-// fault.Refused if the file cannot be read, or fault.Invalid with Problems as its cause.
+// Load reads the configuration of a file, the files that it includes and those that its drivers refer to.
+// kinds are the drivers that devices may name. The error is fault.NotFound or fault.Refused if the file
+// cannot be read, or fault.Invalid with Problems as its cause.
 func Load(file string, kinds []driver.Kind) (*Config, error) {
 	const op = "config.Load"
 	data, err := readFile(file)
@@ -39,20 +39,20 @@ func Load(file string, kinds []driver.Kind) (*Config, error) {
 	return LoadText(file, data, kinds)
 }
 
-// LoadText is Load for a text that stands in the file's place, but is not in the file yet. The
-// error is fault.Invalid with Problems as its cause.
+// LoadText is Load for a text in place of the file's content. The error is fault.Invalid with Problems as its
+// cause.
 func LoadText(file string, text []byte, kinds []driver.Kind) (*Config, error) {
 	return LoadFrom(Place{File: file, Kinds: kinds}, text)
 }
 
-// Place says where a text stands, and what it may refer to.
+// Place is the location of a configuration, and what it may refer to.
 type Place struct {
-	File   string        // that it stands in, or will
+	File   string        // the file of the configuration, even if not written yet
 	Kinds  []driver.Kind // the drivers that devices may name
-	Closed []string      // folders that hold no files of a configuration, beside the node's data that the text names
+	Closed []string      // folders with no configuration files, besides the data directory named in the text
 }
 
-// LoadFrom is LoadText for a place. The text may name files of the file's own folder only.
+// LoadFrom is LoadText for a place. The text may only name files in the file's own folder.
 func LoadFrom(at Place, text []byte) (*Config, error) {
 	l := &loader{place: place{file: at.File, closed: at.Closed}, kinds: at.Kinds}
 	defer l.close()
@@ -60,15 +60,15 @@ func LoadFrom(at Place, text []byte) (*Config, error) {
 	return l.outcome(cfg)
 }
 
-// Sections returns what the text says outside of its devices and of the files that it names, of which none is
-// touched. The error is that of LoadText.
+// Sections decodes the text without its devices and without touching the files that it names. The error is
+// that of LoadText.
 func Sections(file string, text []byte) (*Config, error) {
 	l := &loader{place: place{file: file}}
 	_, cfg, _ := l.sections(text)
 	return l.outcome(cfg)
 }
 
-// outcome returns what was read, or all that is wrong with it.
+// outcome returns the configuration, or all its problems.
 func (l *loader) outcome(cfg *Config) (*Config, error) {
 	if len(l.problems) > 0 {
 		return nil, fault.E("config.Load", fault.Invalid, "", Problems(strictyaml.Sort(l.problems)))
@@ -90,22 +90,22 @@ func readFile(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// mainFile is what may stand in voltbus.yaml: its devices hide those of Config.
+// mainFile is the schema of voltbus.yaml: its devices hide those of Config.
 type mainFile struct {
 	Devices yaml.Node `yaml:"devices"`
 	Config  `yaml:",inline"`
 }
 
-// deviceFile is what may stand in an included file.
+// deviceFile is the schema of an included file.
 type deviceFile struct {
 	Devices yaml.Node `yaml:"devices"`
 }
 
-// loader gathers what the files say and all that is wrong with it.
+// loader collects the content of the files and all problems.
 type loader struct {
 	place
 	kinds    []driver.Kind
-	publish  []string // forms of live messages of devices that name none
+	publish  []string // forms of live messages for devices that name none
 	devices  []described
 	problems []Problem
 	notes    []Problem
@@ -115,10 +115,10 @@ type loader struct {
 type described struct {
 	Device
 	node  *yaml.Node
-	sound bool // nothing is wrong with it alone
+	sound bool // it is valid by itself
 }
 
-// sections reads all but the devices, whose node it returns.
+// sections decodes everything except the devices, whose node it returns.
 func (l *loader) sections(data []byte) (root *yaml.Node, cfg *Config, devices *yaml.Node) {
 	root, problem := strictyaml.Parse(l.file, data)
 	if problem != nil {
@@ -152,7 +152,7 @@ func (l *loader) load(data []byte) *Config {
 	return cfg
 }
 
-// finish fills in what depends on the place: the host's name and the file's directory.
+// finish fills in what depends on the location: the host's name and the file's directory.
 func (l *loader) finish(root *yaml.Node, cfg *Config) {
 	if cfg.Node.Name == "" {
 		host, err := os.Hostname()
@@ -170,7 +170,7 @@ func (l *loader) finish(root *yaml.Node, cfg *Config) {
 	}
 }
 
-// include decodes the devices of all files that the patterns name, each file once.
+// include decodes the devices of all files that match the patterns, each file once.
 func (l *loader) include(root *yaml.Node, patterns []string) {
 	seen := map[string]bool{filepath.Clean(l.file): true}
 	for i, pattern := range patterns {
@@ -215,7 +215,7 @@ func (l *loader) includeFile(root *yaml.Node, key, file string) {
 
 func (l *loader) add(problems []Problem) { l.problems = append(l.problems, problems...) }
 
-// report notes a problem with a key of the file whose keys begin at root.
+// report records a problem with a key of the file; its keys begin at root.
 func (l *loader) report(file string, root *yaml.Node, key, format string, args ...any) {
 	l.problems = append(l.problems, strictyaml.New(file, cmp.Or(strictyaml.Line(root, key), 1), key, format, args...))
 }

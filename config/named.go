@@ -9,14 +9,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// namedFile is a file that a section names.
+// namedFile is a file named in a section.
 type namedFile struct {
 	key    string
 	file   *string
 	secret bool
 }
 
-// namedFiles returns the files that sections name.
+// namedFiles returns the files named in sections.
 func namedFiles(cfg *Config) []namedFile {
 	list := append(cfg.Store.files(), namedFile{"listen.client_ca", &cfg.Listen.ClientCA, false}, namedFile{"listen.client_revoked", &cfg.Listen.ClientRevoked, false})
 	if m := &cfg.Metering.Store; m.Engine == enginePostgres {
@@ -33,7 +33,7 @@ func namedFiles(cfg *Config) []namedFile {
 	}
 	members := cfg.Metering.Cluster.Members
 	for i := range members {
-		if members[i].Name == cfg.Node.Name { // what stands there is for the others
+		if members[i].Name == cfg.Node.Name { // its entry is for the others
 			continue
 		}
 		key := fmt.Sprintf("metering.cluster.members[%d].", i)
@@ -42,14 +42,14 @@ func namedFiles(cfg *Config) []namedFile {
 	return slices.DeleteFunc(list, func(f namedFile) bool { return *f.file == "" })
 }
 
-// nameFiles makes the names of files those seen from here.
+// nameFiles makes the names of files relative to the working directory.
 func (l *loader) nameFiles(cfg *Config) {
 	for _, f := range namedFiles(cfg) {
 		*f.file = filepath.Clean(l.near(*f.file))
 	}
 }
 
-// checkFiles checks that the files are there and kept from others.
+// checkFiles checks that the files exist and that others cannot read them.
 func (l *loader) checkFiles(root *yaml.Node, cfg *Config) {
 	for _, f := range namedFiles(cfg) {
 		info, err := os.Stat(*f.file)

@@ -6,12 +6,12 @@ import (
 	"voltbus/internal/strictyaml"
 )
 
-// Problem is one thing that is wrong, with file, line, key and what to write instead. In JSON it
-// has the keys file, line, key and text.
+// Problem is one error in a configuration, with file, line, key and what to write instead. In JSON it has the
+// keys file, line, key and text.
 type Problem = strictyaml.Problem
 
-// Problems is everything that is wrong with a configuration, in the order of files and lines.
-// It is the cause of the error that Load returns. In JSON it is a list.
+// Problems are all errors in a configuration, ordered by file and line. It is the cause of the error that
+// Load returns. In JSON it is a list.
 type Problems []Problem
 
 // Error returns one line for each problem.

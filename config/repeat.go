@@ -12,7 +12,7 @@ import (
 // numberPattern is {n}, {n+1000}, {n-1} and {n:03}, alone or together.
 var numberPattern = regexp.MustCompile(`\{n([+-]\d{1,9})?(?::0(\d))?\}`)
 
-// expand puts the number of a repeated device into a text.
+// expand inserts the number of a repeated device into a text.
 func expand(text string, n int) string {
 	if !strings.Contains(text, "{n") {
 		return text
@@ -25,12 +25,12 @@ func expand(text string, n int) string {
 	})
 }
 
-// maxExpand bounds the depth of what is repeated; beyond it nothing is replaced, and decoding
-// reports the depth.
+// maxExpand bounds the depth of a repeated node; beyond it nothing is replaced, and decoding reports the
+// depth.
 const maxExpand = 100
 
-// expandNode returns the node with the number in all its values. What has no place for a number
-// is shared with the original.
+// expandNode returns the node with the number in all its values. Nodes without a placeholder are shared with
+// the original.
 func expandNode(node *yaml.Node, n int) *yaml.Node {
 	return expandBelow(node, n, 0)
 }
@@ -57,7 +57,7 @@ func expandScalar(node *yaml.Node, n int) *yaml.Node {
 	if text == node.Value {
 		return node
 	}
-	// A number alone is a number, although a text had to be written for it.
+	// A placeholder alone becomes a number, although it had to be written as a string.
 	return &yaml.Node{Kind: yaml.ScalarNode, Value: text, Line: node.Line, Column: node.Column}
 }
 

@@ -15,7 +15,7 @@ import (
 	"voltbus/point"
 )
 
-// The bounds of what may be written.
+// Bounds of the values of the file.
 const (
 	maxName     = 64
 	minLog      = 16 * MiB
@@ -31,7 +31,7 @@ const (
 	maxRetry    = 30 * 24 * time.Hour
 )
 
-// report notes a problem with a key.
+// report records a problem with a key.
 type report func(key, format string, args ...any)
 
 // checkSections checks everything but the devices. A key that could not be decoded holds its
@@ -74,7 +74,7 @@ func (n *Node) validate(r report) {
 	}
 }
 
-// nodeName returns what of text may be the name of a node.
+// nodeName returns the characters of a text that may form a node's name.
 func nodeName(text string) string {
 	name, _, _ := strings.Cut(text, ".")
 	name = strings.Map(func(r rune) rune {
@@ -225,7 +225,7 @@ func (n *Agents) validate(r report) {
 	}
 }
 
-// validateBounds checks what an agent may use.
+// validateBounds checks the limits of an agent.
 func (n *Agents) validateBounds(r report) {
 	if n.Memory < 0 || (n.Memory > 0 && n.Memory < minAgentMemory) {
 		r("agents.memory", "%v is too small; write at least %v, or 0 for no bound", n.Memory, minAgentMemory)
@@ -268,7 +268,7 @@ func (n *AgentLog) validate(r report) {
 	}
 }
 
-// duration shows a duration as it would stand in the file, in quotes.
+// duration formats a duration as in the file, in quotes.
 func duration(t time.Duration) string {
 	return fmt.Sprintf("%q", strictyaml.FormatDuration(t))
 }

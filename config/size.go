@@ -10,7 +10,7 @@ import (
 // Size is a number of bytes, written with a unit: "1GiB", "500MB". It is never negative.
 type Size int64
 
-// Sizes to multiply with.
+// Units of sizes.
 const (
 	KiB Size = 1 << (10 * (iota + 1))
 	MiB
@@ -18,7 +18,7 @@ const (
 	TiB
 )
 
-// sizeUnits holds the units, the ones that String prefers first.
+// sizeUnits lists the units, those that String prefers first.
 var sizeUnits = []struct {
 	name  string
 	bytes Size
@@ -34,7 +34,7 @@ var sizeUnits = []struct {
 	{"B", 1},
 }
 
-// UnmarshalText reads a size with its unit. A bare 0 needs none.
+// UnmarshalText parses a size with its unit. A bare 0 needs none.
 func (s *Size) UnmarshalText(text []byte) error {
 	if string(text) == "0" {
 		*s = 0

@@ -5,7 +5,7 @@ import (
 	"voltbus/point"
 )
 
-// checkTogether checks what only shows between devices: paths, groups and points.
+// checkTogether checks devices against each other: paths, groups and points.
 func (l *loader) checkTogether() {
 	first := make(map[point.Path]int, len(l.devices))
 	for i := range l.devices {
@@ -30,7 +30,7 @@ func (l *loader) checkTogether() {
 	l.checkInterlocks(first)
 }
 
-// checkGroups checks that the devices of a group are spread over the same time.
+// checkGroups checks that the devices of a group are spread over the same period.
 func (l *loader) checkGroups() {
 	first := make(map[string]int)
 	for i := range l.devices {
@@ -48,7 +48,7 @@ func (l *loader) checkGroups() {
 	}
 }
 
-// checkPoints checks that every point of a device has a valid path and has it alone.
+// checkPoints checks that every point of a device has a valid and unique path.
 func (l *loader) checkPoints(d *described, first map[point.Path]int) {
 	infos := d.Config.Points()
 	seen := make(map[point.Path]bool, len(infos))
@@ -68,8 +68,8 @@ func (l *loader) checkPoints(d *described, first map[point.Path]int) {
 	l.checkAncestors(d, first, seen)
 }
 
-// checkAncestors looks for devices that stand above d and have a point of the same path: device
-// a with point b/c, and device a/b with point c.
+// checkAncestors looks for devices above d that have a point of the same path: device a with point b/c, and
+// device a/b with point c.
 func (l *loader) checkAncestors(d *described, first map[point.Path]int, names map[point.Path]bool) {
 	for above := d.Path.Parent(); above != ""; above = above.Parent() {
 		j, ok := first[above]

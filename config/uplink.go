@@ -17,7 +17,7 @@ const (
 	maxSilence    = 10 * time.Minute
 )
 
-// validateRates checks how much may be sent.
+// validateRates checks the rates of sending.
 func (n *Uplink) validateRates(r report) {
 	if n.Rate < 0 || (n.Rate > 0 && n.Rate < minUplinkRate) {
 		r("uplink.rate", "%v is too small; write at least %v, or 0 for no bound", n.Rate, minUplinkRate)
@@ -83,8 +83,8 @@ func (n *Uplink) validateAllow(r report) {
 	}
 }
 
-// badCapability says why a text is none, or "". What stands behind its verb the node checks, which knows
-// what can be granted.
+// badCapability returns why a text is not a capability, or "". What follows its verb is checked by the node,
+// which knows what can be granted.
 func badCapability(text string) string {
 	verb, object, _ := strings.Cut(strings.TrimSpace(text), " ")
 	switch verb {
@@ -101,7 +101,7 @@ func badCapability(text string) string {
 	return "is no capability; write such as read campus/**, subscribe campus/**, call boiler:tune, command campus/b1/**@8, hold tune or administer"
 }
 
-// badPlace says why a path is no place, or "". The empty path is everything.
+// badPlace returns why a path is invalid, or "". The empty path means everything.
 func badPlace(p point.Path) string {
 	switch {
 	case p == "":

@@ -2,19 +2,19 @@ package device
 
 import "voltbus/device/acquisition"
 
-// What callers of a [Fleet] need of voltbus/device/acquisition, under the same names.
+// What callers of a [Fleet] need from voltbus/device/acquisition, under the same names.
 type (
-	// Config is how one device is read.
+	// Config tells how one device is read.
 	Config = acquisition.Config
 	// Forms are the forms in which samples are published.
 	Forms = acquisition.Forms
-	// Limits are the bounds that hold for every line.
+	// Limits are the limits for every line.
 	Limits = acquisition.Limits
-	// Outlet takes scans.
+	// Outlet receives scans.
 	Outlet = acquisition.Outlet
-	// State is how one device is doing.
+	// State is the state of one device.
 	State = acquisition.State
-	// Status is the same in one word.
+	// Status is the state in one word.
 	Status = acquisition.Status
 )
 

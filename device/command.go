@@ -11,20 +11,20 @@ import (
 	"voltbus/point"
 )
 
-// The reasons why a device cannot be asked now.
+// Reasons why a device cannot be accessed now.
 var (
 	errOver     = errors.New("the node is stopping; ask again when it runs")
 	errNoArray  = errors.New("its device has no priority array; commanded objects of the driver bacnet have one")
 	errDisabled = errors.New("it is disabled in the configuration")
 )
 
-// Read reads points of a device now, without waiting for a slot; nil names are all its points. It
-// returns one sample for each name, in order, with full paths; they belong to the caller. It
-// waits until ctx ends at most, also for Run where that has not begun.
+// Read reads points of a device now, without waiting for a slot; nil names means all its points. It returns
+// one sample for each name, in order, with full paths; the caller owns them. It waits at most until ctx ends,
+// even if Run has not begun.
 //
-// Errors: fault.NotFound for an unknown device or point; Unavailable when the fleet has stopped,
-// the device is disabled or too many requests wait; Unreachable while the line or the device is
-// left alone after it did not answer; else the driver's. It is safe for concurrent use.
+// Errors: fault.NotFound for an unknown device or point; Unavailable when the fleet has stopped, the device
+// is disabled or too many requests are pending; Unreachable while the line or the device is left alone after
+// a failure to answer; otherwise the driver's. It is safe for concurrent use.
 func (f *Fleet) Read(ctx context.Context, device point.Path, names []string) ([]point.Sample, error) {
 	u := f.roster.unitAt(device)
 	if u == nil {
@@ -50,13 +50,13 @@ func (f *Fleet) Read(ctx context.Context, device point.Path, names []string) ([]
 	return samples, nil
 }
 
-// Write sets a point and returns the value that the device reports then, which is also emitted as
-// a sample. It is not repeated when the line is lost meanwhile: the outcome is unknown then. It
-// waits until ctx ends at most.
+// Write sets a point and returns the value that the device then reports, which is also emitted as a sample.
+// It is not repeated when the line is lost meanwhile: the outcome is then unknown. It waits at most until ctx
+// ends.
 //
-// Errors are those of Read, and fault.Refused for a device whose driver cannot write or a point
-// that is read-only. Timeout, Canceled, Corrupt and Internal leave it open whether the device took the
-// value; after every other kind it did not. It is safe for concurrent use.
+// Errors are those of Read, and fault.Refused for a device whose driver cannot write or a read-only point.
+// Timeout, Canceled, Corrupt and Internal leave open whether the device accepted the value; after every other
+// kind it did not. It is safe for concurrent use.
 func (f *Fleet) Write(ctx context.Context, path point.Path, v point.Value) (point.Value, error) {
 	u, i := f.roster.pointAt(path)
 	if u == nil {
@@ -72,8 +72,8 @@ func (f *Fleet) Write(ctx context.Context, path point.Path, v point.Value) (poin
 	return reported, nil
 }
 
-// Priorities returns what everybody commands of a point in the priority array of its device, from level 1 on, without a
-// value where nobody does. Errors are those of Read, and fault.Refused for a point without such an array.
+// Priorities returns the commands of all sources in the priority array of a point in its device, from level 1 on,
+// without a value at unused levels. Errors are those of Read, and fault.Refused for a point without such an array.
 func (f *Fleet) Priorities(ctx context.Context, path point.Path) ([]point.Value, error) {
 	const op = "device.Priorities"
 	u, i := f.roster.pointAt(path)
@@ -98,8 +98,8 @@ func (f *Fleet) Priorities(ctx context.Context, path point.Path) ([]point.Value,
 	return array, nil
 }
 
-// Do has do talk to a device, as the goroutine that owns its line would. It waits until ctx ends at most; do has the time-out of the
-// device. Errors are those of Read, or what do returned.
+// Do runs do on the goroutine that owns the device's line. It waits at most until ctx ends; do has the time-out of the device.
+// Errors are those of Read, or the one that do returned.
 func (f *Fleet) Do(ctx context.Context, device point.Path, do func(context.Context, driver.Session) error) error {
 	const op = "device.Do"
 	u := f.roster.unitAt(device)
@@ -116,7 +116,7 @@ func (f *Fleet) Do(ctx context.Context, device point.Path, do func(context.Conte
 	return nil
 }
 
-// askable reports why a device cannot be asked now.
+// askable returns why a device cannot be accessed now.
 func (f *Fleet) askable(u *line.Device) error {
 	switch {
 	case u.Line() == nil:
@@ -130,9 +130,9 @@ func (f *Fleet) askable(u *line.Device) error {
 	return nil
 }
 
-// Freeze has a device copy its counters into frozen counters, and set them to zero then if clears is true. What the
-// points say then that this changes is emitted, and returned: the samples belong to the caller. It is not repeated when
-// the line is lost meanwhile: the outcome is unknown then. It waits until ctx ends at most. Errors are those of Write.
+// Freeze makes a device copy its counters into frozen counters, and then set them to zero if clears is true. The values
+// of the points that this changes are emitted, and returned: the caller owns the samples. It is not repeated when the
+// line is lost meanwhile: the outcome is then unknown. It waits at most until ctx ends. Errors are those of Write.
 func (f *Fleet) Freeze(ctx context.Context, device point.Path, clears bool) ([]point.Sample, error) {
 	const op = "device.Freeze"
 	u := f.roster.unitAt(device)

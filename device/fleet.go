@@ -37,13 +37,13 @@ func New(out Outlet, log *slog.Logger, limits Limits) *Fleet {
 	return f
 }
 
-// Apply makes devices the wanted set, before Run or while it runs. Devices whose configuration
-// is the same keep their session, schedule and statistics, and miss no slot; changed ones are
-// closed and opened anew; the others are closed. It does not wait for any driver. If anything is
-// wrong it changes nothing and returns every problem as fault.Invalid, joined.
+// Apply replaces the set of devices, before Run or while it runs. Devices whose configuration is unchanged
+// keep their session, schedule and statistics, and miss no slot; changed ones are closed and reopened; the
+// others are closed. It does not wait for any driver. If anything is wrong it changes nothing and returns
+// every problem as fault.Invalid, joined.
 //
-// A driver's configuration is the same if it is deeply equal. A changed device is opened only
-// when its earlier session is closed.
+// A driver's configuration is unchanged if it is deeply equal. A changed device is opened only after its
+// earlier session has been closed.
 func (f *Fleet) Apply(devices []Config) error {
 	checked, err := acquisition.Check(devices)
 	if err != nil {
@@ -56,9 +56,9 @@ func (f *Fleet) Apply(devices []Config) error {
 	return nil
 }
 
-// Run serves the devices until ctx ends, closes every session, and returns nil. A driver that
-// does not return within Limits.Stop is left behind, and named in an Internal error. A fleet
-// runs once: a second Run returns Conflict.
+// Run serves the devices until ctx ends, closes every session, and returns nil. A driver that does not return
+// within Limits.Stop is abandoned, and named in an Internal error. A fleet runs once: a second Run returns
+// Conflict.
 func (f *Fleet) Run(ctx context.Context) error {
 	if !f.roster.enter() {
 		return fault.E("device.Run", fault.Conflict, "", errors.New("a fleet runs only once"))
@@ -78,7 +78,7 @@ func (f *Fleet) Run(ctx context.Context) error {
 	return f.wind(&all)
 }
 
-// wind waits for all lines, but not for ever.
+// wind waits for all lines, within Limits.Stop.
 func (f *Fleet) wind(all *sync.WaitGroup) error {
 	f.roster.leaveAll()
 	done := make(chan struct{})

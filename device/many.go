@@ -11,36 +11,35 @@ import (
 	"voltbus/point"
 )
 
-// Levels are places in the priority array of a device.
+// Levels are levels in the priority array of a device.
 type Levels = driver.Levels
 
-// Setting is a point and what it is to be set to.
+// Setting is a point and its new value.
 type Setting struct {
 	Point point.Path
-	Value point.Value // none: what the node commanded is taken back, which only a device with a priority array can
-	Level int         // of the value in that array; 0: none
-	Back  Levels      // of that array, to be relinquished
+	Value point.Value // none: the node's command is relinquished, which only a device with a priority array supports
+	Level int         // of the value in the device's array; 0: none
+	Back  Levels      // of that array, to relinquish
 }
 
-// Outcome is what came of a Setting.
+// Outcome is the outcome of a Setting.
 type Outcome struct {
-	Value point.Value // what the device then reports; the zero Value with an error
-	Err   error       // as of Write
+	Value point.Value // what the device then reports; the zero Value after an error
+	Err   error       // as for Write
 }
 
-// WriteMany sets points, all lines at once and the points of one line in order, and returns one
-// outcome for each, in order. It takes as long as the slowest line. Between two points a line serves
-// what else is due, so a call delays neither scans nor the requests of others by more than one
-// write. It waits until ctx ends at most: what was not begun then is not done.
+// WriteMany sets points, on all lines concurrently and the points of one line in order, and returns one
+// outcome for each, in order. It takes as long as the slowest line. Between two points a line serves what
+// else is due, so a call delays scans and other requests by at most one write. It waits at most until ctx
+// ends: what has not begun by then is not done.
 func (f *Fleet) WriteMany(ctx context.Context, settings []Setting) []Outcome {
 	outcomes := make([]Outcome, len(settings))
 	f.WriteEach(ctx, settings, func(i int, o Outcome) { outcomes[i] = o })
 	return outcomes
 }
 
-// WriteEach is WriteMany for who wants each outcome as soon as it is there: notify is called once for
-// each setting, with its place, by many goroutines at once and before WriteEach returns. It must not
-// wait, since a line waits for it.
+// WriteEach is WriteMany for callers that want each outcome at once: notify is called once for each setting,
+// with its index, concurrently and before WriteEach returns. It must not block, since a line waits for it.
 func (f *Fleet) WriteEach(ctx context.Context, settings []Setting, notify func(place int, o Outcome)) {
 	calls := line.NewBatch(ctx, f.askable, len(settings))
 	for k := range settings {
@@ -61,18 +60,18 @@ func (f *Fleet) WriteEach(ctx context.Context, settings []Setting, notify func(p
 	calls.Run(ctx)
 }
 
-// errNoDevice is why a point cannot be asked for.
+// errNoDevice is the error about a point without a device.
 var errNoDevice = errors.New("no device has such a point")
 
-// Reading is a point's sample, or why there is none.
+// Reading is a point's sample, or the reason why there is none.
 type Reading struct {
 	Sample point.Sample // with a bad quality and no value if only this point could not be read
-	Err    error        // as of Read
+	Err    error        // as for Read
 }
 
-// ReadMany reads points now, all lines at once and the points of one device together, and returns
-// one reading for each, in order. Lines serve what else is due between two devices. It waits until
-// ctx ends at most.
+// ReadMany reads points now, on all lines concurrently and the points of one device together, and returns one
+// reading for each, in order. Lines serve what else is due between two devices. It waits at most until ctx
+// ends.
 func (f *Fleet) ReadMany(ctx context.Context, paths []point.Path) []Reading {
 	readings := make([]Reading, len(paths))
 	calls := line.NewBatch(ctx, f.askable, 0)
@@ -95,7 +94,7 @@ func (f *Fleet) ReadMany(ctx context.Context, paths []point.Path) []Reading {
 	return readings
 }
 
-// place is a point of a device, and where its reading goes.
+// place is a point of a device, and the index of its reading.
 type place struct{ index, place int }
 
 // byDevice groups points, and answers those that no device has.

@@ -16,7 +16,7 @@ type Alarms = alarm.Alarms
 // History is where samples of devices are kept.
 type History = recovery.History
 
-// Configs returns the configurations of the last Apply, in its order. They are not to be changed.
+// Configs returns the configurations of the last Apply, in its order. The caller must not modify them.
 func (f *Fleet) Configs() []Config {
 	f.mu.Lock()
 	defer f.mu.Unlock()

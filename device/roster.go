@@ -10,21 +10,21 @@ import (
 	"voltbus/point"
 )
 
-// roster is which devices there are, and which lines they are on. It is safe for concurrent use.
+// roster holds the devices and their lines. It is safe for concurrent use.
 type roster struct {
 	newLine func(line.Key) *line.Line
-	changed chan struct{} // there are lines to start, or one ended
+	changed chan struct{} // there are lines to start, or one has ended
 
 	mu     sync.Mutex
 	phase  phase
-	units  []*line.Device // in the order of the configuration; replaced, never changed
+	units  []*line.Device // in the order of the configuration; replaced, never modified
 	byPath map[point.Path]*line.Device
 	lines  map[line.Key]*line.Line
-	fresh  []*line.Line // made, but not started
+	fresh  []*line.Line // created, but not started
 	places schedule.Places
 }
 
-// phase says how far the run is.
+// phase is the progress of the run.
 type phase uint8
 
 const (
@@ -40,7 +40,7 @@ func newRoster(newLine func(line.Key) *line.Line) *roster {
 	}
 }
 
-// set makes devices, which are checked, the wanted ones, and hands every line its own.
+// set replaces the wanted devices, which have been checked, and passes every line its own.
 func (r *roster) set(devices []Config) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,7 +63,7 @@ func (r *roster) set(devices []Config) {
 	r.assign()
 }
 
-// unitFor returns the present unit if it can stay, else a new one.
+// unitFor returns the present device if it can stay, otherwise a new one.
 func (r *roster) unitFor(c Config, order int) *line.Device {
 	old := r.byPath[c.Path]
 	place := r.places.Of(c.Path)
@@ -90,7 +90,7 @@ func (r *roster) lineFor(c Config) *line.Line {
 	return l
 }
 
-// announce makes Run look for lines to start.
+// announce makes Run check for lines to start.
 func (r *roster) announce() {
 	select {
 	case r.changed <- struct{}{}:
@@ -98,7 +98,7 @@ func (r *roster) announce() {
 	}
 }
 
-// assign hands every line its devices.
+// assign passes every line its devices.
 func (r *roster) assign() {
 	onLine := make(map[*line.Line][]*line.Device, len(r.lines))
 	for _, u := range r.units {
@@ -122,7 +122,7 @@ func (r *roster) enter() bool {
 	return true
 }
 
-// leaveAll refuses new requests, and answers those that wait, also on lines that stand still.
+// leaveAll refuses new requests, and answers pending ones, even on lines that are stuck.
 func (r *roster) leaveAll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -152,7 +152,7 @@ func (r *roster) stuck() []string {
 	return names
 }
 
-// takeFresh returns the lines that are to be started.
+// takeFresh returns the lines to start.
 func (r *roster) takeFresh() []*line.Line {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -172,7 +172,7 @@ func (r *roster) leave(l *line.Line) bool {
 	return true
 }
 
-// nudgeAll makes the goroutine of every line look at its mailbox and its timetable.
+// nudgeAll makes the goroutine of every line check its mailbox and its timetable.
 func (r *roster) nudgeAll() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -181,7 +181,7 @@ func (r *roster) nudgeAll() {
 	}
 }
 
-// hungLines returns the lines that stand still.
+// hungLines returns the lines that are stuck.
 func (r *roster) hungLines(now clock.Instant) []*line.Line {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -201,15 +201,15 @@ func (r *roster) wantedUnits() []*line.Device {
 	return r.units
 }
 
-// unitAt returns the device with the path, or nil.
+// unitAt returns the device at a path, or nil.
 func (r *roster) unitAt(device point.Path) *line.Device {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.byPath[device]
 }
 
-// pointAt returns the device that has the point, and which of its points it is. Names of points
-// may contain slashes, so every parent may be the device; the longest wins.
+// pointAt returns the device that has the point, and the point's index there. Names of points may contain
+// slashes, so every parent may be the device; the longest wins.
 func (r *roster) pointAt(path point.Path) (*line.Device, int) {
 	for device := path.Parent(); device != ""; device = device.Parent() {
 		u := r.unitAt(device)

@@ -10,21 +10,21 @@ import (
 	"voltbus/device/line"
 )
 
-// watchPeriod is how often the watch looks.
+// watchPeriod is the interval of the watch.
 const watchPeriod = time.Second
 
-// watch looks after all lines from a goroutine of its own.
+// watch monitors all lines in its own goroutine.
 type watch struct {
 	clock     *clock.Clock
 	roster    *roster
 	out       *line.Emitter
 	log       *slog.Logger
-	recordBad time.Duration // distance between recorded scans of a device that stays bad
+	recordBad time.Duration // interval between recorded scans of a device that stays bad
 	noises    map[*line.Line]*backoff.Messages
 }
 
-// run notices, for all lines, what their goroutines cannot notice while they wait: a jump of
-// the wall clock, a driver that does not return, devices that became stale.
+// run detects, for all lines, what their goroutines cannot detect while they wait: a jump of the wall clock,
+// a driver that does not return, devices that became stale.
 func (w *watch) run(ctx context.Context) {
 	ticker := time.NewTicker(watchPeriod)
 	defer ticker.Stop()
@@ -47,7 +47,7 @@ func (w *watch) run(ctx context.Context) {
 	}
 }
 
-// reportHung logs lines that stand still, each first and then at doubling distance.
+// reportHung logs lines that are stuck, each at first and then at doubling intervals.
 func (w *watch) reportHung(ctx context.Context, now clock.Instant) {
 	for _, l := range w.roster.hungLines(now) {
 		noise := w.noises[l]
@@ -68,7 +68,7 @@ func (w *watch) reportHung(ctx context.Context, now clock.Instant) {
 	}
 }
 
-// reportStale emits a bad scan for each device that gave none for too long, once.
+// reportStale emits a bad scan for each device that has given none for too long, once.
 func (w *watch) reportStale(now clock.Instant) {
 	for _, u := range w.roster.wantedUnits() {
 		u.ReportStale(w.out, now, w.recordBad)

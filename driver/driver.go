@@ -27,27 +27,27 @@ type Kind struct {
 	Doc string
 	// NewConfig returns a pointer to a configuration with its defaults.
 	NewConfig func() Config
-	// Dial opens the line that cfg names. It returns ErrNotConnected (wrapped, with the cause)
-	// if the line cannot be opened now.
+	// Dial opens the line configured in cfg. It returns ErrNotConnected (wrapped, with the cause) if the line
+	// cannot be opened now.
 	Dial func(ctx context.Context, cfg Config) (Line, error)
-	// Search finds the devices that can be reached as a configuration says; nil if the driver cannot.
+	// Search finds the devices that are reachable under a configuration; nil if the driver cannot search.
 	Search *Search
 }
 
 // Search is how a driver finds devices.
 type Search struct {
-	// Without are the keys, with something to stand for them, that a configuration needs and a search does without.
+	// Without are placeholder values for keys that a configuration requires and a search does not use.
 	Without map[string]any
-	// Run searches until it has heard of everybody, or ctx ends. The devices come in an order that does not change.
+	// Run searches until every device has answered, or ctx ends. The order of the devices is stable.
 	Run func(ctx context.Context, cfg Config) ([]Neighbour, error)
 }
 
-// Neighbour is a device that a search found.
+// Neighbour is a device found by a search.
 type Neighbour struct {
-	Name   string         // that the device has, made readable; "" if it does not say
-	Detail string         // what and where it is, for people; text from the device, so hostile
-	Note   string         // what somebody must know before it is added; "" for nothing
-	Config map[string]any // the keys of its configuration that the search found out
+	Name   string         // the device's name, made readable; "" if it reports none
+	Detail string         // what and where it is, for people; contains untrusted text from the device
+	Note   string         // what a person must know before adding it; "" for nothing
+	Config map[string]any // the configuration keys that the search determined
 }
 
 // Config is the typed configuration of one device of one Kind: a pointer to a struct with yaml
@@ -55,59 +55,60 @@ type Neighbour struct {
 type Config interface {
 	// Validate reports every problem at once, each as a *Problem where a key can be named.
 	Validate() []error
-	// Load reads what the configuration refers to, such as a registry file, from files alone. It is
+	// Load reads what the configuration refers to, such as a registry file, only from the given files. It is
 	// called once after decoding and before Validate.
 	Load(files Files) []error
-	// LineName identifies the physical line: devices with the same name share one connection
-	// and one goroutine. It also names the line in logs and statistics. A device with the
-	// empty name has a line of its own.
+	// LineName identifies the physical line: devices with the same name share one connection and one
+	// goroutine. It also names the line in logs and statistics. A device with the empty name has its own
+	// line.
 	LineName() string
-	// Points lists the device's points; Info.Path holds only the name within the device.
+	// Points lists the device's points; Info.Path is only the name within the device.
 	Points() []point.Info
 }
 
-// Files are the files that a configuration may name. Who writes a configuration may read fewer files than the
-// process that loads it: a driver opens no file but by these.
+// Files are the files that a configuration may name. The author of a configuration may have fewer rights to
+// files than the process that loads it: a driver must open files only through Files.
 type Files interface {
-	// ReadFile returns what a file holds, of at most as many bytes. A name is relative to the place of the
-	// configuration. The bytes are shared: they must not be changed. Errors say what to do, and may be shown.
+	// ReadFile returns the content of a file of at most so many bytes. A name is relative to the location of
+	// the configuration. The bytes are shared: they must not be modified. Errors say what to do, and may be
+	// shown.
 	ReadFile(name string, most int64) ([]byte, error)
 }
 
 // Encoder is a Config that knows, without asking the device, which values its points can hold.
 type Encoder interface {
-	// Encode returns what a point reports once it has taken a value: rounded to the step of the register,
-	// the size of the object or whatever holds it. place is that of the point in Points. The error says
-	// why the point can never take the value, with the limit. Where only the device knows, the value comes
-	// back as it is. Encode is safe for concurrent use after Validate, and does not wait.
+	// Encode returns what a point reports after accepting a value: rounded to the step of the register, the
+	// size of the object or other storage. place is the index of the point in Points. The error says why the
+	// point can never accept the value, with the limit. If only the device knows, the value is returned
+	// unchanged. Encode is safe for concurrent use after Validate, and does not block.
 	Encode(place int, v point.Value) (point.Value, error)
 }
 
-// Tagger is a Config whose device has tags without anybody having written them. What is configured wins: the
-// tags of the device over these, and those of a point in the registry over both.
+// Tagger is a Config whose device has built-in tags. Configured tags take precedence: those of the device
+// over these, and those of a point in the registry over both.
 type Tagger interface {
 	// BuiltInTags returns the tags that all points of the device have. The map is shared: it must not be
-	// changed.
+	// modified.
 	BuiltInTags() map[string]string
 }
 
-// ReadOnly is a Config of a device that forgets what it has reported, and whose settings a session that only reads must
-// leave as they are.
+// ReadOnly is a Config of a device that forgets what it has reported, and whose settings a read-only session must leave
+// unchanged.
 type ReadOnly interface {
-	// ReadOnly returns a configuration of the same device for a line of its own, to read or discover what it
-	// has and then close it. Nothing that such a line does takes from the device what it keeps for
-	// others, or changes what it does for them.
+	// ReadOnly returns a configuration of the same device with its own line, to read or discover its points
+	// and then close it. Such a line neither removes what the device keeps for others nor changes what it
+	// does for them.
 	ReadOnly() Config
 }
 
-// Problem is what is wrong with one key of a configuration.
+// Problem is an error in one key of a configuration.
 type Problem struct {
-	Key  string // path within the device's section, such as "registry[3].type"; "" for the whole
-	File string // the file as the configuration names it, if it is not the configuration itself (a registry)
+	Key  string // path within the device's section, such as "registry[3].type"; "" for the whole section
+	File string // the file as named in the configuration, if not the configuration itself (a registry)
 	Row  int    // the line in File, from 1
 	Text string // what is wrong and what to write instead
-	Kind string // the kind of fault, in words that hold nothing of File; "" if nothing can be said without
-	Note bool   // nothing is wrong: it says what of a list was left out, and why
+	Kind string // the kind of error, in words that reveal nothing of File; "" if that is impossible
+	Note bool   // not an error: it tells what was left out of a list, and why
 }
 
 // Error returns the text, with its key.
@@ -120,72 +121,71 @@ func (p *Problem) Error() string {
 
 // Line is an open physical line. Close also ends every Session on it.
 type Line interface {
-	// Open prepares a session with the device that cfg describes. It may do without any
-	// traffic: an absent device then shows at the first Read.
+	// Open prepares a session with the device that cfg describes. It may cause no traffic: an absent device
+	// is then detected by the first Read.
 	Open(ctx context.Context, cfg Config) (Session, error)
 	Close() error
 }
 
-// Pauser is a Line that can stop receiving while its sessions change. A driver that acknowledges a
-// report has its device forget it: all who share the device must be there before anything is received, and
-// must have taken everything before it goes.
+// Pauser is a Line that can stop receiving while its sessions change. A driver that acknowledges a report
+// makes its device forget it: all sessions that share the device must exist before anything is received, and
+// must have taken everything before the device is closed.
 type Pauser interface {
-	// Pause has nothing more received and acknowledged when it returns, until Resume or Close. What arrives
-	// waits. Open, Subscribe, Take and Close of sessions work meanwhile; a Read would wait for its
-	// time-out. Neither waits for a device, and both may be called again.
+	// Pause stops receiving and acknowledging by the time it returns, until Resume or Close. Incoming data
+	// waits. Open, Subscribe, Take and Close of sessions work meanwhile; a Read would wait for its time-out.
+	// Neither method waits for a device, and both may be called repeatedly.
 	Pause()
 	Resume()
 }
 
-// Session is a device on an open line. It is used by one goroutine at a time. After any method
-// returned ErrNotConnected the Session and its Line are dead: close them and dial again.
+// Session is a device on an open line. It is used by one goroutine at a time. After any method has returned
+// ErrNotConnected the Session and its Line are dead: close them and dial again.
 type Session interface {
-	// Read returns one sample for each name, in order, with Point holding the bare name. Its Time is
-	// the device's, or zero or the time of arrival. A
-	// point that could not be read has a bad Quality and no value. The error is for the whole
-	// request: ErrNotConnected for the line, fault.Timeout or fault.Unreachable for a device
-	// that does not answer while its line lives. Samples are nil with an error. The slice is
-	// the session's, which may use it again in its next call.
+	// Read returns one sample for each name, in order, with Point holding the bare name. Its Time is the
+	// device's, or zero for the time of arrival. A point that could not be read has a bad Quality and no
+	// value. The error concerns the whole request: ErrNotConnected for the line, fault.Timeout or
+	// fault.Unreachable for a device that does not answer while its line works. Samples are nil with an
+	// error. The session owns the slice, and may reuse it in its next call.
 	//
 	// Cancelling ctx ends the read within the driver's own request time-out at the latest.
 	Read(ctx context.Context, names []string) ([]point.Sample, error)
 	Close() error
 }
 
-// Diagnoser is a Session that can say what is wrong with a device that answers.
+// Diagnoser is a Session that can tell what is wrong with a device that answers.
 type Diagnoser interface {
-	// Diagnose returns why the last Read left points bad although the device answered, in a sentence that
-	// says what to do; nil if it did not. ErrScanCut is in it when the end of ctx cut the Read short, kind
-	// fault.Invalid when the device has not got what the configuration names. It does not ask the device.
+	// Diagnose returns why the last Read left points bad although the device answered, as a sentence that
+	// says what to do; nil if it did not. It includes ErrScanCut if the end of ctx cut the Read short; its
+	// kind is fault.Invalid if the device lacks what the configuration names. It does not access the device.
 	Diagnose() error
 }
 
-// ErrScanCut says that a device answers, but a scan takes longer than it may: what answered in time is
-// kept, the rest is bad. The owner of the device knows by which setting.
+// ErrScanCut says that a device answers, but a scan takes longer than allowed: values received in time are
+// kept, the rest is bad. The owner of the device knows the setting that limits it.
 var ErrScanCut = errors.New("the scan was cut")
 
-// ErrPartial says that a device declined a value, and has not got the one before any more, such as because it took a
-// part of the value. The kind of such an error is that of its answer.
+// ErrPartial says that a device declined a value, and no longer has the previous one, for example because it
+// accepted a part of the value. The kind of such an error is that of its answer.
 var ErrPartial = errors.New("the device did not take the whole value")
 
 // Writer is a Session whose points can be changed.
 type Writer interface {
-	// Write sets one point and returns the value that the device then reports; none if it took the value and
-	// does not say which it has. A point that is
-	// read-only gives fault.Refused, an answer of "no" fault.Rejected, a value that does not fit, NaN
-	// and the infinities among them, fault.Invalid, with the limit. The device did not take the value
-	// then, nor after Unreachable, and has the one before unless the error wraps ErrPartial.
+	// Write sets one point and returns the value that the device then reports; none if it accepted the value
+	// and does not report one. A read-only point gives fault.Refused, a negative answer fault.Rejected, a
+	// value that does not fit, including NaN and infinities, fault.Invalid, with the limit. In these cases,
+	// and after Unreachable, the device did not accept the value, and keeps the previous one unless the error
+	// wraps ErrPartial.
 	//
-	// When it is not known whether the device took it, because the answer or the reading back was
-	// lost, the error is fault.Timeout, which also wraps ErrNotConnected if the line is lost; or
-	// Canceled when ctx ended meanwhile. Write sends nothing again by itself.
+	// If it is unknown whether the device accepted it, because the answer or the reading back was lost, the
+	// error is fault.Timeout, which also wraps ErrNotConnected if the line is lost; or Canceled if ctx ended
+	// meanwhile. Write never resends anything on its own.
 	Write(ctx context.Context, name string, v point.Value) (point.Value, error)
 }
 
-// Levels are places in a priority array, as a set: 1 is the most urgent, 16 the least. The zero Levels has none.
+// Levels is a set of levels in a priority array: 1 is the most urgent, 16 the least. The zero Levels is empty.
 type Levels uint16
 
-// LevelsOf returns the set of some levels; what is not from 1 to 16 is none.
+// LevelsOf returns the set of the given levels; numbers outside 1 to 16 are ignored.
 func LevelsOf(levels ...int) (set Levels) {
 	for _, level := range levels {
 		if level >= 1 && level <= 16 {
@@ -198,149 +198,149 @@ func LevelsOf(levels ...int) (set Levels) {
 // Has reports whether a level is in the set.
 func (l Levels) Has(level int) bool { return l&LevelsOf(level) != 0 }
 
-// Command is what a point is to be set to, and what the node takes back.
+// Command is the new value of a point, and what the node relinquishes.
 type Command struct {
-	Value point.Value // none: nothing is commanded any more
-	// Level is the place of the value in the array; 0 is what Prioritizing says of the point.
+	Value point.Value // none: nothing is commanded from now on
+	// Level is the level of the value in the array; 0 means the one that Prioritizing returns for the point.
 	Level int
-	// Back are the levels at which the device may still have what the node commanded before. They are relinquished once
-	// the device has Value, except that of Value itself. With neither Value nor Back the level of a Command without one
-	// is relinquished.
+	// Back are the levels at which the device may still hold earlier commands of the node. They are relinquished once
+	// the device has Value, except the level of Value itself. With neither Value nor Back, the level of a Command
+	// without one is relinquished.
 	Back Levels
 }
 
-// Relinquishes reports whether nothing is commanded any more.
+// Relinquishes reports whether nothing is commanded from now on.
 func (c Command) Relinquishes() bool { return c.Value.Kind() == point.None }
 
 // Prioritizer is a Writer whose device has a priority array for some of its points (ASHRAE 135, clause 19.2), in which others
-// command it too.
+// command it, too.
 type Prioritizer interface {
 	Writer
-	// Command is Write at a level. The value that it returns is what the point reports then, which is not that of the
-	// command while somebody commands it at a more urgent level. A point without an array takes a value as by Write,
-	// and gives fault.Refused for a command without one.
+	// Command is Write at a level. It returns the value that the point then reports, which differs from the command's
+	// while a more urgent level is in use. For a point without an array it works as Write, and gives fault.Refused
+	// for a command without a value.
 	Command(ctx context.Context, name string, c Command) (point.Value, error)
-	// Priorities returns the array of a point, from level 1 on, without a value where nothing is commanded. A point without
-	// an array gives fault.Refused; other errors are those of Read.
+	// Priorities returns the array of a point, from level 1 on, without a value at unused levels. A point without an array
+	// gives fault.Refused; other errors are those of Read.
 	Priorities(ctx context.Context, name string) ([]point.Value, error)
 }
 
-// Prioritizing is a Config that knows which of its points have a priority array in the device: nothing is left of a
-// command there once it was relinquished.
+// Prioritizing is a Config that knows which of its points have a priority array in the device: there, nothing
+// remains of a command once it is relinquished.
 type Prioritizing interface {
-	// Priority returns the level of values that nobody commands, such as a default, in the array of the point at a place
-	// in Points; 0 if it has none.
+	// Priority returns the level for values that are not commanded, such as a default, in the array of the point at an
+	// index in Points; 0 if it has none.
 	Priority(place int) int
 }
 
 // Freezer is a Session of a device that can copy its counters into frozen counters, all at one moment.
 type Freezer interface {
-	// Freeze has the device copy all its counters, and set them to zero then if clears is true. It returns what the
-	// points say then that this changes, as Read does, as far as the device shows them. The errors are those of
-	// Write, fault.Refused for a device without counters among its points.
+	// Freeze makes the device copy all its counters, and then set them to zero if clears is true. It returns the
+	// values of the points that this changes, as Read does, as far as the device reports them. The errors are those
+	// of Write, and fault.Refused for a device without counters among its points.
 	Freeze(ctx context.Context, clears bool) ([]point.Sample, error)
 }
 
-// Subscriber is a Session that reports by itself: change of value, unsolicited messages. What its
-// device reports is kept, bounded, until it is taken. So the goroutine that owns a line waits once
-// for all its sessions, however many there are, instead of listening to one after the other.
+// Subscriber is a Session that reports on its own: change of value, unsolicited messages. Its device's
+// reports are kept, bounded, until they are taken. So the goroutine that owns a line waits once for all its
+// sessions, however many there are, instead of listening to one after the other.
 type Subscriber interface {
-	// Subscribe has the session keep what the device reports about names from now on, what came
-	// since Open included. From then until Close returns it calls news whenever there is something to
-	// take: reports, the first sign of life of the device, or the reason why the device or the line
-	// is no longer received. One call may stand for much, and many calls for nothing. It calls news
-	// from any goroutine; news neither waits nor calls the session. ctx is for Subscribe alone. A
-	// second call replaces names and news.
+	// Subscribe makes the session keep the device's reports about names from now on, including those since
+	// Open. From then until Close has returned it calls news whenever there is something to take: reports,
+	// the first sign of life of the device, or the reason why reception from the device or the line has
+	// ended. One call may announce several items, and a call may announce none. It calls news from any
+	// goroutine; news must neither block nor call the session. ctx applies to Subscribe only. A second call
+	// replaces names and news.
 	Subscribe(ctx context.Context, names []string, news func()) error
-	// Take calls emit for each report that came since the last Take, in order, from the goroutine
-	// that called Take, and does not wait for more. It returns nil if reports of the device are received,
-	// ErrNotConnected when the line is lost, else why they are not received now; the
-	// subscription goes on then. What came before the trouble is emitted first.
+	// Take calls emit for each report that came since the last Take, in order, from the goroutine that called
+	// Take, and does not wait for more. It returns nil if reports of the device are being received,
+	// ErrNotConnected when the line is lost, otherwise why they are not being received now; the subscription
+	// then continues. Reports from before the failure are emitted first.
 	Take(ctx context.Context, emit func(point.Sample)) error
 }
 
-// Forgetful is a Subscriber whose device forgets what it has reported, also what a read brought beside the present values.
-// So its owner subscribes also where only reads are wanted, and takes what came after each of them.
+// Forgetful is a Subscriber whose device forgets what it has reported, including what a read brought besides the present
+// values. So its owner also subscribes when only reads are wanted, and takes the reports after each read.
 type Forgetful interface {
 	Subscriber
-	// Forgetful does nothing: the type says it.
+	// Forgetful does nothing: it marks the type.
 	Forgetful()
 }
 
 // Careful is a Subscriber that lets its owner decide when reports are confirmed to its device: not before they
-// are kept.
+// are stored.
 type Careful interface {
 	Subscriber
-	// Careful confirms reports to the device only when the function that Keep returned for them was called, from now
-	// until Close. A device may wait for that with its answer to a Read or a Write, so these call while, on the goroutine
-	// of their caller, when reports of any session of the line wait to be taken. Call it before Subscribe.
+	// Careful makes the session confirm reports to the device only when the function that Keep returned for them is
+	// called, from now until Close. A device may withhold its answer to a Read or a Write until then, so these call
+	// while, on the goroutine of their caller, when reports of any session of the line are waiting to be taken. Call it
+	// before Subscribe.
 	Careful(while func())
-	// Keep returns the function to call, from any goroutine, once everything that Take has emitted so far is kept; nil
-	// if nothing waits for that. If it is not called in time, the device says the reports again.
+	// Keep returns the function to call, from any goroutine, once everything that Take has emitted so far is stored;
+	// nil if nothing waits for that. If it is not called in time, the device repeats the reports.
 	Keep() (kept func())
 }
 
-// Lossy is a Subscriber that had to let go of reports, or whose device did.
+// Lossy is a Subscriber that may drop reports, or whose device may.
 type Lossy interface {
-	// Lost returns how many reports were lost since it was called last: those that nobody took in
-	// time, and one for each time that the device said it lost some, as it does not say how many.
+	// Lost returns how many reports were lost since the last call: those not taken in time, and one for each
+	// time that the device reported a loss, as it does not tell the number.
 	Lost() uint64
 }
 
-// Lacking is a Subscriber that knows which of the points that are wanted its device does not give.
+// Lacking is a Subscriber that knows which of the wanted points its device does not provide.
 type Lacking interface {
 	Subscriber
-	// Lacks returns why points are without a value although the device answers, as Diagnoser does, and whether that is
-	// known by now. It does not wait: it may have the device asked for what did not come by itself, and calls news when
-	// it knows more.
+	// Lacks returns why points have no value although the device answers, as Diagnoser does, and whether that is known
+	// by now. It does not wait: it may request missing points from the device in the background, and calls news when it
+	// knows more.
 	Lacks() (known bool, why error)
 }
 
-// Dated is a Session whose device gives times of its own, not all of which are believed: see point.Bounds.
+// Dated is a Session whose device supplies its own times, not all of which are accepted: see point.Bounds.
 type Dated interface {
-	// Misdated returns how many samples got the time of their arrival since it was called last, because the
-	// device's was out of bounds.
+	// Misdated returns how many samples got the time of their arrival since the last call, because the
+	// device's time was out of bounds.
 	Misdated() uint64
 }
 
-// Discoverer is a Session that can ask its device which points it has. The configuration may list
-// none then, where its driver allows that.
+// Discoverer is a Session that can ask its device which points it has. The configuration may then list none,
+// if its driver allows that.
 type Discoverer interface {
-	// Discover returns the points that the device shows, in an order that does not change. It asks
-	// the device and takes as long as a few reads; errors are those of Read.
+	// Discover returns the points of the device, in a stable order. It queries the device and takes as long
+	// as a few reads; errors are those of Read.
 	Discover(ctx context.Context) ([]Found, error)
 }
 
-// Found is a point that a device was found to have.
+// Found is a point found on a device.
 type Found struct {
 	Info   point.Info        // with a proposed name
 	Sample point.Sample      // its present value
-	Entry  map[string]string // what the list of points of the configuration must say to have it, by column
+	Entry  map[string]string // its entry in the configuration's list of points, by column
 }
 
-// Logged is a Config of a device that may keep a log of its points.
+// Logged is a Config of a device that may log its points.
 type Logged interface {
-	// LogSpan returns how far back gaps of points are to be filled from the log; 0 for not at all.
+	// LogSpan returns how far back gaps of points are filled from the log; 0 for not at all.
 	LogSpan() time.Duration
 }
 
-// LogReader is a Session whose device logs points by itself, so that what was missed while it could not be reached can be
-// read later.
+// LogReader is a Session whose device logs points itself, so that values missed while it was unreachable can be read
+// later.
 type LogReader interface {
-	// LoggedPoints returns the names of the points that the device logs. It may ask the device; errors are those of Read.
+	// LoggedPoints returns the names of the points that the device logs. It may query the device; errors are those of Read.
 	LoggedPoints(ctx context.Context) ([]string, error)
-	// ReadLog returns what the device logged of a point later than one time and earlier than another, the oldest first, each
-	// with the time that the device gave it and the quality point.Backfilled, unless the device says something else of it.
-	// It reads a part: to go on, call it again from Part.Next. The same record has the same time in each call. Errors are
-	// those of Read.
+	// ReadLog returns what the device logged for a point later than one time and earlier than another, oldest first, each
+	// with the device's time and the quality point.Backfilled, unless the device states another. It reads a part: to
+	// continue, call it again from Part.Next. The same record has the same time in each call. Errors are those of Read.
 	ReadLog(ctx context.Context, name string, after, before time.Time) (LogPart, error)
 }
 
-// LogPart is a part of what a device logged.
+// LogPart is a part of a device's log.
 type LogPart struct {
 	Samples []point.Sample // Point holds the bare name
-	More    bool           // there is more to be read
-	Next    time.Time      // from when on; later than after in the request
+	More    bool           // there is more to read
+	Next    time.Time      // start of the next part; later than after in the request
 }
 
 // AlarmSeverity says how urgent an alarm is.

@@ -8,13 +8,13 @@ import (
 	"voltbus/point"
 )
 
-// Adopt puts points that other nodes store in the database into a catalogue, until ctx ends.
+// Adopt adds the points of other nodes that store into the database to a catalogue, until ctx ends.
 func (h *History) Adopt(ctx context.Context, into *catalog.Catalog) error {
 	return h.database.Watch(ctx, func(paths []point.Path) error { return h.adopt(ctx, into, paths) })
 }
 
-// adopt puts points into the catalogue that it does not know. What it knows stays as it is, also what was removed. The
-// kind is that of the newest sample.
+// adopt adds unknown points to the catalogue. Known ones, including removed ones, stay as they are. The kind is that
+// of the newest sample.
 func (h *History) adopt(ctx context.Context, into *catalog.Catalog, paths []point.Path) error {
 	entries, err := into.Entries(ctx, paths)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package history is the store of this node: it opens the configured engine, keeps it in order, and says how far each origin is stored,
-// also while the store is away.
+// Package history is the store of this node: it opens the configured engine, maintains it, and reports how far each origin is stored,
+// even while the store is unavailable.
 package history
 
 import (
@@ -18,19 +18,19 @@ import (
 	"voltbus/uplink"
 )
 
-// The engines that a configuration names beside that of files.
+// The configurable engines other than that of files.
 const (
 	EngineNone     = "none"
 	EnginePostgres = "postgres"
 )
 
-// Options say which store a node has.
+// Options configure the store of a node.
 type Options struct {
-	Engine    string // EngineNone, EnginePostgres; any other is that of files
-	Dir       string // where files are
+	Engine    string // EngineNone, EnginePostgres; any other is the engine of files
+	Dir       string // folder of the files
 	Memory    int64  // bytes that the engine of files may use
 	Retention store.Retention
-	// Statement returns the command for the process of a statement in SQL, see duckdb.Options.
+	// Statement returns the command for the process of an SQL statement, see duckdb.Options.
 	Statement func(read []string, write string) []string
 	Database  postgres.Options // of EnginePostgres
 	Log       *slog.Logger
@@ -45,22 +45,22 @@ type Store interface {
 // History is the store of a node. It is safe for concurrent use once it is open.
 type History struct {
 	opts     Options
-	opening  *opening        // until it is open
+	opening  *opening        // nil once it is open
 	store    Store           // nil for a node without one
-	database *postgres.Store // the store, if it is that one
+	database *postgres.Store // the store, if it is a database
 
 	mu    sync.Mutex
-	known map[string]store.Position // what the store said last, for while it is away
+	known map[string]store.Position // the store's last answer, for use while it is unavailable
 }
 
-// opening is a store that is opened beside other parts, which take as long where there are many points.
+// opening is a store being opened concurrently with other parts, which take as long if there are many points.
 type opening struct {
 	done  chan struct{} // closed when the rest is set
 	store *duckdb.Store
 	err   error
 }
 
-// Begin begins to open the store of files, if that is the one. Open or Close ends that.
+// Begin begins to open the store, if it is that of files. Open or Close finishes this.
 func Begin(ctx context.Context, o Options) *History {
 	h := &History{opts: o}
 	if o.Engine == EngineNone || o.Engine == EnginePostgres {
@@ -90,7 +90,7 @@ func (h *History) Open(ctx context.Context) error {
 	return nil
 }
 
-// take waits until the store that is being opened is, if any.
+// take waits for a store that is being opened.
 func (h *History) take() error {
 	o := h.opening
 	if o == nil {
@@ -104,12 +104,12 @@ func (h *History) take() error {
 	return o.err
 }
 
-// Close closes the store. On nil it does nothing.
+// Close closes the store. Close on a nil History does nothing.
 func (h *History) Close() error {
 	if h == nil {
 		return nil
 	}
-	if err := h.take(); err != nil || h.store == nil { // begun, and another part could not be opened
+	if err := h.take(); err != nil || h.store == nil { // opening had begun, but another part could not be opened
 		return err
 	}
 	return h.store.Close()
@@ -118,10 +118,10 @@ func (h *History) Close() error {
 // Store returns the store; nil for a node without one.
 func (h *History) Store() Store { return h.store }
 
-// Database returns the store if other nodes may store there, too; nil otherwise.
+// Database returns the store if other nodes may store in it, too; nil otherwise.
 func (h *History) Database() *postgres.Store { return h.database }
 
-// Name names the database that this node stores into, as uplink.Welcome does; "" for none.
+// Name returns the name of the database in which this node stores, as in uplink.Welcome; "" for none.
 func (h *History) Name() string {
 	switch {
 	case h.database == nil:
@@ -132,7 +132,7 @@ func (h *History) Name() string {
 	return h.database.ID()
 }
 
-// Claim keeps other nodes from storing this node's own origins in the database: a copy of the data directory is refused.
+// Claim keeps other nodes from storing this node's own origins in the database: so a copy of the data directory is refused.
 func (h *History) Claim(ctx context.Context, origin string) error {
 	if h.database == nil {
 		return nil
@@ -140,7 +140,7 @@ func (h *History) Claim(ctx context.Context, origin string) error {
 	return h.database.Own(ctx, origin, point.UrgentOrigin(origin))
 }
 
-// Positions returns how far the store has each origin. With an error it is what the store said last.
+// Positions returns how far the store has each origin. After an error these are the store's last known positions.
 func (h *History) Positions(ctx context.Context) (map[string]store.Position, error) {
 	positions, err := h.store.Positions(ctx)
 	h.mu.Lock()
@@ -152,25 +152,25 @@ func (h *History) Positions(ctx context.Context) (map[string]store.Position, err
 	return positions, nil
 }
 
-// Away reports whether an error is of a store that will answer again.
+// Away reports whether an error comes from a store that is temporarily unavailable.
 func Away(err error) bool {
 	return fault.Is(err, fault.Unreachable) || fault.Is(err, fault.Unavailable)
 }
 
-// The rhythm of the upkeep.
+// Intervals of the maintenance.
 const (
-	upkeepEvery = time.Minute    // closing days, dropping what is too old
-	scrubEvery  = 24 * time.Hour // reading everything to find damage
+	upkeepEvery = time.Minute    // close days, drop data that is too old
+	scrubEvery  = 24 * time.Hour // read everything to find damage
 )
 
-// scrubber is a store that finds damage by itself. A database server looks after its own.
+// scrubber is a store that detects damage itself. A database server takes care of its own.
 type scrubber interface {
-	// Scrub reads everything that is kept, and sets aside what is damaged.
+	// Scrub reads all stored data, and sets damaged parts aside.
 	Scrub(ctx context.Context) error
 }
 
-// Run lets the store do its upkeep until ctx ends. It looks for damage first when the node has run for a minute, so that
-// a start is not slowed.
+// Run maintains the store until ctx ends. It first looks for damage when the node has run for a minute, so as not to
+// slow the start.
 func (h *History) Run(ctx context.Context) error {
 	tick := time.NewTicker(upkeepEvery)
 	defer tick.Stop()

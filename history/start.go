@@ -13,28 +13,28 @@ import (
 	"voltbus/store"
 )
 
-// MarkFile remembers how far a node without a store was in its log.
+// MarkFile records the position of a node without a store in its log.
 const MarkFile = "mark.json"
 
-// Blocks is the log of a node. Package bus has it.
+// Blocks is the log of a node. Package bus implements it.
 type Blocks interface {
 	recorder.Scanner
-	// ID returns the name of the log: one in its place has another.
+	// ID identifies the log: a replacement has another one.
 	ID() string
 	Bounds(ctx context.Context) (first, last uint64, err error)
 }
 
-// Start is where a recorder goes on.
+// Start is where a recorder continues.
 type Start struct {
-	Origin string // what the directory's own blocks are called
+	Origin string // the origin of the directory's own blocks
 	recorder.Start
-	// Mark receives the recorder's position in the log; nil if the store knows it.
+	// Mark records the recorder's position in the log; nil if the store knows it.
 	Mark func(recorder.Mark) error
 }
 
-// FindStart finds what the blocks of the data directory are called, and where the numbers of all origins go on: behind
-// what the store has, or the log, if it is further. While the store is away the log alone must know. node is the name of
-// the node.
+// FindStart determines the origin of the data directory's blocks, and where the numbering of all origins continues:
+// after what the store has, or the log, whichever is further. While the store is unavailable the log alone must suffice.
+// node is the name of the node.
 func (h *History) FindStart(ctx context.Context, blocks Blocks, node string) (Start, error) {
 	dir := h.opts.Dir
 	kept, err := datadir.Origin(dir)
@@ -45,7 +45,7 @@ func (h *History) FindStart(ctx context.Context, blocks Blocks, node string) (St
 	if s.Start, err = h.resume(ctx, blocks, s.Origin); err != nil {
 		return Start{}, err
 	}
-	if kept == "" && s.Own.Sequence == 0 { // else the directory is from before origins had a mark
+	if kept == "" && s.Own.Sequence == 0 { // otherwise the directory dates from before origins had a suffix
 		s.Origin = datadir.NewOrigin(node)
 	}
 	if err := datadir.KeepOrigin(dir, s.Origin); err != nil {
@@ -61,12 +61,12 @@ func (h *History) FindStart(ctx context.Context, blocks Blocks, node string) (St
 	return s, h.Claim(ctx, s.Origin)
 }
 
-// mark is where a node without a store keeps how far it was in its log.
+// mark stores the position of a node without a store in its log.
 func (h *History) mark() recorder.MarkFile {
 	return recorder.MarkFile(filepath.Join(h.opts.Dir, MarkFile))
 }
 
-// resume finds where the numbers of the origin and of all others go on.
+// resume finds where the numbering of the origin and of all others continues.
 func (h *History) resume(ctx context.Context, blocks Blocks, origin string) (recorder.Start, error) {
 	if h.store == nil {
 		mark, err := h.mark().Read()
@@ -84,14 +84,14 @@ func (h *History) resume(ctx context.Context, blocks Blocks, origin string) (rec
 	case err != nil:
 		return recorder.Start{}, err
 	case missing != nil && start.Own.Sequence == 0:
-		return recorder.Start{}, missing // numbers that were used already must not be given again
+		return recorder.Start{}, missing // numbers already used must not be reused
 	case missing != nil:
 		h.opts.Log.WarnContext(ctx, "numbering goes on behind the log, since the store is away", slog.Uint64("sequence", start.Own.Sequence))
 	}
 	return start, nil
 }
 
-// stored returns the store's positions, and the sequence of the log from which on it has nothing.
+// stored returns the store's positions, and the sequence number of the log after which it has nothing.
 func (h *History) stored(ctx context.Context, blocks Blocks, origin string) (known map[string]recorder.Position, from uint64, err error) {
 	positions, err := h.Positions(ctx)
 	if err != nil {
@@ -112,14 +112,14 @@ func (h *History) stored(ctx context.Context, blocks Blocks, origin string) (kno
 	if err != nil {
 		return nil, 1, err
 	}
-	if log != blocks.ID() || sequence > last { // another log in its place
+	if log != blocks.ID() || sequence > last { // the log was replaced
 		return known, 1, nil
 	}
 	return known, sequence + 1, nil
 }
 
-// hereOnly returns how far this node's log has the origins that the store knows. Other nodes may have stored more of
-// them in a database; of the own ones all counts, since no number may be used twice.
+// hereOnly returns how far this node's log has the origins known to the store. Other nodes may have stored more of
+// them in a database; for the node's own origins all of that counts, since no number may be used twice.
 func (h *History) hereOnly(ctx context.Context, stored map[string]store.Position, own string) (map[string]store.Position, error) {
 	if h.database == nil {
 		return stored, nil

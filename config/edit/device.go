@@ -16,19 +16,18 @@ import (
 	"voltbus/point"
 )
 
-// NewDevice is a device to add to a file. Empty fields are left out, so that defaults hold.
+// NewDevice is a device to add to a file. Empty fields are omitted, so that defaults apply.
 type NewDevice struct {
 	Path     string
 	Driver   string
 	Interval string
-	Config   []byte // what the driver needs, as a JSON object; empty for nothing
+	Config   []byte // the driver's configuration as a JSON object; may be empty
 }
 
 var errPlace = errors.New("its devices stand in a form that cannot be added to; write the device into the file by hand")
 
-// ReadDevice checks a device alone, as if it stood in the file, and returns it, with notes on what of its lists was
-// left out. The keys of the
-// problems are those of the device, such as "config.address", and they have no line.
+// ReadDevice checks a single device as if it were in the file, and returns it, with notes on what was left out of
+// its lists. The keys of the problems are relative to the device, such as "config.address", and have no line.
 func ReadDevice(at config.Place, d NewDevice) (*config.Device, config.Problems, error) {
 	text, err := d.text(yaml.SequenceNode)
 	if err != nil {
@@ -44,7 +43,7 @@ func ReadDevice(at config.Place, d NewDevice) (*config.Device, config.Problems, 
 	return &cfg.Devices[0], bare(cfg.Notes, at.File), nil
 }
 
-// bare makes the problems of a single device its own.
+// bare makes the keys of problems relative to a single device.
 func bare(list config.Problems, file string) config.Problems {
 	out := make(config.Problems, len(list))
 	for i, p := range list {
@@ -58,7 +57,7 @@ func bare(list config.Problems, file string) config.Problems {
 }
 
 // AddDevice returns the text of the file with one more device after the existing ones, and the configuration that it
-// then decodes to. Comments and the rest of the text do not change if each device begins on a line of its own; a list in
+// then decodes to. Comments and the rest of the text do not change if each device begins on its own line; a list in
 // brackets is rewritten.
 func AddDevice(at config.Place, text []byte, d NewDevice) ([]byte, *config.Config, error) {
 	const op = "edit.AddDevice"
@@ -91,13 +90,13 @@ func AddDevice(at config.Place, text []byte, d NewDevice) ([]byte, *config.Confi
 	return nil, nil, err
 }
 
-// added reports whether the device is all that the configurations differ in.
+// added reports whether the configurations differ only in the device.
 func added(before, after *config.Config, d NewDevice) bool {
 	c := config.Compare(before, after)
 	return slices.Equal(c.Added, []point.Path{point.Path(d.Path)}) && len(c.Changed)+len(c.Removed)+len(c.Restart) == 0
 }
 
-// text writes the device as the only one of a list or of keys.
+// text formats the device as the only one of a list or mapping.
 func (d NewDevice) text(kind yaml.Kind) ([]byte, error) {
 	node := &yaml.Node{Kind: kind}
 	if err := d.appendTo(node); err != nil {
@@ -106,7 +105,7 @@ func (d NewDevice) text(kind yaml.Kind) ([]byte, error) {
 	return encode(node)
 }
 
-// appendTo adds the device to a list or to keys.
+// appendTo adds the device to a list or mapping.
 func (d NewDevice) appendTo(devices *yaml.Node) error {
 	item := &yaml.Node{Kind: yaml.MappingNode}
 	add := func(key string, value *yaml.Node) { item.Content = append(item.Content, textNode(key), value) }
@@ -148,8 +147,8 @@ func encode(node *yaml.Node) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// rewriteDevices adds the device to the file's tree and writes the tree: comments stay, blank lines
-// and the form of the list may not.
+// rewriteDevices adds the device to the file's tree and formats the tree: comments are kept, blank lines and
+// the style of the list may not be.
 func rewriteDevices(text []byte, d NewDevice) ([]byte, error) {
 	root, problem := strictyaml.Parse("", text)
 	if problem != nil {
@@ -160,14 +159,14 @@ func rewriteDevices(text []byte, d NewDevice) ([]byte, error) {
 		return nil, errPlace
 	}
 	devices.Style &^= yaml.FlowStyle
-	key.LineComment, devices.LineComment = devices.LineComment, "" // lists below their key have none
+	key.LineComment, devices.LineComment = devices.LineComment, "" // lists on lines below their key have none
 	if err := d.appendTo(devices); err != nil {
 		return nil, err
 	}
 	return encode(root)
 }
 
-// devicesIn returns the key "devices" and its value, nil if it is not there.
+// devicesIn returns the key "devices" and its value, nil if absent.
 func devicesIn(root *yaml.Node) (key, value *yaml.Node) {
 	for i := 0; root.Kind == yaml.MappingNode && i+1 < len(root.Content); i += 2 {
 		if root.Content[i].Value == "devices" {

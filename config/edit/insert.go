@@ -9,8 +9,8 @@ import (
 	"voltbus/internal/strictyaml"
 )
 
-// insertDevice puts the lines of a device behind those of the others. Its caller makes sure that
-// the result means what it should: a text can be laid out in more ways than are known here.
+// insertDevice inserts the lines of a device after those of the others. Its caller verifies the meaning of
+// the result: a text can be laid out in more ways than are handled here.
 func insertDevice(text []byte, d NewDevice) ([]byte, error) {
 	root, problem := strictyaml.Parse("", text)
 	if problem != nil {
@@ -46,8 +46,8 @@ func insertDevice(text []byte, d NewDevice) ([]byte, error) {
 
 func strictNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
 
-// endOf returns how many lines come before the end of the devices: before the next key, without
-// the comments and blank lines that belong to that.
+// endOf returns how many lines precede the end of the devices: up to the next key, without the comments and
+// blank lines that belong to that key.
 func endOf(root, key *yaml.Node, lines []string, indent int) int {
 	end := len(lines)
 	for i := 0; i+1 < len(root.Content); i += 2 {
@@ -67,7 +67,7 @@ func endOf(root, key *yaml.Node, lines []string, indent int) int {
 	return end
 }
 
-// splice puts the device, indented, behind the first lines.
+// splice inserts the device, indented, after the first lines.
 func splice(lines []string, after, indent int, d NewDevice, kind yaml.Kind) ([]byte, error) {
 	item, err := d.text(kind)
 	if err != nil {

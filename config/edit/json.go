@@ -19,7 +19,7 @@ var (
 	errJSONBehind = errors.New("has something behind the JSON object")
 )
 
-// fromJSON turns a JSON object into YAML, in the order of its keys.
+// fromJSON converts a JSON object to YAML, in the order of its keys.
 func fromJSON(text []byte) (*yaml.Node, error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
@@ -57,14 +57,14 @@ func nextJSON(dec *json.Decoder, depth int) (*yaml.Node, error) {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}, nil
 }
 
-// nestedJSON reads what stands behind an opening bracket, and the closing one.
+// nestedJSON reads what follows an opening bracket, including the closing one.
 func nestedJSON(dec *json.Decoder, open json.Delim, depth int) (*yaml.Node, error) {
 	node := &yaml.Node{Kind: yaml.SequenceNode}
 	if open == '{' {
 		node.Kind = yaml.MappingNode
 	}
 	for dec.More() {
-		child, err := nextJSON(dec, depth+1) // in an object keys and values alternate
+		child, err := nextJSON(dec, depth+1) // in an object, keys and values alternate
 		if err != nil {
 			return nil, err
 		}

@@ -15,10 +15,10 @@ import (
 	"voltbus/internal/strictyaml"
 )
 
-// Added is a configuration with one more template of MQTT messages.
+// Added is a configuration with one more MQTT message template.
 type Added struct {
-	Name, Topic string // of the one that was added
-	Text        []byte // of the file; nil if there is none
+	Name, Topic string // of the added template
+	Text        []byte // the text of the file; nil if there is none
 	Config      *config.Config
 }
 
@@ -30,9 +30,9 @@ var (
 // The keys that lead to the templates.
 const sectionKey, templatesKey = "mqtt", "templates"
 
-// AddTemplate returns the text of the file with one more entry of mqtt.templates behind the existing ones, and what it decodes to. The
-// rest of the text does not change if each template begins on a line of its own; otherwise it is written anew, with its
-// comments. For an entry that is wrong the error has the lines of the text that is returned with it.
+// AddTemplate returns the text of the file with one more entry of mqtt.templates after the existing ones, and what it decodes to. The
+// rest of the text does not change if each template begins on its own line; otherwise it is reformatted, with its comments. For an
+// invalid entry the line numbers of the error refer to the text returned with it.
 func AddTemplate(at config.Place, text, entry []byte) (Added, error) {
 	const op = "edit.AddTemplate"
 	before, err := config.LoadFrom(at, text)
@@ -77,7 +77,7 @@ func entryOf(text []byte) (*yaml.Node, error) {
 	return root, nil
 }
 
-// templateAdded reports whether the last template is all that the configurations differ in.
+// templateAdded reports whether the configurations differ only in the last template.
 func templateAdded(before, after *config.Config) bool {
 	had, has := before.MQTT.Templates, after.MQTT.Templates
 	c := config.Compare(before, after)
@@ -85,7 +85,7 @@ func templateAdded(before, after *config.Config) bool {
 	return c.Empty() && len(has) == len(had)+1 && (len(had) == 0 || reflect.DeepEqual(had, has[:len(had)]))
 }
 
-// within returns the value of a key of a mapping with its key, nil if it is not there.
+// within returns a key of a mapping and its value, nil if absent.
 func within(node *yaml.Node, name string) (key, value *yaml.Node) {
 	if node == nil || node.Kind != yaml.MappingNode {
 		return nil, nil
@@ -98,8 +98,8 @@ func within(node *yaml.Node, name string) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-// insertTemplate puts the lines of a template behind those of the others. As with insertDevice, its caller makes sure of what the
-// result means.
+// insertTemplate inserts the lines of a template after those of the others. As with insertDevice, its caller verifies the meaning
+// of the result.
 func insertTemplate(text []byte, item *yaml.Node) ([]byte, error) {
 	root, problem := strictyaml.Parse("", text)
 	if problem != nil {
@@ -142,7 +142,7 @@ func insertTemplate(text []byte, item *yaml.Node) ([]byte, error) {
 	return []byte(strings.Join(slices.Insert(lines, after, before...), "")), nil
 }
 
-// lastLine returns the last line where something of a node begins.
+// lastLine returns the last line on which any part of a node begins.
 func lastLine(n *yaml.Node) int {
 	last := n.Line
 	for _, child := range n.Content {
@@ -151,7 +151,7 @@ func lastLine(n *yaml.Node) int {
 	return last
 }
 
-// rewriteTemplates adds the template to the file's tree and writes the tree.
+// rewriteTemplates adds the template to the file's tree and formats the tree.
 func rewriteTemplates(text []byte, item *yaml.Node) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil, errTemplates

@@ -20,8 +20,7 @@ const module = "voltbus"
 // ("voltbus/config.Log.MaxBytes").
 type comments map[string]string
 
-// readComments reads the sources of the configuration and of the drivers, below the working
-// directory.
+// readComments reads the sources of the configuration and the drivers, below the working directory.
 func readComments(kinds []driver.Kind) (comments, error) {
 	packages := []string{reflect.TypeFor[config.Config]().PkgPath(), reflect.TypeFor[setting.Section]().PkgPath(), reflect.TypeFor[metersetting.Section]().PkgPath(), reflect.TypeFor[database.TLS]().PkgPath()}
 	for _, k := range kinds {
@@ -40,8 +39,8 @@ func readComments(kinds []driver.Kind) (comments, error) {
 	return r.CommentMap, nil
 }
 
-// of returns the comment of a field on one line, with the field called as in the file. Types have
-// none: what a section is for stands at its key.
+// of returns the comment of a field on one line, with the field's name in the file. Types have none: the
+// purpose of a section is at its key.
 func (c comments) of(t reflect.Type, field string) string {
 	if t.Kind() != reflect.Struct {
 		return ""

@@ -15,16 +15,16 @@ import (
 	"voltbus/internal/strictyaml"
 )
 
-// key is one key that may be written.
+// key is one key of the file.
 type key struct {
 	path     string // such as "log.max_bytes" or "zones[].name"
 	kind     string // for people: "size", "list of text"
-	fallback string // what holds without it; "" for nothing
+	fallback string // its default; "" for none
 	enum     []string
 	meaning  string
 }
 
-// keysOf lists the keys of a struct with its defaults, those of sections below them behind it.
+// keysOf lists the keys of a struct with its defaults, each section followed by its own keys.
 func keysOf(v reflect.Value, prefix string, c comments) []key {
 	var keys []key
 	for sf := range v.Type().Fields() {
@@ -75,10 +75,10 @@ func yamlName(sf reflect.StructField) (name string, inline bool) {
 	return name, false
 }
 
-// sectionOf returns the struct that stands below a key: the type itself, or of its elements.
+// sectionOf returns the struct of a key's section: the type itself, or that of its elements.
 func sectionOf(t reflect.Type) reflect.Type {
 	if t == reflect.TypeFor[[]config.Device]() {
-		return nil // described on its own
+		return nil // described separately
 	}
 	if t.Kind() == reflect.Slice {
 		t = t.Elem()
@@ -89,7 +89,7 @@ func sectionOf(t reflect.Type) reflect.Type {
 	return t
 }
 
-// decodesItself reports whether the type has its own form in the file.
+// decodesItself reports whether the type has its own syntax in the file.
 func decodesItself(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
 	return t == reflect.TypeFor[yaml.Node]() || t == reflect.TypeFor[time.Time]() ||
@@ -138,7 +138,7 @@ func kindOf(t reflect.Type) string {
 	}
 }
 
-// textOf shows a default as it would be written; "" for none.
+// textOf formats a default as in the file; "" for none.
 func textOf(v reflect.Value) string {
 	if v.Kind() == reflect.Bool {
 		return strconv.FormatBool(v.Bool())

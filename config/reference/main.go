@@ -1,5 +1,5 @@
 // Reference generates the reference of the configuration file from the structs that it is decoded into: the JSON Schema for editors, and
-// the page for people. It runs in the module's root.
+// the page for people. It runs in the module root.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 
 const (
 	schemaFile = "docs/reference/config.schema.json"
-	servedFile = "config/schema.json" // the same, inside the program
+	servedFile = "config/schema.json" // the same, embedded in the program
 	pageFile   = "docs/reference/configuration.md"
 )
 

@@ -100,7 +100,7 @@ func writeTable(b *bytes.Buffer, keys []key) {
 	b.WriteString("\n")
 }
 
-// cell keeps a text from breaking its table.
+// cell escapes a text for a table cell.
 func cell(text string) string {
 	return strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`).Replace(text)
 }

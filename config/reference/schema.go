@@ -18,7 +18,7 @@ import (
 const (
 	durationPattern = `^0$|^([0-9]+d)?(([0-9]*\.)?[0-9]+(ns|us|µs|ms|s|m|h))*$`
 	sizePattern     = `^0$|^([0-9]*\.)?[0-9]+ ?(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB)$`
-	numberPattern   = `\{n` // a number that repetition puts in
+	numberPattern   = `\{n` // a number inserted by repetition
 )
 
 // schemaOf returns the JSON Schema for editors.
@@ -59,14 +59,14 @@ func mergeDefs(to jsonschema.Definitions, s *jsonschema.Schema) {
 	maps.Copy(to, s.Definitions)
 }
 
-// property is a schema that asks something of one property, and that the required ones are there.
+// property is a schema that constrains one property, and requires the required ones.
 func property(name string, s *jsonschema.Schema, required ...string) *jsonschema.Schema {
 	props := jsonschema.NewProperties()
 	props.Set(name, s)
 	return &jsonschema.Schema{Properties: props, Required: required}
 }
 
-// nameOf names a struct in the schema, such as "config.Log". Other types have no name of their own.
+// nameOf names a struct in the schema, such as "config.Log". Other types have no name.
 func nameOf(t reflect.Type) string {
 	if t.Kind() != reflect.Struct {
 		return ""
@@ -74,8 +74,8 @@ func nameOf(t reflect.Type) string {
 	return path.Base(t.PkgPath()) + "." + t.Name()
 }
 
-// reflector returns what makes schemas of types. In a device that is repeated any number may
-// stand as a text with its place.
+// reflector returns the generator of schemas from types. In a repeated device any number may be written as a
+// string with a placeholder.
 func reflector(c comments, repeated bool) *jsonschema.Reflector {
 	return &jsonschema.Reflector{
 		FieldNameTag:               "yaml",
@@ -93,7 +93,7 @@ func reflector(c comments, repeated bool) *jsonschema.Reflector {
 	}
 }
 
-// mapType gives the types their own form that the reflector does not know.
+// mapType returns the schemas of types that the reflector does not know.
 func mapType(t reflect.Type) *jsonschema.Schema {
 	switch t {
 	case reflect.TypeFor[time.Duration]():
@@ -129,8 +129,8 @@ func number(t reflect.Type) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "integer"}
 }
 
-// describe adds to the schema of a struct, by name, what the reflector does not see: the defaults
-// that v holds and the words that are allowed.
+// describe adds to the schema of a struct, by name, what the reflector does not see: the defaults, from v,
+// and the allowed words.
 func describe(defs jsonschema.Definitions, name string, v reflect.Value) {
 	def, ok := defs[name]
 	if !ok {
@@ -140,7 +140,7 @@ func describe(defs jsonschema.Definitions, name string, v reflect.Value) {
 		name, inline := yamlName(sf)
 		value := v.FieldByIndex(sf.Index)
 		if inline {
-			defs[nameOf(sf.Type)] = def // for the time of the call: its keys stand in this one
+			defs[nameOf(sf.Type)] = def // during the call: its keys are part of this one
 			describe(defs, nameOf(sf.Type), value)
 			delete(defs, nameOf(sf.Type))
 		} else if p, ok := def.Properties.Get(name); ok {
@@ -168,7 +168,7 @@ func describeKey(defs jsonschema.Definitions, p *jsonschema.Schema, sf reflect.S
 	}
 }
 
-// defaultOf returns a default as a value of JSON.
+// defaultOf returns a default as a JSON value.
 func defaultOf(v reflect.Value, text string) any {
 	switch {
 	case v.Kind() == reflect.Bool, v.Kind() == reflect.Slice, isNumber(v.Type()):

@@ -14,16 +14,16 @@ import (
 	"voltbus/fault"
 )
 
-// What of the past is kept: the newest of both, but always the newest two.
+// How much history is kept: the newest within both bounds, but always at least two versions.
 const (
 	maxEntries = 100
 	maxBytes   = 32 << 20
 	minEntries = 2
 )
 
-// A version lies in a file "<time>-<version>-<user>.yaml", the user escaped. In which order they came says a file
-// beside them, since a clock can go back: their names, one a line, the oldest first. Those that it does not name came later, in
-// the order of their times: a program that does not know it wrote them.
+// A version is stored in a file "<time>-<version>-<user>.yaml", the user escaped. Since a clock can go back, a file beside them
+// records their order: their names, one per line, oldest first. Versions that it does not list came later, in the order of
+// their times: they were written by a program that does not know this file.
 const (
 	orderFile  = "order"
 	stampForm  = "20060102T150405.000000Z"
@@ -40,7 +40,7 @@ type kept struct {
 	size int64
 }
 
-// History lists the versions that are kept, the newest first.
+// History lists the stored versions, newest first.
 func (f *File) History() ([]Entry, error) {
 	list, err := f.list()
 	if err != nil {
@@ -53,7 +53,7 @@ func (f *File) History() ([]Entry, error) {
 	return entries, nil
 }
 
-// Text returns a version that is kept; fault.NotFound if it is not.
+// Text returns a stored version; fault.NotFound if there is none.
 func (f *File) Text(version string) ([]byte, Entry, error) {
 	list, err := f.list()
 	if err != nil {
@@ -71,7 +71,7 @@ func (f *File) Text(version string) ([]byte, Entry, error) {
 	return nil, Entry{}, fault.E("revision.Text", fault.NotFound, version, errors.New("is not kept; the history lists what is"))
 }
 
-// list returns what is kept, the oldest first.
+// list returns the stored versions, oldest first.
 func (f *File) list() ([]kept, error) {
 	list, err := f.byTime()
 	if err != nil || len(list) == 0 {
@@ -85,15 +85,15 @@ func (f *File) list() ([]kept, error) {
 	for i, name := range names {
 		place[name] = i + 1
 	}
-	last := len(names) + 1 // behind all that are named
+	last := len(names) + 1 // after all that are listed
 	at := func(k kept) int { return cmp.Or(place[filepath.Base(k.file)], last) }
 	slices.SortStableFunc(list, func(a, b kept) int { return cmp.Compare(at(a), at(b)) })
 	return list, nil
 }
 
-// byTime returns what is kept in the order of the times.
+// byTime returns the stored versions in the order of their times.
 func (f *File) byTime() ([]kept, error) {
-	files, err := os.ReadDir(f.dir) // in the order of the names, which is that of the times
+	files, err := os.ReadDir(f.dir) // in the order of names, which is the order of times
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -127,8 +127,8 @@ func parseName(name string) (Entry, bool) {
 	return Entry{Version: parts[1], Time: at, User: user}, err == nil && uerr == nil
 }
 
-// remember keeps the new text, and the old one if it is not kept yet, and drops what is too old.
-// undo takes the new one back.
+// remember stores the new text, and the old one if it is not stored yet, and drops old versions. undo removes
+// the new one.
 func (f *File) remember(old []byte, since time.Time, text []byte, user string) (undo func(), err error) {
 	if err := os.MkdirAll(f.dir, folderMode); err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func (f *File) remember(old []byte, since time.Time, text []byte, user string) (
 		}
 	}
 	e := Entry{Version: VersionOf(text), Time: now, User: user}
-	undo = func() { _ = os.Remove(filepath.Join(f.dir, nameOf(e))) } // a line too many does no harm
+	undo = func() { _ = os.Remove(filepath.Join(f.dir, nameOf(e))) } // a surplus line is harmless
 	if _, err = f.put(list, e, text); err == nil {
 		err = f.prune()
 	}
@@ -159,8 +159,8 @@ func (f *File) remember(old []byte, since time.Time, text []byte, user string) (
 	return undo, nil
 }
 
-// put keeps a text as the newest, behind those of the list, and returns the list with it. The order is written first: a
-// name in it without a file is none.
+// put stores a text as the newest version, after those of the list, and returns the extended list. The order is written
+// first: a listed name without a file counts as absent.
 func (f *File) put(list []kept, e Entry, text []byte) ([]kept, error) {
 	name := nameOf(e)
 	file := filepath.Join(f.dir, name)

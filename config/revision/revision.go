@@ -18,21 +18,21 @@ import (
 	"voltbus/internal/atomicfile"
 )
 
-// VersionOf names a text: the same text has the same version, 16 hexadecimal digits.
+// VersionOf identifies a text: equal texts have the same version, 16 hexadecimal digits.
 func VersionOf(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
 }
 
-// Entry is what the history knows of one version.
+// Entry is what the history knows about one version.
 type Entry struct {
 	Version string
 	Time    time.Time // when it was written, UTC
-	User    string    // who wrote it through the node; "" for by hand
+	User    string    // who wrote it through the node; "" if edited by hand
 }
 
-// File is a configuration file with its history. It is safe for concurrent use; programs beside
-// this one may change the file, which Change notices.
+// File is a configuration file with its history. It is safe for concurrent use; other programs may change the
+// file, which Change detects.
 type File struct {
 	name   string
 	dir    string
@@ -43,15 +43,15 @@ type File struct {
 	trials sync.Mutex // one after another; held before mu
 }
 
-// Options say which file to keep.
+// Options configure a File.
 type Options struct {
-	Name   string            // the file; if it is a link, what it leads to is replaced
-	Dir    string            // where the history lies; made when it is needed
+	Name   string            // the file; if it is a link, its target is replaced
+	Dir    string            // the folder of the history; created when needed
 	Now    func() time.Time  // the clock; nil for time.Now
 	Writer atomicfile.Writer // how files are written
 }
 
-// New returns the keeper of a file. It reads nothing.
+// New returns a File. It reads nothing.
 func New(o Options) *File {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -62,7 +62,7 @@ func New(o Options) *File {
 // Name returns the file's name.
 func (f *File) Name() string { return f.name }
 
-// Read returns the text that stands in the file.
+// Read returns the content of the file.
 func (f *File) Read() ([]byte, error) {
 	text, err := os.ReadFile(f.name)
 	if err != nil {
@@ -73,10 +73,10 @@ func (f *File) Read() ([]byte, error) {
 
 var errOutdated = errors.New("was changed by somebody else since you read it; read it again, and make your change there")
 
-// Change puts the text in place of the version before, in the name of the user, and calls apply. If
-// the file holds another version than before, that is fault.Conflict; if apply fails, the old text
-// stands in the file again. What stood in the file is in the history before it is replaced. After a
-// crash at any moment the file holds the old text or the new, whole. Changes wait for each other.
+// Change replaces the given version of the text by a new one, on behalf of the user, and calls apply. If the
+// file holds another version, that is fault.Conflict; if apply fails, the old text is restored. The replaced
+// content is in the history before it is replaced. After a crash at any moment the file holds either the old
+// or the new text, complete. Changes wait for each other.
 func (f *File) Change(text []byte, before, user string, apply func() error) error {
 	const op = "revision.Change"
 	f.mu.Lock()
@@ -106,7 +106,7 @@ func (f *File) Change(text []byte, before, user string, apply func() error) erro
 	return errors.Join(err, f.restore(target, old, info.Mode().Perm()))
 }
 
-// restore puts the old text back if another stands there.
+// restore puts the old text back if the file holds another.
 func (f *File) restore(target string, old []byte, mode fs.FileMode) error {
 	text, err := os.ReadFile(target)
 	if err == nil && VersionOf(text) == VersionOf(old) {
@@ -129,7 +129,7 @@ func (f *File) target() (string, fs.FileInfo, error) {
 	return name, info, err
 }
 
-// Writable returns nil if the file can be replaced as far as its folder says, which it does not touch, or else
+// Writable returns nil if the folder's permissions allow the file to be replaced, without touching it, or else
 // fault.Refused with what to do.
 func (f *File) Writable() error {
 	const op = "revision.Writable"
@@ -144,7 +144,7 @@ func (f *File) Writable() error {
 	return nil
 }
 
-// fail gives an error of the file system its kind and says what to do.
+// fail adds to an error of the file system its kind and what to do.
 func (f *File) fail(op, name string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -13,19 +13,19 @@ import (
 	"voltbus/internal/atomicfile"
 )
 
-// Trial is a text that stands in the file until a person confirms it. It lies beside the file, so that
-// a start finds it before anything else is read.
+// Trial is a text that is in the file until a person confirms it. Its record lies beside the file, so that a
+// start finds it before anything else is read.
 type Trial struct {
-	Text    string        `json:"text"`    // what stood in the file before, to go back to
-	Version string        `json:"version"` // of what is tried
-	User    string        `json:"user"`    // who tries it
-	Bound   time.Duration `json:"bound"`   // until it must be confirmed, in nanoseconds
+	Text    string        `json:"text"`    // the previous content of the file, to revert to
+	Version string        `json:"version"` // of the text on trial
+	User    string        `json:"user"`    // who started the trial
+	Bound   time.Duration `json:"bound"`   // time to confirm it, in nanoseconds
 	Begun   time.Time     `json:"begun"`
 
-	file string // where this is kept
+	file string // the file of this record
 }
 
-// User is the name under which the history shows that a node went back by itself.
+// User is the name under which the history shows that a node reverted a trial by itself.
 const User = "node"
 
 var (
@@ -58,7 +58,7 @@ func readTrial(name string) (t Trial, found bool, err error) {
 	return t, err == nil && t.Version != "", err
 }
 
-// drop ends a trial: first so that a power cut cannot bring it back.
+// drop removes the record of a trial, so that a power failure cannot bring it back.
 func drop(file string, w atomicfile.Writer) error {
 	if err := w.Write(file, []byte("{}"), fileMode); err != nil {
 		return err
@@ -66,7 +66,7 @@ func drop(file string, w atomicfile.Writer) error {
 	return os.Remove(file)
 }
 
-// Trial returns what is on trial; false if nothing is.
+// Trial returns the trial in progress; false if there is none.
 func (f *File) Trial() (Trial, bool, error) {
 	t, found, err := readTrial(f.name)
 	if err != nil {
@@ -75,9 +75,9 @@ func (f *File) Trial() (Trial, bool, error) {
 	return t, found, err
 }
 
-// Try does as Change does, and remembers what to go back to, on disk before anything changes. It fails
-// with fault.Conflict also while another text is on trial. If it fails and the old text cannot be put
-// back, the trial stays, for Back or the next start.
+// Try is Change with a trial: it records on disk what to revert to before anything changes. It also fails
+// with fault.Conflict while another text is on trial. If it fails and the old text cannot be restored, the
+// trial remains, for Back or the next start.
 func (f *File) Try(text []byte, before, user string, bound time.Duration, apply func() error) error {
 	const op = "revision.Try"
 	f.trials.Lock()
@@ -110,7 +110,7 @@ func (f *File) Try(text []byte, before, user string, bound time.Duration, apply 
 	return errors.Join(err, drop(t.file, f.writer))
 }
 
-// Confirm ends the trial of a version, which stays; fault.NotFound if it is not on trial.
+// Confirm ends the trial of a version and keeps that version; fault.NotFound if it is not on trial.
 func (f *File) Confirm(version string) error {
 	const op = "revision.Confirm"
 	f.trials.Lock()
@@ -128,8 +128,8 @@ func (f *File) Confirm(version string) error {
 	return nil
 }
 
-// Back puts the text back that stood in the file before the trial, and calls apply with it. A file that
-// was changed by hand meanwhile stays as it is. What fails can be tried again.
+// Back restores the text from before the trial, and calls apply with it. A file edited by hand meanwhile is
+// left alone. A failed attempt can be repeated.
 func (f *File) Back(apply func(text []byte) error) error {
 	const op = "revision.Back"
 	f.trials.Lock()
@@ -148,9 +148,8 @@ func (f *File) Back(apply func(text []byte) error) error {
 	return nil
 }
 
-// Recover goes back to the text before a trial that a process left behind when it ended, before the
-// file is read. It returns that trial, or nil if there was none. A file that was changed by hand meanwhile
-// stays as it is.
+// Recover reverts a trial left over by a process that ended, before the file is read. It returns that trial,
+// or nil if there was none. A file edited by hand meanwhile is left alone.
 func Recover(name string) (*Trial, error) {
 	t, found, err := readTrial(name)
 	if errors.Is(err, fs.ErrNotExist) {

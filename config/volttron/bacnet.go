@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// bacnet converts what only the driver bacnet has.
+// bacnet converts the keys that only the driver bacnet has.
 func (c *conversion) bacnet(d *device, f *fields, out *section, table *list) {
 	out.set("device", f.text("device_id"))
 	out.set("address", f.text("device_address"))
@@ -28,10 +28,10 @@ func (c *conversion) bacnet(d *device, f *fields, out *section, table *list) {
 	if proxy := f.text("proxy_address") + f.text("proxy_vip_identity"); proxy != "" {
 		c.note(d.entry, "proxy_address: there is no proxy, the node speaks BACnet itself; write local, such as 10.0.0.5/24, or bbmd")
 	}
-	f.text("ping_retry_interval") // a device that does not answer is asked again with growing distance
+	f.text("ping_retry_interval") // a device that does not answer is retried at growing intervals
 }
 
-// has reports whether a cell of a column is one of some words.
+// has reports whether a cell of a column contains one of some words.
 func (l *list) has(column string, words ...string) bool {
 	if l == nil {
 		return false

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// fields are the keys of an entry that were not looked at yet.
+// fields are the keys of an entry that are not processed yet.
 type fields map[string]any
 
-// text takes a key as text; numbers as they are written.
+// text takes a key as text; numbers as written.
 func (f fields) text(key string) string {
 	v, has := f[key]
 	delete(f, key)
@@ -30,7 +30,7 @@ func (f fields) text(key string) string {
 	return ""
 }
 
-// seconds takes a key as a time in seconds.
+// seconds takes a key as a duration in seconds.
 func (f fields) seconds(key string, otherwise time.Duration) time.Duration {
 	x, err := strconv.ParseFloat(f.text(key), 64)
 	if err != nil || x < 0 || x > 1e9 {
@@ -46,7 +46,7 @@ func (f fields) object(key string) fields {
 	return v
 }
 
-// forms are the keys of the forms of publication, the form here, and whether it holds if nothing is said.
+// forms maps the keys of publication forms to the form here, and whether it is the default.
 var formKeys = []struct { //nolint:gochecknoglobals // a table
 	key, form string
 	otherwise bool
@@ -57,7 +57,7 @@ var formKeys = []struct { //nolint:gochecknoglobals // a table
 	{"publish_breadth_first", "breadth_point", false},
 }
 
-// forms takes the forms of publication. What says nothing is as in from.
+// forms takes the publication forms. Absent keys have the values in from.
 func (f fields) forms(from []string) (out []string, said bool) {
 	for _, k := range formKeys {
 		wanted := slices.Contains(from, k.form)
@@ -71,7 +71,7 @@ func (f fields) forms(from []string) (out []string, said bool) {
 	return out, said
 }
 
-// settings takes the agent's own settings, which hold for all devices.
+// settings takes the agent's own settings, which apply to all devices.
 func (c *conversion) settings(s *store) {
 	c.store = s
 	name := s.find("config")
@@ -148,7 +148,7 @@ func (c *conversion) device(s *store, name string) (references []string) {
 	return append(references, more...)
 }
 
-// leave makes a device a comment.
+// leave turns a device into a comment.
 func (c *conversion) leave(d *device, why string) {
 	d.comment = why
 	c.note(d.entry, "is a comment in %s: %s", ConfigFile, why)

@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// section gathers the configuration of a driver.
+// section collects the configuration of a driver.
 type section struct{ node yaml.Node }
 
 // set writes a key, unless the value is "".
@@ -27,7 +27,7 @@ func (s *section) set(key, value string) {
 	s.node.Content = append(s.node.Content, &k, &v)
 }
 
-// driver converts the part of the device that its driver reads, and returns the entries that it refers to.
+// driver converts the driver's part of a device, and returns the entries that it refers to.
 func (c *conversion) driver(d *device, kind string, f fields, table *list, s *store) (references []string) {
 	if f == nil {
 		f = fields{}
@@ -57,7 +57,7 @@ func (c *conversion) driver(d *device, kind string, f fields, table *list, s *st
 		out.set("address", net.JoinHostPort(host, port))
 		out.set("master", f.text("master_id"))
 		out.set("outstation", f.text("outstation_id"))
-		f.text("master_ip") // the system chooses it
+		f.text("master_ip") // the system chooses the address
 	case "bacnet":
 		d.driver = "bacnet"
 		c.bacnet(d, &f, &out, table)
@@ -84,7 +84,7 @@ func (c *conversion) driver(d *device, kind string, f fields, table *list, s *st
 	return references
 }
 
-// modbusTK converts what only the driver modbus_tk has.
+// modbusTK converts the keys that only the driver modbus_tk has.
 func (c *conversion) modbusTK(d *device, f *fields, out *section, s *store) (references []string) {
 	f.text("name")
 	if at, _ := (*f)["device_address"].(string); strings.HasPrefix(strings.TrimSpace(at), "/") {
@@ -102,7 +102,7 @@ func (c *conversion) modbusTK(d *device, f *fields, out *section, s *store) (ref
 	} else {
 		out.set("address", address(f, "502"))
 		for _, key := range []string{"baudrate", "bytesize", "parity", "stopbits", "xonxoff"} {
-			f.text(key) // of a serial line alone
+			f.text(key) // for a serial line only
 		}
 	}
 	unit := f.text("slave_id")
@@ -132,7 +132,7 @@ func (c *conversion) modbusTK(d *device, f *fields, out *section, s *store) (ref
 	return references
 }
 
-// address takes host and port of a device.
+// address takes the host and port of a device.
 func address(f *fields, usual string) string {
 	host, port := f.text("device_address"), f.text("port")
 	if host == "" || port == "" || port == usual || port == "0" {

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// list is a registry of the store.
+// list is a registry in the store.
 type list struct {
 	entry string
 	text  []byte
-	cells [][]string // with the heading
+	cells [][]string // including the heading
 }
 
 // registryOf returns the registry that a reference such as config://x.csv names, and the entry's name.
@@ -51,7 +51,7 @@ func (c *conversion) registryOf(s *store, reference, entry, kind string) (*list,
 	return l, []string{name}
 }
 
-// fromJSON reads a list of objects, each a row.
+// fromJSON decodes a list of objects, each a row.
 func fromJSON(text []byte) ([][]string, error) {
 	var rows []map[string]any
 	if err := json.Unmarshal(text, &rows); err != nil {
@@ -82,7 +82,7 @@ func asCSV(cells [][]string) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// write puts the registry among the files once, and returns its name there.
+// write adds the registry to the files, once, and returns its name there.
 func (c *conversion) write(l *list) string {
 	key := c.store.name + "/" + l.entry
 	if file := c.registry[key]; file != "" {
@@ -93,7 +93,7 @@ func (c *conversion) write(l *list) string {
 	return file
 }
 
-// rows returns how many points there are.
+// rows returns the number of points.
 func (l *list) rows() int {
 	if l == nil {
 		return 1
@@ -108,14 +108,14 @@ func (l *list) rows() int {
 	return n
 }
 
-// writable reports whether the registry says that a point can be written.
+// writable reports whether the registry declares any point as writable.
 func (l *list) writable(name string) bool {
 	point, writable := l.column("volttron point name"), l.column("writable")
 	return slices.ContainsFunc(l.cells, func(row []string) bool {
 		if point < 0 || point >= len(row) || strings.TrimSpace(row[point]) != name {
 			return false
 		}
-		// A registry that selects from a map may leave it to the map.
+		// A registry that selects from a map may leave this to the map.
 		return writable < 0 || (writable < len(row) && slices.Contains([]string{"true", "t", "yes", "y", "1"}, strings.ToLower(strings.TrimSpace(row[writable]))))
 	})
 }

@@ -29,7 +29,7 @@ type entry struct {
 	Data string `json:"data"`
 }
 
-// store is what one agent has been configured with.
+// store is the configuration of one agent.
 type store struct {
 	name    string // identity of the agent
 	entries map[string]entry
@@ -90,12 +90,12 @@ func openStore(file string) (store, error) {
 // names returns the names of the entries, sorted.
 func (s *store) names() []string { return slices.Sorted(maps.Keys(s.entries)) }
 
-// driver reports whether the store is that of the agent that reads devices, whatever its name.
+// driver reports whether the store belongs to the agent that reads devices, whatever its name.
 func (s *store) driver() bool {
 	return s.name == driverStore || slices.ContainsFunc(s.names(), func(n string) bool { return strings.HasPrefix(n, devicePrefix) })
 }
 
-// find returns the name of an entry, whose case does not matter; "" if there is none.
+// find returns the name of an entry, ignoring case; "" if there is none.
 func (s *store) find(name string) string {
 	for known := range s.entries {
 		if strings.EqualFold(known, strings.TrimSpace(name)) {
@@ -105,7 +105,7 @@ func (s *store) find(name string) string {
 	return ""
 }
 
-// object reads an entry as a JSON object with comments.
+// object decodes an entry as a JSON object with comments.
 func (e entry) object() (map[string]any, error) {
 	var out map[string]any
 	if err := json.Unmarshal(plain(e.Data), &out); err != nil {

@@ -1,5 +1,5 @@
 // Package volttron converts the configuration store of a VOLTTRON platform into a configuration of this one. It
-// reads files, and returns texts, which the caller writes.
+// reads files, and returns the content of the new ones, which the caller writes.
 package volttron
 
 import (
@@ -26,11 +26,11 @@ const (
 type Result struct {
 	Files   map[string][]byte // by name, with / between the parts
 	Devices int               // converted
-	Left    int               // devices that are a comment in the configuration
-	Notes   []Note            // what was not converted, or is different now
+	Left    int               // devices left as comments in the configuration
+	Notes   []Note            // what was not converted, or differs now
 }
 
-// Note says of one entry of the store what was not converted, and why.
+// Note tells what was not converted in one entry of the store, and why.
 type Note struct {
 	Store string // such as platform.driver
 	Entry string // "" for the whole store
@@ -45,25 +45,25 @@ type device struct {
 	interval time.Duration
 	group    int
 	offset   time.Duration
-	publish  []string // nil: the node's
+	publish  []string // nil: the node's default
 	config   *yaml.Node
-	beat     string // point of the heartbeat
+	beat     string // heartbeat point
 
-	subscribe bool   // it reports changes by itself
-	comment   string // why it is left, with what it said
+	subscribe bool   // it reports changes on its own
+	comment   string // why it is left out, with its original content
 }
 
 // conversion is the state of one conversion.
 type conversion struct {
 	result   Result
-	store    *store // that is converted now
+	store    *store // being converted
 	scrape   time.Duration
 	apart    time.Duration // between groups
 	publish  []string
 	beat     time.Duration
 	devices  []device
 	registry map[string]string // file by store and entry
-	texts    map[string]string // of entries, by their names
+	texts    map[string]string // texts of entries, by name
 }
 
 // Convert converts the store in a folder, which is a configuration_store, a VOLTTRON_HOME with one below, or a file
@@ -94,7 +94,7 @@ func (c *conversion) note(entry, format string, args ...any) {
 	c.result.Notes = append(c.result.Notes, Note{Store: c.store.name, Entry: entry, Text: fmt.Sprintf(format, args...)})
 }
 
-// take converts the entries of a store.
+// take converts the entries of one store.
 func (c *conversion) take(s *store) {
 	c.store = s
 	used := map[string]bool{"config": s.driver()}
@@ -121,7 +121,7 @@ func (c *conversion) take(s *store) {
 	}
 }
 
-// offsets moves the devices of a group to later, as all of them were.
+// offsets delays the devices of a group, as the store did.
 func (c *conversion) offsets() {
 	for i := range c.devices {
 		d := &c.devices[i]
@@ -133,8 +133,8 @@ func (c *conversion) offsets() {
 	}
 }
 
-// stagger returns the time over which a group is read; 0 if it is read at once. Each device had its own place, one
-// scrape interval after another.
+// stagger returns the period over which a group is read; 0 if it is read at once. Each device had its own slot,
+// one scrape interval after the previous one.
 func (c *conversion) stagger(group int) time.Duration {
 	var shortest time.Duration
 	n := 0
@@ -154,7 +154,7 @@ func (c *conversion) stagger(group int) time.Duration {
 	return min(time.Duration(n)*c.scrape, shortest)
 }
 
-// report writes what was not converted, for people.
+// report describes what was not converted, for people.
 func (c *conversion) report() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# What was converted, and what was not\n\n%s converted, %d left as comments in %s.\n",
@@ -175,7 +175,7 @@ func (c *conversion) report() []byte {
 	return b.Bytes()
 }
 
-// fileFor returns the name of the file of a registry, which no other has.
+// fileFor returns a unique file name for a registry.
 func (c *conversion) fileFor(entry, ending string) string {
 	base := strings.Map(func(r rune) rune {
 		if r == '/' || r == '\\' || r < ' ' || r == ':' {

@@ -12,7 +12,7 @@ import (
 	"voltbus/internal/strictyaml"
 )
 
-// file is the configuration as it is written.
+// file is the configuration to write.
 type file struct {
 	Node struct {
 		Name string `yaml:"name"`
@@ -25,7 +25,7 @@ type live struct {
 	Publish []string `yaml:"publish,flow"`
 }
 
-// yaml writes the configuration, with the devices that are left as comments at its end.
+// yaml formats the configuration, with unconverted devices as comments at its end.
 func (c *conversion) yaml(name string) ([]byte, error) {
 	var f file
 	f.Node.Name, f.Node.Data = name, "data"
@@ -78,7 +78,7 @@ func text(s string) *yaml.Node {
 
 func bare(s string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: s} }
 
-// deviceNode writes a device.
+// deviceNode formats a device.
 func (c *conversion) deviceNode(d *device) *yaml.Node {
 	node := &yaml.Node{Kind: yaml.MappingNode}
 	set := func(key string, value *yaml.Node) { node.Content = append(node.Content, text(key), value) }

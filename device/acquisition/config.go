@@ -1,5 +1,5 @@
-// Package acquisition describes data acquisition: the configuration of each device, the limits for all, where scans go, and the state of
-// each device.
+// Package acquisition describes data acquisition: the configuration of each device, the limits for all, the destination of scans, and
+// the state of each device.
 package acquisition
 
 import (
@@ -14,7 +14,7 @@ import (
 	"voltbus/point"
 )
 
-// Forms are the forms in which the samples of a device are published. Zero is none.
+// Forms are the forms in which the samples of a device are published. Zero means none.
 type Forms uint8
 
 // The forms of live messages.
@@ -25,41 +25,41 @@ const (
 	FormBreadthPoint                   // as FormPoint, under a path that begins with its last segment
 )
 
-// Has reports whether all of the forms are wanted.
+// Has reports whether all of the given forms are set.
 func (f Forms) Has(forms Forms) bool { return f&forms == forms }
 
-// Config says how one device is read. The driver's part must not be changed after it was handed to the owner of the
-// devices.
+// Config tells how one device is read. The driver's part must not be modified after it was passed to the owner of
+// the devices.
 type Config struct {
-	Path   point.Path    // where its points lie; unique
+	Path   point.Path    // the path of its points; unique
 	Kind   driver.Kind   // the driver
 	Driver driver.Config // loaded and validated
 
 	Interval time.Duration // between two reads; 0 with Subscribe: never read, only subscribed to
-	Offset   time.Duration // added to every slot; a group is moved as a whole by equal offsets
+	Offset   time.Duration // added to every slot; equal offsets move a group as a whole
 	Group    string        // devices of one group are spread over Stagger
 
-	// Stagger is the period over which the devices of a group are spread evenly, in the
-	// order in which they were first applied. A device keeps its place while others come and
-	// go: places halve the widest gap, so any number of devices is even to a factor of two.
+	// Stagger is the period over which the devices of a group are spread evenly, in the order in which they
+	// were first applied. A device keeps its place while others come and go: each new place halves the widest
+	// gap, so the spread is even to within a factor of two for any number of devices.
 	Stagger time.Duration
 
 	Timeout     time.Duration // for one read or write of the device; 0: 10 s
-	StaleAfter  time.Duration // without any scan for so long: bad(stale); 0: three intervals, never without one
-	Publish     Forms         // live forms
+	StaleAfter  time.Duration // time without a scan until bad(stale); 0: three intervals, or never without an interval
+	Publish     Forms         // forms of live messages
 	Record      bool          // whether samples are recorded
 	ReadAtStart bool          // read once when the device joins, without waiting for its slot
-	Subscribe   bool          // take what the device reports by itself
-	Disabled    bool          // known, but neither opened nor read
+	Subscribe   bool          // accept reports that the device sends on its own
+	Disabled    bool          // configured, but neither opened nor read
 }
 
-// The bounds of a configuration.
+// Bounds of a configuration.
 const (
 	defaultTimeout = 10 * time.Second
 	shortest       = time.Millisecond // between two reads
 )
 
-// LineName returns the name of the device's line: its path, if the driver names none.
+// LineName returns the name of the device's line: its path if the driver gives no name.
 func (c Config) LineName() string {
 	if name := c.Driver.LineName(); name != "" {
 		return name
@@ -94,7 +94,7 @@ func (c Config) problem() error {
 	return nil
 }
 
-// Same reports whether a device with this configuration need not be restarted for the other.
+// Same reports whether a change from one configuration to the other needs no restart of the device.
 func (c Config) Same(other Config) bool {
 	if c.Kind.Name != other.Kind.Name || !reflect.DeepEqual(c.Driver, other.Driver) {
 		return false
@@ -102,7 +102,7 @@ func (c Config) Same(other Config) bool {
 	return c.plain() == other.plain()
 }
 
-// plain is a Config without what cannot be compared with ==.
+// plain is a Config without the fields that cannot be compared with ==.
 type plain struct {
 	path                                      point.Path
 	group                                     string
@@ -120,7 +120,7 @@ func (c Config) plain() plain {
 	}
 }
 
-// Check returns all configurations with their defaults, or every problem at once.
+// Check returns all configurations with defaults filled in, or every problem at once.
 func Check(devices []Config) ([]Config, error) {
 	var problems []error
 	seen := make(map[point.Path]bool, len(devices))
@@ -139,12 +139,12 @@ func Check(devices []Config) ([]Config, error) {
 	return checked, errors.Join(problems...)
 }
 
-// Schedule returns the slots of a device that has the given place in its group.
+// Schedule returns the slots of a device at the given place in its group.
 func (c Config) Schedule(place int) schedule.Schedule {
 	return schedule.New(c.Interval, c.Offset+schedule.Spread(place, c.Stagger))
 }
 
-// Members returns which groups the devices are in.
+// Members returns the groups of the devices.
 func Members(devices []Config) []schedule.Member {
 	of := make([]schedule.Member, len(devices))
 	for i, c := range devices {

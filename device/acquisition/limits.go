@@ -2,14 +2,14 @@ package acquisition
 
 import "time"
 
-// Limits are the bounds that hold for every line. Zero fields get the default in brackets.
+// Limits are the limits for every line. Zero fields get the default in brackets.
 type Limits struct {
-	RedialFirst time.Duration // first distance between two dials of a lost line [1 s]
-	RedialMost  time.Duration // the longest one [1 min]
-	Probe       time.Duration // longest distance between two probes of a silent device [1 min]
-	RecordBad   time.Duration // distance between recorded scans of a device that stays bad [1 min]
-	Jump        time.Duration // a smaller change of the wall clock is followed, not planned for [1 s]
-	Stop        time.Duration // how long Run waits for drivers after its context ended [10 s]
+	RedialFirst time.Duration // first delay between two dials of a lost line [1 s]
+	RedialMost  time.Duration // longest delay [1 min]
+	Probe       time.Duration // longest interval between two probes of a silent device [1 min]
+	RecordBad   time.Duration // interval between recorded scans of a device that stays bad [1 min]
+	Jump        time.Duration // smaller changes of the wall clock are followed without replanning [1 s]
+	Stop        time.Duration // how long Run waits for drivers after its context has ended [10 s]
 	Queue       int           // requests waiting on one line; more are refused [4096]
 }
 

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Attempts is the growing distance between attempts, jittered so that many lines which were lost
-// together do not come back together.
+// Attempts is the growing delay between attempts, jittered so that many lines lost together do not come back
+// together.
 type Attempts struct {
 	First, Most time.Duration
 	tries       int
@@ -23,19 +23,19 @@ func (b *Attempts) Next() time.Duration {
 	return distance/2 + rand.N(distance/2+1)
 }
 
-// Reset begins again with the first distance.
+// Reset starts over with the first delay.
 func (b *Attempts) Reset() { b.tries = 0 }
 
-// Messages decides which of many equal messages are logged: the first, the second, the fourth …
-// It starts again after an hour of quiet.
+// Messages decides which of many equal messages to log: the first, the second, the fourth … It starts over
+// after an hour without any.
 type Messages struct {
-	Count uint64 // of the messages, logged or not, since the last quiet
+	Count uint64 // messages, logged or not, since the last quiet hour
 	last  time.Duration
 }
 
 const quiet = time.Hour
 
-// Due counts a message at a steady moment, and reports whether it is to be logged.
+// Due counts a message at a steady moment, and reports whether to log it.
 func (d *Messages) Due(now time.Duration) bool {
 	if now-d.last > quiet {
 		d.Count = 0

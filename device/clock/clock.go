@@ -9,40 +9,40 @@ import (
 // Instant is one moment on both clocks.
 type Instant struct {
 	Wall   time.Time     // UTC; may jump
-	Steady time.Duration // since the clock was made; never jumps
+	Steady time.Duration // since the clock was created; never jumps
 }
 
-// Text returns the moment at which the steady clock shows what is given, for people: unlike how long it takes
-// until then, that stays true of a text that is read later.
+// Text formats, for people, the wall time of a moment of the steady clock: unlike a remaining duration, it
+// stays true when read later.
 func (n Instant) Text(steady time.Duration) string {
 	return n.Wall.Add(steady - n.Steady).Format("2006-01-02 15:04:05 UTC")
 }
 
-// Clock compares the wall clock with the time that has really passed. It is safe for concurrent
-// use: the first reader after a jump detects it for all.
+// Clock compares the wall clock with the time that has actually passed. It is safe for concurrent use: the
+// first reader after a jump detects it for all.
 type Clock struct {
 	base  time.Time                     // with its monotonic reading
-	start time.Time                     // the same moment on the wall
-	Wall  func(now time.Time) time.Time // the wall clock at the moment of a time.Now; replaced in tests, before use
+	start time.Time                     // the same moment on the wall clock
+	Wall  func(now time.Time) time.Time // the wall clock at the moment of a time.Now; tests replace it before use
 	jump  time.Duration
 
-	shift atomic.Int64  // how far the wall clock has left the steady one, as far as accepted
-	Backs atomic.Uint64 // jumps back, as far as noticed
+	shift atomic.Int64  // accepted deviation of the wall clock from the steady one
+	Backs atomic.Uint64 // detected jumps back
 	Jumps atomic.Uint64 // all jumps
 }
 
-// New returns a clock for which a change of the wall clock by more than jump is one.
+// New returns a clock that treats a change of the wall clock by more than jump as a jump.
 func New(jump time.Duration) *Clock {
 	now := time.Now()
 	return &Clock{base: now, start: OnWall(now), Wall: OnWall, jump: jump}
 }
 
-// OnWall drops the monotonic reading, so that times are compared as the wall clock shows them.
+// OnWall drops the monotonic reading, so that times compare by the wall clock.
 func OnWall(now time.Time) time.Time { return now.UTC().Truncate(time.Microsecond) }
 
 // Now reads both clocks, and counts a jump if there was one.
 func (c *Clock) Now() Instant {
-	accepted := c.shift.Load() // before the time is read: a later shift belongs to a later time
+	accepted := c.shift.Load() // read before the time: a later shift belongs to a later time
 	t := time.Now()
 	n := Instant{Wall: c.Wall(t), Steady: t.Sub(c.base)}
 	delta := c.shiftAt(n) - time.Duration(accepted)

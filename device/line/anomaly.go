@@ -11,8 +11,8 @@ import (
 	"voltbus/internal/plural"
 )
 
-// countAnomalies notes what a driver counts beside samples: reports that were lost before they could be taken, and times
-// that were not believed.
+// countAnomalies records what a driver counts besides samples: reports lost before they could be taken, and rejected
+// times.
 func countAnomalies(ctx context.Context, u *Device) {
 	if s, can := u.session.(driver.Lossy); can {
 		countAnomaly(ctx, u, s.Lost, anomaly{
@@ -35,15 +35,15 @@ func countMisdated(ctx context.Context, u *Device) {
 
 // anomaly is a condition that a driver counts, with its log message.
 type anomaly struct {
-	sum     *uint64 // in the state of the device
+	sum     *uint64 // the counter in the device's state
 	noise   *backoff.Messages
 	kind    fault.Kind
 	noun    string
-	message string // of the log
+	message string // log message
 	advice  string
 }
 
-// countAnomaly adds up what came since count was called last, and logs it.
+// countAnomaly adds and logs what was counted since the last call of count.
 func countAnomaly(ctx context.Context, u *Device, count func() uint64, o anomaly) {
 	l, n := u.line, uint64(0)
 	if err := l.calls.guard(u, func() error { n = count(); return nil }); err != nil || n == 0 {

@@ -11,10 +11,10 @@ import (
 	"voltbus/point"
 )
 
-// attempt lets ask talk to the device within its time-out, and draws the conclusions: for the line
-// when it is lost, for the device when it is silent. With again, a line that worked and is lost
-// now is dialled and asked once more. It returns when the attempt ended. The error is ask's, or
-// says why the device could not be reached. When ctx ends meanwhile, nothing is concluded.
+// attempt lets ask access the device within its time-out, and draws the conclusions: for the line if it is
+// lost, for the device if it is silent. With again, a line that had worked and is now lost is dialled and
+// asked once more. It returns when the attempt has ended. The error is ask's, or tells why the device could
+// not be reached. If ctx ends meanwhile, nothing is concluded.
 func (l *Line) attempt(ctx context.Context, u *Device, again bool, ask asking) (clock.Instant, error) {
 	begin := l.clock.Now()
 	err := l.try(ctx, u, begin, ask)
@@ -29,10 +29,10 @@ func (l *Line) attempt(ctx context.Context, u *Device, again bool, ask asking) (
 	return now, err
 }
 
-// asking is one conversation with a device.
+// asking is one exchange with a device.
 type asking func(ctx context.Context, s driver.Session) error
 
-// try opens what has to be open and lets ask talk to the device once.
+// try opens what is not open and lets ask access the device once.
 func (l *Line) try(ctx context.Context, u *Device, now clock.Instant, ask asking) error {
 	if !l.conn.isOpen(u) {
 		if err := l.conn.reach(ctx, u); err != nil {
@@ -71,7 +71,7 @@ func (l *Line) conclude(ctx context.Context, u *Device, err error, begin, now cl
 		l.silence(ctx, u, trouble.QualityOf(err), took)
 		l.trouble.complain(ctx, u, err, now)
 	case trouble.IsAbandoned(err):
-	case trouble.IsOfScan(err): // what it means is said where the scan is
+	case trouble.IsOfScan(err): // the scan interprets it
 	case trouble.Declined(err):
 		l.trouble.declined(ctx, u, err, now)
 	case trouble.IsSilence(err):
@@ -82,15 +82,15 @@ func (l *Line) conclude(ctx context.Context, u *Device, err error, begin, now cl
 	}
 }
 
-// silence notes that a device did not answer for a while.
+// silence records that a device did not answer in time.
 func (l *Line) silence(ctx context.Context, u *Device, q point.Quality, took time.Duration) {
 	if l.silences.deepen(u, l.units, q, took) {
 		l.conn.hangUp(ctx)
 	}
 }
 
-// answered ends the trouble of the device and of the line. If the device waits for a probe, because it answered a request
-// before that, the slot is served as usual instead.
+// answered ends the trouble of the device and the line. If the device was waiting for a probe, because it has answered a
+// request before that, the slot is served as usual instead.
 func (l *Line) answered(ctx context.Context, u *Device) {
 	l.conn.answered()
 	l.silences.mute = 0

@@ -11,27 +11,27 @@ import (
 
 // Batch is a call for many points: a chain of requests for each line. Requests are added by one goroutine, and answered by many.
 type Batch struct {
-	askable func(*Device) error // why a device cannot be asked now
+	askable func(*Device) error // why a device cannot be accessed now
 	calls   []*request
 	last    map[*Line]*request
-	first   []*request // of the chains
+	first   []*request // first requests of the chains
 	open    atomic.Int64
 	done    chan struct{} // closed when every request is answered
-	given   func() bool   // up, by the caller
+	given   func() bool   // reports whether the caller has given up
 }
 
-// NewBatch returns a call without requests, of which there will be about size. askable says why a device cannot be asked now; its
-// error is the answer then.
+// NewBatch returns a call without requests, of which about size are expected. askable returns why a device cannot be accessed
+// now; its error is then the answer.
 func NewBatch(ctx context.Context, askable func(*Device) error, size int) *Batch {
 	return &Batch{askable: askable, given: func() bool { return ctx.Err() != nil }, calls: make([]*request, 0, size), last: make(map[*Line]*request), done: make(chan struct{})}
 }
 
-// Read adds a request for points of a device: names are theirs in the driver, paths their full ones. answer gets the samples, in
-// the order of names.
+// Read adds a request for points of a device: names are the points' names in the driver, paths their full paths. answer gets the
+// samples, in the order of names.
 func (b *Batch) Read(ctx context.Context, u *Device, paths []point.Path, names []string, answer func([]point.Sample, error)) {
 	var samples []point.Sample
 	b.add(u, reading(ctx, u, paths, names, &samples), func(err error) {
-		if err != nil { // the line may be reading still
+		if err != nil { // the line may still be reading
 			answer(nil, err)
 			return
 		}
@@ -39,11 +39,11 @@ func (b *Batch) Read(ctx context.Context, u *Device, paths []point.Path, names [
 	})
 }
 
-// Write adds a request to command the point of a device at a place among its points. answer gets the value that the device then reports.
+// Write adds a request to command the point of a device, given by its index. answer gets the value that the device then reports.
 func (b *Batch) Write(ctx context.Context, u *Device, place int, c driver.Command, answer func(point.Value, error)) {
 	w := &write{caller: ctx, unit: u, index: place, command: c}
 	b.add(u, w.do, func(err error) {
-		if err != nil { // the line may be writing still
+		if err != nil { // the line may still be writing
 			answer(point.Value{}, err)
 			return
 		}
@@ -51,8 +51,8 @@ func (b *Batch) Write(ctx context.Context, u *Device, place int, c driver.Comman
 	})
 }
 
-// add puts a request behind those of its line, or answers it. The answer is given once, by the line or
-// when the caller gives up.
+// add appends a request to those of its line, or answers it. The answer is given once, by the line or when
+// the caller gives up.
 func (b *Batch) add(u *Device, do func(context.Context, *Line) error, answer func(error)) {
 	if err := b.askable(u); err != nil {
 		answer(err)
@@ -100,5 +100,5 @@ func (b *Batch) Run(ctx context.Context) {
 	for _, r := range b.calls {
 		r.reply(r.late(ctx))
 	}
-	<-b.done // answers that lines are giving at this moment
+	<-b.done // answers being given by lines at this moment
 }

@@ -10,21 +10,21 @@ import (
 	"voltbus/fault"
 )
 
-// calls makes the calls of a line's goroutine into its driver, one at a time. It turns a panic into an error, and shows others
-// when the driver does not return.
+// calls makes the calls of a line's goroutine to its driver, one at a time. It turns a panic into an error, and shows other
+// goroutines when the driver does not return.
 type calls struct {
 	line  string // its name
 	clock *clock.Clock
-	until atomic.Int64           // steady moment from which the driver counts as hung; 0: not in the driver
-	on    atomic.Pointer[Device] // the device that the driver is busy with; nil for the line itself
+	until atomic.Int64           // steady time after which the driver counts as hung; 0: not in the driver
+	on    atomic.Pointer[Device] // the device in progress; nil for the line itself
 }
 
-// guard calls a driver, turns its panic into an error, and lets others see when it hangs.
+// guard calls a driver, turns its panic into an error, and shows other goroutines when it hangs.
 func (c *calls) guard(u *Device, call func() error) error {
 	return c.guardUntil(u, c.clock.Now().Steady+hangAfter(u), call)
 }
 
-// guardUntil is guard for a call that hangs if it has not returned at a moment.
+// guardUntil is guard for a call that counts as hung at a given time.
 func (c *calls) guardUntil(u *Device, moment time.Duration, call func() error) (err error) {
 	c.on.Store(u)
 	c.until.Store(int64(moment))
@@ -37,7 +37,7 @@ func (c *calls) guardUntil(u *Device, moment time.Duration, call func() error) (
 	return call()
 }
 
-// nested makes do, which calls the driver from within a call of it, and then shows the outer call again.
+// nested runs do, which calls the driver from within a call of it, and then shows the outer call again.
 func (c *calls) nested(do func()) {
 	until, on := c.until.Load(), c.on.Load()
 	do()
@@ -48,17 +48,16 @@ func (c *calls) nested(do func()) {
 // running reports whether the line's goroutine is in a driver. It is safe for concurrent use.
 func (c *calls) running() bool { return c.until.Load() != 0 }
 
-// hangAfter returns how long a driver may stay away.
+// hangAfter returns how long a driver may take to return.
 func hangAfter(u *Device) time.Duration { return 2 * u.cfg.Timeout }
 
-// hung reports whether the driver has been away for too long, and by how much. It is safe for
-// concurrent use.
+// hung reports whether a call of the driver is overdue, and by how much. It is safe for concurrent use.
 func (c *calls) hung(now clock.Instant) (time.Duration, bool) {
 	since := time.Duration(c.until.Load())
 	return now.Steady - since, since != 0 && now.Steady > since
 }
 
-// hungText says so for people. It is safe for concurrent use.
+// hungText describes this for people. It is safe for concurrent use.
 func (c *calls) hungText(overdue time.Duration) string {
 	subject := "the line"
 	if u := c.on.Load(); u != nil {

@@ -15,20 +15,20 @@ import (
 	"voltbus/point"
 )
 
-// connection is the link of a line, with the sessions on it: it is dialled when it is needed, and rests after it was lost.
+// connection is the link of a line, with the sessions on it: it is dialled on demand, and rests after a loss.
 type connection struct {
 	line      *Line
 	link      driver.Line
-	proven    bool             // the link gave an answer since it was dialled
+	proven    bool             // the link has answered since it was dialled
 	down      error            // why there is no link
-	redial    backoff.Attempts // distance between dials
+	redial    backoff.Attempts // delay between dials
 	restUntil time.Duration    // no dial before
 }
 
 func (c *connection) isOpen(u *Device) bool { return u.session != nil && c.link != nil }
 
-// reach dials the line and opens the device's session, as far as they are not open. On a new line the
-// sessions of all devices that report by themselves are opened before anything is received.
+// reach dials the line and opens the device's session, unless they are open. On a new line the sessions of
+// all devices that report on their own are opened before anything is received.
 func (c *connection) reach(ctx context.Context, u *Device) error {
 	if c.isOpen(u) {
 		return nil
@@ -52,7 +52,7 @@ func (c *connection) reach(ctx context.Context, u *Device) error {
 	switch {
 	case c.isOpen(u):
 		return nil
-	case c.link == nil: // nobody stayed
+	case c.link == nil: // no device stayed
 		return fault.E("device.open", fault.Unavailable, string(u.cfg.Path), errReplaced)
 	}
 	return c.admit(ctx, u)
@@ -77,7 +77,7 @@ func (c *connection) dial(ctx context.Context, u *Device) error {
 	return err
 }
 
-// open begins a session with the device, the only one that exists.
+// open begins the only session with the device.
 func (c *connection) open(ctx context.Context, u *Device) error {
 	if !u.claim() {
 		return fault.E("device.open", fault.Unavailable, string(u.cfg.Path), errReplaced)
@@ -104,7 +104,7 @@ func (c *connection) resting(now clock.Instant) bool {
 	return c.link == nil && now.Steady < c.restUntil
 }
 
-// untilDial returns until when the line is not dialled; 0 if it is open.
+// untilDial returns the time of the next dial; 0 if the line is open.
 func (c *connection) untilDial() time.Duration {
 	if c.link != nil {
 		return 0
@@ -112,20 +112,20 @@ func (c *connection) untilDial() time.Duration {
 	return c.restUntil
 }
 
-// answered notes that a device answered: the link works.
+// answered records that a device answered: the link works.
 func (c *connection) answered() {
 	c.proven, c.down = true, nil
 	c.redial.Reset()
 }
 
-// forget lets the line be dialled at once, as if it had never been lost.
+// forget allows dialling at once, as if the line had never been lost.
 func (c *connection) forget() {
 	c.redial.Reset()
 	c.restUntil = 0
 }
 
-// lose closes a line that is lost. One that worked may be dialled again at once: many devices
-// close a connection that was idle. Otherwise its devices are offline, and it rests.
+// lose closes a lost line. One that had worked may be dialled again at once: many devices close idle
+// connections. Otherwise its devices are offline, and it rests.
 func (c *connection) lose(ctx context.Context, err error) {
 	now := c.line.clock.Now()
 	c.drain(ctx)
@@ -147,7 +147,7 @@ func (c *connection) lose(ctx context.Context, err error) {
 			u.blame(err, now)
 			u.become(acquisition.Offline, now)
 		}
-		if u.cfg.Interval == 0 || u.listens { // others when their slot comes
+		if u.cfg.Interval == 0 || u.listens { // others at their next slot
 			c.line.publisher.emitBad(u, time.Time{}, point.BadUnreachable, now)
 		}
 		u.mu.Unlock()
@@ -155,8 +155,8 @@ func (c *connection) lose(ctx context.Context, err error) {
 	c.line.trouble.loss(ctx, err, len(c.line.units), rest, now)
 }
 
-// hangUp closes all sessions and the line, after the reports they hold were taken. Errors of closing
-// no longer matter.
+// hangUp takes the reports that all sessions hold, and closes the sessions and the line. Errors of closing no
+// longer matter.
 func (c *connection) hangUp(ctx context.Context) {
 	c.drain(ctx)
 	for _, u := range c.line.units {

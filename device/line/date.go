@@ -9,7 +9,7 @@ import (
 	"voltbus/point"
 )
 
-// dateScan gives the samples of a scan of all points times that no others of their points have. It costs nothing for devices whose samples have the times of
+// dateScan gives the samples of a scan of all points unique times within each point. It costs nothing for devices whose samples have the times of
 // their arrival.
 func (u *Device) dateScan(samples []point.Sample, now clock.Instant) {
 	u.mu.Lock()
@@ -25,7 +25,7 @@ func (u *Device) dateScan(samples []point.Sample, now clock.Instant) {
 	}
 }
 
-// dateNow returns a time for what the node itself says of a point now. The mutex is held.
+// dateNow returns a unique time for what the node itself states about a point now. The caller holds the mutex.
 func (u *Device) dateNow(place int, q point.Quality, v point.Value, now clock.Instant) time.Time {
 	if u.dates == nil {
 		return now.Wall

@@ -15,53 +15,53 @@ import (
 	"voltbus/point"
 )
 
-// Device is one device under one configuration, as its line sees it. A changed configuration makes another one, which replaces it.
+// Device is one device with one configuration, as seen by its line. A changed configuration creates another one, which replaces it.
 type Device struct {
 	cfg      acquisition.Config
 	line     *Line // nil if the device is disabled
-	order    int   // in the configuration
+	order    int   // position in the configuration
 	names    []string
 	paths    []point.Path
 	schedule schedule.Schedule
 
 	// Used by the line's goroutine only.
 	session   driver.Session
-	at        time.Time     // when the agenda has it next
-	served    time.Duration // when it was last
+	at        time.Time     // its next time in the agenda
+	served    time.Duration // when it was last served
 	silence   silence
-	listens   bool             // whether it is to be listened to
+	listens   bool             // whether to listen to it
 	listenAt  time.Duration    // not before
 	again     backoff.Attempts // between attempts to listen
-	index     map[string]int   // of names, for reports; made when first needed
-	clock     uint64           // jumps back that were seen
+	index     map[string]int   // by name, for reports; built when first needed
+	clock     uint64           // jumps back seen so far
 	noise     backoff.Messages
-	lossNoise backoff.Messages // of reports that were lost
-	dateNoise backoff.Messages // of times that are not believed
-	noNoise   backoff.Messages // of requests that were declined
-	logged    bool             // the present trouble was logged
+	lossNoise backoff.Messages // for lost reports
+	dateNoise backoff.Messages // for rejected times
+	noNoise   backoff.Messages // for declined requests
+	logged    bool             // the current trouble has been logged
 	diagnosis error            // why the last read left points bad although the device answered
-	diagnosed string           // that was logged last
+	diagnosed string           // the diagnosis last logged
 
-	subscribed bool  // its session notifies of reports
-	meanwhile  error // why nothing more comes, noticed while the line was busy
-	collects   bool  // it is not to be listened to, and its session keeps reports for the next scan
-	hasNews    bool  // it is in the mailbox's news; guarded by that
+	subscribed bool  // its session announces reports
+	meanwhile  error // why no more reports come, found while the line was busy
+	collects   bool  // it is not listened to, and its session keeps reports for the next scan
+	hasNews    bool  // it is in the mailbox's news; guarded by the mailbox
 
-	mu       sync.Mutex // guards what follows, and orders what the line and the watch emit
+	mu       sync.Mutex // guards the fields below, and orders what the line and the watch emit
 	state    acquisition.State
 	bad      point.Quality     // quality of the last scan, if it was bad
 	badAt    time.Duration     // when bad scans were last recorded
 	lastScan time.Duration     // last scan of any quality
-	stale    bool              // reported as stale since then
-	before   *Device           // the unit that this one replaces, until that is released
+	stale    bool              // has been reported as stale since then
+	before   *Device           // the device that this one replaces, until it is released
 	claimed  bool              // a session is open or being opened
 	retired  bool              // the configuration has changed: no new session
 	unkept   bool              // samples could not be recorded
-	dates    []timestamp.Point // of its points, by place; nil until one of them has a time of its own
+	dates    []timestamp.Point // of its points, by index; nil until one of them has a time of its own
 }
 
-// NewDevice returns a device that has a place in the order of the configuration, and one in its group. It opens its session when
-// before has closed its own, and is on no line if it is disabled.
+// NewDevice returns a device with a position in the configuration and one in its group. It opens its session after before has
+// closed its own, and is on no line if it is disabled.
 func NewDevice(c acquisition.Config, order, place int, before *Device, l *Line) *Device {
 	infos := c.Driver.Points()
 	u := &Device{
@@ -82,15 +82,15 @@ func NewDevice(c acquisition.Config, order, place int, before *Device, l *Line) 
 	return u
 }
 
-// Line returns the line that the device is on, nil if it is disabled.
+// Line returns the line of the device, nil if it is disabled.
 func (u *Device) Line() *Line { return u.line }
 
-// Keeps reports whether the device need not be restarted for a configuration and a place in its group.
+// Keeps reports whether the device needs no restart for a configuration and a place in its group.
 func (u *Device) Keeps(c acquisition.Config, place int) bool {
 	return u.cfg.Same(c) && u.schedule == c.Schedule(place)
 }
 
-// claim reserves the one session that the device may have. It fails if the unit was replaced.
+// claim reserves the one session that the device may have. It fails if the device was replaced.
 func (u *Device) claim() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -98,14 +98,14 @@ func (u *Device) claim() bool {
 	return u.claimed
 }
 
-// release says that the session is closed.
+// release records that the session is closed.
 func (u *Device) release() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.claimed = false
 }
 
-// Retire forbids new sessions: another device replaces this one, or none.
+// Retire forbids new sessions: the device has been replaced or removed.
 func (u *Device) Retire() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -118,7 +118,7 @@ func (u *Device) isRetired() bool {
 	return u.retired
 }
 
-// isFree reports whether no unit that this one replaces holds a session any more.
+// isFree reports whether no device that this one replaces still holds a session.
 func (u *Device) isFree() bool {
 	for old := u.replaces(); old != nil; old = old.replaces() {
 		if old.isClaimed() {
@@ -143,14 +143,14 @@ func (u *Device) isClaimed() bool {
 	return u.claimed
 }
 
-// plan sets when the unit is read next.
+// plan sets when the device is read next.
 func (u *Device) plan(now clock.Instant) {
 	if u.cfg.Interval > 0 {
 		u.at = u.schedule.Next(now.Wall)
 	}
 }
 
-// Names returns the names of the device's points, which the caller does not change.
+// Names returns the names of the device's points, which the caller must not modify.
 func (u *Device) Names() []string { return u.names }
 
 // Find returns the index of a point's name, or -1.
@@ -163,28 +163,28 @@ func (u *Device) Find(name string) int {
 	return -1
 }
 
-// answered counts a request that was answered. The mutex is held.
+// answered counts a request that was answered. The caller holds the mutex.
 func (u *Device) answered(now clock.Instant) {
 	u.state.Reads++
 	u.state.LastRead = now.Wall
 	u.become(acquisition.Online, now)
 }
 
-// failed counts a request that was not. The mutex is held.
+// failed counts a request that was not answered. The caller holds the mutex.
 func (u *Device) failed(err error, now clock.Instant) {
 	u.state.Failures++
-	u.state.Problem, u.state.Refuses = "", false // it does not answer, which is the trouble now
+	u.state.Problem, u.state.Refuses = "", false // not answering is now the problem
 	u.blame(err, now)
 	u.become(acquisition.Offline, now)
 }
 
-// declined counts a request that was answered with no: the status stays what it was. The mutex is held.
+// declined counts a request that the device declined: the status does not change. The caller holds the mutex.
 func (u *Device) declined(err error, now clock.Instant) {
 	u.state.Failures++
 	u.blame(err, now)
 }
 
-// blame keeps an error for people. The mutex is held.
+// blame records an error for people. The caller holds the mutex.
 func (u *Device) blame(err error, now clock.Instant) {
 	u.state.LastError = err.Error()
 	u.state.LastErrorKind = trouble.KindOf(err)
@@ -197,13 +197,13 @@ func (u *Device) become(s acquisition.Status, now clock.Instant) {
 	}
 }
 
-// scanned notes that a scan with values goes out. The mutex is held.
+// scanned records that a scan with values is emitted. The caller holds the mutex.
 func (u *Device) scanned(now clock.Instant) {
 	u.lastScan, u.stale, u.bad = now.Steady, false, point.Good
 }
 
-// turnedBad notes that a scan without values goes out, and reports whether it is to be recorded.
-// The mutex is held.
+// turnedBad records that a scan without values is emitted, and reports whether to record it. The caller holds
+// the mutex.
 func (u *Device) turnedBad(q point.Quality, now, every time.Duration) bool {
 	record := u.bad != q || now-u.badAt >= every
 	if record {
@@ -213,7 +213,7 @@ func (u *Device) turnedBad(q point.Quality, now, every time.Duration) bool {
 	return record
 }
 
-// ReportStale emits a bad scan, once, if the device gave none for too long; while it stays bad it is recorded every so often.
+// ReportStale emits a bad scan, once, if the device has given none for too long; while it stays bad it is recorded at intervals.
 func (u *Device) ReportStale(out *Emitter, now clock.Instant, every time.Duration) {
 	if u.line == nil || u.cfg.StaleAfter <= 0 {
 		return
@@ -225,7 +225,7 @@ func (u *Device) ReportStale(out *Emitter, now clock.Instant, every time.Duratio
 	}
 }
 
-// State returns the state of the device, as hung if its line's driver is overdue.
+// State returns the state of the device, which is hung if its line's driver is overdue.
 func (u *Device) State(now clock.Instant) acquisition.State {
 	u.mu.Lock()
 	state := u.state

@@ -13,7 +13,7 @@ import (
 
 var errNoFreezer = errors.New("its driver cannot freeze counters; devices of the driver dnp3 can")
 
-// freeze is what a line does to freeze the counters of a device.
+// freeze is the request that freezes the counters of a device.
 type freeze struct {
 	caller context.Context //nolint:containedctx // who waits for it; the line has one of its own
 	unit   *Device
@@ -47,7 +47,7 @@ func (z *freeze) ask(ctx context.Context, s driver.Session) error {
 		return fault.E("device.freeze", fault.Refused, "", errNoFreezer)
 	}
 	shown, err := freezer.Freeze(ctx, z.clears)
-	if trouble.IsLineLost(err) && fault.KindOf(err) == fault.Internal { // the driver does not say more
+	if trouble.IsLineLost(err) && fault.KindOf(err) == fault.Internal { // the driver says nothing more
 		return fault.E("device.freeze", fault.Timeout, "", err)
 	}
 	z.shown = append(z.shown[:0], shown...)

@@ -14,17 +14,17 @@ import (
 // Key identifies a line: the name of the driver, and that of the line.
 type Key struct{ Kind, Name string }
 
-// Line is one physical line with its devices. All its work is done by one goroutine, in Run, which also owns the parts below the
-// mailbox; only calls may be asked by others.
+// Line is one physical line with its devices. One goroutine does all its work, in Run, and owns the parts below the mailbox;
+// only calls is shared with other goroutines.
 type Line struct {
 	Key    Key
 	limits acquisition.Limits
 	clock  *clock.Clock
-	leave  func(*Line) bool // asks to end a line without devices
+	leave  func(*Line) bool // requests to end a line without devices
 	box    *mailbox
 
 	units     []*Device
-	scanLast  bool // a slot was served last: a request goes first
+	scanLast  bool // a slot was served last: a request goes next
 	calls     calls
 	conn      connection
 	timetable timetable
@@ -35,13 +35,13 @@ type Line struct {
 	trouble   troubleLog
 }
 
-// Owner is what a line gets from the owner of the devices: limits with their defaults, the clock, the log, and where scans go.
+// Owner is what the owner of the devices provides to a line: limits with defaults filled in, the clock, the log, and the destination of scans.
 type Owner struct {
 	Limits acquisition.Limits
 	Clock  *clock.Clock
 	Out    *Emitter
 	Log    *slog.Logger
-	Leave  func(*Line) bool // asks whether a line without devices may end
+	Leave  func(*Line) bool // reports whether a line without devices may end
 }
 
 // New returns a line without devices, which is not running.
@@ -60,25 +60,25 @@ func New(key Key, o Owner) *Line {
 	return l
 }
 
-// Want makes devices those of the line. It is safe for concurrent use, as what follows.
+// Want sets the devices of the line. It is safe for concurrent use, as are the methods that follow.
 func (l *Line) Want(devices []*Device) { l.box.want(devices) }
 
-// Close refuses new requests and answers those that wait, also on a line that stands still.
+// Close refuses new requests and answers pending ones, even on a line that is stuck.
 func (l *Line) Close() { l.box.close() }
 
-// CloseUnlessWanted is close for a line without devices, unless it has just got new ones. It reports whether it closed the line.
+// CloseUnlessWanted is Close for a line without devices, unless it has just got new ones. It reports whether it closed the line.
 func (l *Line) CloseUnlessWanted() bool { return l.box.closeUnlessWanted() }
 
-// Nudge makes the goroutine of the line look at its mailbox and its timetable.
+// Nudge makes the goroutine of the line check its mailbox and its timetable.
 func (l *Line) Nudge() { l.box.nudge() }
 
 // Busy reports whether the goroutine of the line is in a driver.
 func (l *Line) Busy() bool { return l.calls.running() }
 
-// Hung reports whether the driver has not returned for too long, and by how much.
+// Hung reports whether a call of the driver is overdue, and by how much.
 func (l *Line) Hung(now clock.Instant) (overdue time.Duration, hung bool) { return l.calls.hung(now) }
 
-// HungText says so for people.
+// HungText describes this for people.
 func (l *Line) HungText(overdue time.Duration) string { return l.calls.hungText(overdue) }
 
 // Run serves the line until ctx ends or no device is left on it.
@@ -109,14 +109,14 @@ func (l *Line) Run(ctx context.Context) {
 	l.end(ctx)
 }
 
-// end closes everything, and answers all waiting requests.
+// end closes everything, and answers all pending requests.
 func (l *Line) end(ctx context.Context) {
 	l.box.close()
 	l.conn.hangUp(ctx)
 }
 
 // adopt takes over the wanted devices, if they changed. On a line that stays open nothing is received between
-// the last report of those that leave and the first of those that come.
+// the last report of leaving devices and the first one of new devices.
 func (l *Line) adopt(ctx context.Context) {
 	wanted, fresh := l.box.takeWanted()
 	if !fresh {
@@ -129,8 +129,8 @@ func (l *Line) adopt(ctx context.Context) {
 	l.conn.openPaused(ctx)
 }
 
-// exchange makes the wanted devices those of the line. Devices that stay notice nothing. A line on which
-// none stays is dialled again, because its own settings may have changed.
+// exchange replaces the devices of the line. Devices that stay are not disturbed. A line on which none stays
+// is dialled again, because its own settings may have changed.
 func (l *Line) exchange(ctx context.Context, wanted []*Device) {
 	now := l.clock.Now()
 	staying := make(map[*Device]bool, len(wanted))
@@ -178,15 +178,15 @@ func (l *Line) join(u *Device, now clock.Instant) {
 	u.lastScan = max(now.Steady, 1)
 }
 
-// rebuild makes timetable, probes and the count of missing subscriptions those of the present devices.
+// rebuild rebuilds the timetable, the probes and the count of missing subscriptions for the present devices.
 func (l *Line) rebuild(staying map[*Device]bool) {
 	l.timetable.fill(l.units)
 	l.listener.count(l.units)
 	l.silences.keep(staying)
 }
 
-// step does the next thing that is due, and reports whether there was one. Slots and requests
-// alternate, so that neither holds up the other; probes and new subscriptions get the rest.
+// step does the next thing that is due, and reports whether there was one. Slots and requests alternate, so
+// that neither delays the other; probes and new subscriptions get the remaining time.
 func (l *Line) step(ctx context.Context, now clock.Instant) bool {
 	slotDue := l.timetable.due(now)
 	if !slotDue || l.scanLast {
@@ -227,7 +227,7 @@ func (l *Line) visit(ctx context.Context, u *Device, now clock.Instant) {
 // longestWait bounds a wait for nothing.
 const longestWait = 24 * time.Hour
 
-// untilNext returns how long nothing is due.
+// untilNext returns the time until something is due.
 func (l *Line) untilNext(now clock.Instant) time.Duration {
 	return max(min(longestWait, l.timetable.until(now), l.silences.until(now), l.listener.until(now)), 0)
 }

@@ -12,15 +12,15 @@ import (
 	"voltbus/fault"
 )
 
-// listener subscribes to the devices of a line that report by themselves, and receives what they report.
+// listener subscribes to the devices of a line that report on their own, and receives their reports.
 type listener struct {
 	line    *Line
-	missing int       // units that are to be listened to and have no subscription
-	turn    int       // of those
-	news    []*Device // being received from
+	missing int       // devices to listen to that have no subscription
+	turn    int       // the next of those
+	news    []*Device // devices being received from
 }
 
-// count counts the subscriptions that are missing.
+// count counts the missing subscriptions.
 func (s *listener) count(units []*Device) {
 	s.missing = 0
 	for _, u := range units {
@@ -30,8 +30,8 @@ func (s *listener) count(units []*Device) {
 	}
 }
 
-// listen subscribes to one of the devices that report by themselves and have no subscription yet. It
-// returns false if there is none whose time has come.
+// listen subscribes to one of the devices that report on their own and have no subscription yet. It returns
+// false if none is due.
 func (s *listener) listen(ctx context.Context, now clock.Instant) bool {
 	u := s.next(now)
 	if u == nil || s.line.conn.resting(now) {
@@ -57,7 +57,7 @@ func (s *listener) next(now clock.Instant) *Device {
 	return nil
 }
 
-// until returns how long there is nobody to subscribe to.
+// until returns the time until the next subscription is due.
 func (s *listener) until(now clock.Instant) time.Duration {
 	wait := longestWait
 	if s.missing == 0 {
@@ -71,7 +71,7 @@ func (s *listener) until(now clock.Instant) time.Duration {
 	return wait
 }
 
-// subscribe has the session of a device notify the mailbox when there are reports.
+// subscribe makes the session of a device notify the mailbox when there are reports.
 func (s *listener) subscribe(ctx context.Context, u *Device) error {
 	if err := s.line.conn.reach(ctx, u); err != nil || u.subscribed {
 		return err
@@ -101,8 +101,8 @@ func (s *listener) subscribeOpen(ctx context.Context, u *Device) error {
 	return err
 }
 
-// collect has the session of a device that is only scanned keep what it reports all the same: a read may bring events,
-// which the device does not say again.
+// collect makes the session of a device that is only scanned keep its reports anyway: a read may bring events that the
+// device does not repeat.
 func (s *listener) collect(ctx context.Context, u *Device) {
 	session, can := u.session.(driver.Forgetful)
 	if !can || u.listens {
@@ -114,17 +114,17 @@ func (s *listener) collect(ctx context.Context, u *Device) {
 	u.collects = s.line.calls.guard(u, func() error { return session.Subscribe(ctx, u.names, func() { s.line.box.notify(u) }) }) == nil
 }
 
-// failed draws the conclusions when a device that reports by itself cannot be received from.
+// failed draws the conclusions when a device that reports on its own cannot be received from.
 func (s *listener) failed(ctx context.Context, u *Device, err error) {
 	now := s.line.clock.Now()
 	u.listenAt = now.Steady + u.again.Next()
 	s.line.conclude(ctx, u, err, now, now)
-	if !s.line.conn.resting(now) { // else a bad scan was published when the line was lost
+	if !s.line.conn.resting(now) { // otherwise a bad scan was published when the line was lost
 		s.line.publisher.deliverBad(u, time.Time{}, trouble.QualityOf(err), now)
 	}
 }
 
-// receive takes what devices have reported. Those that say more meanwhile wait for the next call.
+// receive takes the reports of devices. Those that report more meanwhile wait for the next call.
 func (s *listener) receive(ctx context.Context) {
 	s.news = s.line.box.takeNews(s.news)
 	for _, u := range s.news {
@@ -133,12 +133,12 @@ func (s *listener) receive(ctx context.Context) {
 		case u.subscribed:
 			s.receiveFrom(ctx, u)
 		case u.collects:
-			_ = s.line.reports.take(ctx, u) // the next read shows what is wrong
+			_ = s.line.reports.take(ctx, u) // the next read reveals the problem
 		}
 	}
 }
 
-// receiveFrom emits what one device has reported, and draws the conclusions.
+// receiveFrom emits the reports of one device, and draws the conclusions.
 func (s *listener) receiveFrom(ctx context.Context, u *Device) {
 	err := s.line.reports.take(ctx, u)
 	if err == nil {
@@ -155,7 +155,7 @@ func (s *listener) receiveFrom(ctx context.Context, u *Device) {
 	}
 }
 
-// answered notes that a device is there.
+// answered records that a device is present.
 func (s *listener) answered(ctx context.Context, u *Device) {
 	now := s.line.clock.Now()
 	s.line.answered(ctx, u)
@@ -165,7 +165,7 @@ func (s *listener) answered(ctx context.Context, u *Device) {
 	u.become(acquisition.Online, now)
 }
 
-// confirmOnDisk has reports of a device confirmed to it when they are on disk, if its driver can and they are recorded.
+// confirmOnDisk arranges that reports are confirmed to a device when they are on disk, if its driver can do so and they are recorded.
 func (s *listener) confirmOnDisk(ctx context.Context, u *Device) {
 	if session, can := u.session.(driver.Careful); can && u.cfg.Record {
 		ctx = context.WithoutCancel(ctx)
@@ -173,7 +173,7 @@ func (s *listener) confirmOnDisk(ctx context.Context, u *Device) {
 	}
 }
 
-// receiveMeanwhile takes reports while a driver waits for an answer, which a device may hold back until its reports are kept.
+// receiveMeanwhile takes reports while a driver waits for an answer, which a device may withhold until its reports are kept.
 func (s *listener) receiveMeanwhile(ctx context.Context) {
 	s.line.calls.nested(func() {
 		for _, u := range s.line.box.takeNews(nil) {
@@ -188,7 +188,7 @@ func (s *listener) receiveMeanwhile(ctx context.Context) {
 	})
 }
 
-// diagnose keeps what is wrong for a device that is not scanned. What was found stays until the driver knows better.
+// diagnose records what is wrong with a device that is not scanned. A finding stays until the driver reports a newer one.
 func (s *listener) diagnose(ctx context.Context, u *Device) {
 	session, can := u.session.(driver.Lacking)
 	if !can || u.cfg.Interval > 0 {

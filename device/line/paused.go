@@ -7,8 +7,8 @@ import (
 	"voltbus/driver"
 )
 
-// pause keeps the line from receiving, if its driver can, until the returned function is called. u names
-// it while the driver is busy.
+// pause stops the line from receiving, if its driver can, until the returned function is called. u is the
+// device in progress meanwhile.
 func (c *connection) pause(u *Device) (resume func()) {
 	link, can := c.link.(driver.Pauser)
 	if !can {
@@ -21,9 +21,9 @@ func (c *connection) pause(u *Device) (resume func()) {
 	return func() { call(link.Resume) }
 }
 
-// openPaused opens, on a line that is paused, the sessions of all devices that report by themselves: they may
-// share what is received, and what was acknowledged comes once. If the configuration changes meanwhile, it
-// does so for those of the next one.
+// openPaused opens, on a paused line, the sessions of all devices that report on their own: they may share
+// what is received, and acknowledged reports come only once. If the configuration changes meanwhile, it
+// continues with the devices of the new one.
 func (c *connection) openPaused(ctx context.Context) {
 	for {
 		if _, can := c.link.(driver.Pauser); !can {
@@ -33,15 +33,15 @@ func (c *connection) openPaused(ctx context.Context) {
 		if ctx.Err() != nil || !slices.ContainsFunc(c.line.units, (*Device).isRetired) {
 			return
 		}
-		c.line.box.await(ctx) // Apply is about to say who follows
+		c.line.box.await(ctx) // Apply is about to set the next devices
 		if wanted, fresh := c.line.box.takeWanted(); fresh {
 			c.line.exchange(ctx, wanted)
 		}
 	}
 }
 
-// openAll opens what is not open, also devices that are only scanned: they may share what is received.
-// Whoever cannot be opened now is tried again, and logged, as if alone.
+// openAll opens all sessions that are not open, including those of devices that are only scanned: they may
+// share what is received. One that cannot be opened now is retried, and logged, on its own.
 func (c *connection) openAll(ctx context.Context) {
 	for _, u := range c.line.units {
 		if u.session == nil && u.isFree() {
@@ -52,8 +52,7 @@ func (c *connection) openAll(ctx context.Context) {
 	}
 }
 
-// admit opens a device's session. On a line that is paused it subscribes at once, if the device reports
-// by itself.
+// admit opens a device's session. On a paused line it subscribes at once if the device reports on its own.
 func (c *connection) admit(ctx context.Context, u *Device) error {
 	if err := c.open(ctx, u); err != nil {
 		return err
@@ -64,7 +63,7 @@ func (c *connection) admit(ctx context.Context, u *Device) error {
 	return c.line.listener.subscribeOpen(ctx, u)
 }
 
-// drain takes what all devices of a line have reported, before the line is closed. It leaves the line paused.
+// drain takes the reports of all devices of a line before the line is closed. It leaves the line paused.
 func (c *connection) drain(ctx context.Context) {
 	if c.link == nil {
 		return

@@ -11,13 +11,13 @@ import (
 type publisher struct {
 	clock     *clock.Clock
 	out       *Emitter
-	recordBad time.Duration // distance between recorded scans of a device that stays bad
+	recordBad time.Duration // interval between recorded scans of a device that stays bad
 
 	scan    point.Scan      // lent to the outlet, one at a time
 	written [1]point.Sample // likewise
 }
 
-// stamp gives samples their full paths, and the time of the answer where the driver has none.
+// stamp gives samples their full paths, and the time of the answer if the driver gives none.
 func (p *publisher) stamp(u *Device, paths []point.Path, samples []point.Sample, now clock.Instant) {
 	for i := range samples {
 		s := &samples[i]
@@ -32,7 +32,7 @@ func (p *publisher) stamp(u *Device, paths []point.Path, samples []point.Sample,
 	}
 }
 
-// doubt marks samples as taken by a clock that has just gone back.
+// doubt marks samples as taken with a clock that has just gone back.
 func doubt(samples []point.Sample) {
 	for i := range samples {
 		if samples[i].Quality.IsGood() {
@@ -58,7 +58,7 @@ func (p *publisher) deliverBad(u *Device, slot time.Time, q point.Quality, now c
 	p.emitBad(u, slot, q, now)
 }
 
-// skip serves a slot without asking the device.
+// skip serves a slot without accessing the device.
 func (p *publisher) skip(u *Device, slot time.Time, q point.Quality, now clock.Instant) {
 	u.mu.Lock()
 	u.state.Skipped++
@@ -66,7 +66,7 @@ func (p *publisher) skip(u *Device, slot time.Time, q point.Quality, now clock.I
 	p.deliverBad(u, slot, q, now)
 }
 
-// emitBad is deliverBad where the unit's mutex is held.
+// emitBad is deliverBad for callers that hold the device's mutex.
 func (p *publisher) emitBad(u *Device, slot time.Time, q point.Quality, now clock.Instant) {
 	p.out.emitBad(u, slot, q, now, p.recordBad)
 }

@@ -10,36 +10,36 @@ import (
 	"voltbus/fault"
 )
 
-// request is one read or write whose caller waits.
+// request is a read or write with a waiting caller.
 type request struct {
 	unit     *Device
 	do       func(ctx context.Context, l *Line) error // runs on the line's goroutine
-	done     chan error                               // of a single request: buffered; gets the answer
-	answer   func(error)                              // takes the answer; does not wait
+	done     chan error                               // for a single request: buffered; receives the answer
+	answer   func(error)                              // receives the answer; must not block
 	answered atomic.Bool                              // it was answered
 
 	dropped func() bool // whether the caller gave up
-	next    *request    // to be queued when this one was answered: a call for many points
+	next    *request    // queued when this one has been answered: a call for many points
 }
 
-// reply answers a request, unless it was answered before.
+// reply answers a request, unless it has already been answered.
 func (r *request) reply(err error) {
 	if r.answered.CompareAndSwap(false, true) {
 		r.answer(err)
 	}
 }
 
-// mailbox is what others hand to a line's goroutine: the devices it is to have, and requests.
-// It refuses requests beyond its limit. It is safe for concurrent use.
+// mailbox is what other goroutines pass to a line's goroutine: its new devices, and requests. It refuses
+// requests beyond its limit. It is safe for concurrent use.
 type mailbox struct {
 	limit int
-	wake  chan struct{} // makes the goroutine look
+	wake  chan struct{} // wakes the goroutine
 
 	mu       sync.Mutex
 	wanted   []*Device
-	fresh    bool // wanted was not taken yet
+	fresh    bool // wanted has not been taken yet
 	requests []*request
-	news     []*Device // that have reports, each once
+	news     []*Device // devices that have reports, each once
 	closed   bool
 }
 
@@ -47,7 +47,7 @@ func newMailbox(limit int) *mailbox {
 	return &mailbox{limit: limit, wake: make(chan struct{}, 1)}
 }
 
-// nudge makes the goroutine look.
+// nudge wakes the goroutine.
 func (m *mailbox) nudge() {
 	select {
 	case m.wake <- struct{}{}:
@@ -55,7 +55,7 @@ func (m *mailbox) nudge() {
 	}
 }
 
-// notify notes that a device has reports.
+// notify records that a device has reports.
 func (m *mailbox) notify(u *Device) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -66,8 +66,7 @@ func (m *mailbox) notify(u *Device) {
 	}
 }
 
-// takeNews returns the devices that have reports, in order. The slice of the last call is
-// used again.
+// takeNews returns the devices that have reports, in order. It reuses the slice of the last call.
 func (m *mailbox) takeNews(last []*Device) []*Device {
 	clear(last)
 	m.mu.Lock()
@@ -91,7 +90,7 @@ func (m *mailbox) want(units []*Device) {
 	m.nudge()
 }
 
-// await waits until there are devices that were not taken.
+// await waits until there are devices to take.
 func (m *mailbox) await(ctx context.Context) {
 	for !m.isFresh() {
 		select {
@@ -108,7 +107,7 @@ func (m *mailbox) isFresh() bool {
 	return m.fresh
 }
 
-// takeWanted returns the devices if they were set since the last call.
+// takeWanted returns the devices if they have been set since the last call.
 func (m *mailbox) takeWanted() ([]*Device, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -117,7 +116,7 @@ func (m *mailbox) takeWanted() ([]*Device, bool) {
 	return m.wanted, fresh
 }
 
-// The reasons why a request is not taken.
+// Reasons why a request is not accepted.
 var (
 	errQueueFull = errors.New("too many requests wait for its line; try again later")
 	errLineEnded = errors.New("its line was closed; try again")
@@ -138,8 +137,8 @@ func (m *mailbox) putOrRefuse(r *request) error {
 	return nil
 }
 
-// follow queues the next request of a call for many points behind all that wait by now. The call
-// counts as one request, and a single one waits for one of its points at most.
+// follow queues the next request of a call for many points after all that are pending by now. The call counts
+// as one request, and a single request waits for at most one of its points.
 func (m *mailbox) follow(r *request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -150,7 +149,7 @@ func (m *mailbox) follow(r *request) {
 	m.requests = append(m.requests, r)
 }
 
-// refuse answers a request, and those that were to follow it, after the line ended.
+// refuse answers a request and its successors after the line has ended.
 func (r *request) refuse() {
 	for ; r != nil; r = r.next {
 		r.reply(fault.E("device.line", fault.Unavailable, string(r.unit.cfg.Path), errLineEnded))
@@ -173,7 +172,7 @@ func (m *mailbox) take() *request {
 	return r
 }
 
-// closeUnlessWanted ends the mailbox if no new devices wait in it, and reports whether it did.
+// closeUnlessWanted closes the mailbox if it holds no new devices, and reports whether it did.
 func (m *mailbox) closeUnlessWanted() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -184,7 +183,7 @@ func (m *mailbox) closeUnlessWanted() bool {
 	return true
 }
 
-// close ends the mailbox and answers all waiting requests.
+// close closes the mailbox and answers all pending requests.
 func (m *mailbox) close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -11,16 +11,16 @@ import (
 	"voltbus/point"
 )
 
-// reports takes the samples that devices send by themselves, and emits them: those of one device at a time, in scans that hold each
-// point once.
+// reports takes the samples that devices send on their own, and emits them: one device at a time, in scans that contain each point
+// once.
 type reports struct {
 	line    *Line
-	samples []point.Sample // being taken from one device
+	samples []point.Sample // samples being taken from one device
 	paths   []point.Path   // of samples
-	seen    map[int]bool   // by the place in the unit's points
+	seen    map[int]bool   // by index in the device's points
 }
 
-// take emits what one device has reported. The error says why nothing more comes.
+// take emits what one device has reported. The error tells why no more reports come.
 func (r *reports) take(ctx context.Context, u *Device) error {
 	session, _ := u.session.(driver.Subscriber)
 	limited := deadline.New(ctx, u.cfg.Timeout)
@@ -34,8 +34,8 @@ func (r *reports) take(ctx context.Context, u *Device) error {
 	return err
 }
 
-// add keeps one sample that the device sent by itself. A scan holds each point once: a second
-// report of one begins the next.
+// add collects one sample that the device sent on its own. A scan contains each point once: a second report
+// of a point begins the next scan.
 func (r *reports) add(ctx context.Context, u *Device, s point.Sample) {
 	i, known := r.indexOf(u)[string(s.Point)]
 	if !known {
@@ -53,8 +53,8 @@ func (r *reports) add(ctx context.Context, u *Device, s point.Sample) {
 	r.samples, r.paths = append(r.samples, s), append(r.paths, u.paths[i])
 }
 
-// date gives a sample that a device reported the time of its arrival, if it has none, and one that no other
-// sample of the point has.
+// date gives a reported sample the time of its arrival if it has none, and a time that no other sample of the
+// point has.
 func (r *reports) date(u *Device, place int, s *point.Sample) {
 	if s.Time.IsZero() {
 		s.Time = r.line.clock.Now().Wall
@@ -94,7 +94,7 @@ func (r *reports) indexOf(u *Device) map[string]int {
 	return u.index
 }
 
-// keep confirms what was taken to the device when that is on disk, and then calls done.
+// keep confirms the reports to the device when they are on disk, and then calls done.
 func (r *reports) keep(u *Device, done func()) (waits bool) {
 	session, can := u.session.(driver.Careful)
 	if !can {
@@ -118,8 +118,8 @@ func (r *reports) keep(u *Device, done func()) (waits bool) {
 	return true
 }
 
-// lastKept is how long a session that is to be closed stays until its reports are on disk. Later the device
-// repeats them, to the next session.
+// lastKept is how long a session that is being closed stays until its reports are on disk. After that the
+// device repeats them, to the next session.
 const lastKept = time.Second
 
 // keepLast waits until the last reports of a device are on disk.
@@ -136,8 +136,8 @@ func (r *reports) keepLast(u *Device) {
 	}
 }
 
-// takeLast takes what a device has reported, before its session is closed: what was acknowledged to the device it does
-// not repeat. Why nothing more comes is known, or no longer matters.
+// takeLast takes a device's reports before its session is closed: the device does not repeat acknowledged ones. Why no
+// more come is known, or no longer matters.
 func (r *reports) takeLast(ctx context.Context, u *Device) {
 	if u.subscribed || u.collects {
 		_ = r.take(context.WithoutCancel(ctx), u)

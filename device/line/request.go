@@ -15,25 +15,25 @@ import (
 	"voltbus/point"
 )
 
-// The reasons why a device cannot be asked now.
+// Reasons why a device cannot be accessed now.
 var (
 	errReplaced = errors.New("its configuration has just changed; try again")
 	errNoWriter = errors.New("its driver cannot write")
 	errKeeps    = errors.New("its driver cannot give a point back to the device, so it keeps what was written; write a default in the configuration")
 )
 
-// Read reads points of a device by a request to its line, and waits for the answer until ctx ends at most: names are theirs in the
-// driver, paths their full ones.
+// Read reads points of a device by a request to its line, and waits for the answer at most until ctx ends: names are the points'
+// names in the driver, paths their full paths.
 func Read(ctx context.Context, u *Device, paths []point.Path, names []string) ([]point.Sample, error) {
-	var samples []point.Sample // the line's until it has answered
+	var samples []point.Sample // owned by the line until it has answered
 	if err := ask(ctx, u, reading(ctx, u, paths, names, &samples)); err != nil {
 		return nil, err
 	}
 	return samples, nil
 }
 
-// Write sets the point of a device at a place among its points by a request to its line, and waits as readNow does. It returns the value
-// that the device then reports.
+// Write sets the point of a device, given by its index, by a request to its line, and waits as Read does. It returns the value that the
+// device then reports.
 func Write(ctx context.Context, u *Device, place int, v point.Value) (point.Value, error) {
 	w := &write{caller: ctx, unit: u, index: place, command: driver.Command{Value: v}}
 	if err := ask(ctx, u, w.do); err != nil {
@@ -42,8 +42,8 @@ func Write(ctx context.Context, u *Device, place int, v point.Value) (point.Valu
 	return w.reported, nil
 }
 
-// Freeze has a device freeze its counters, and clear them then if that is said, by a request to its line, and waits as readNow
-// does. It returns what the points say then.
+// Freeze makes a device freeze its counters, and then clear them if clears is set, by a request to its line, and waits as Read
+// does. It returns the resulting values of the points.
 func Freeze(ctx context.Context, u *Device, clears bool) ([]point.Sample, error) {
 	z := &freeze{caller: ctx, unit: u, clears: clears}
 	if err := ask(ctx, u, z.do); err != nil {
@@ -52,7 +52,7 @@ func Freeze(ctx context.Context, u *Device, clears bool) ([]point.Sample, error)
 	return z.shown, nil
 }
 
-// Call has do talk to a device by a request to its line, and waits as Read does.
+// Call runs do on a device by a request to its line, and waits as Read does.
 func Call(ctx context.Context, u *Device, do func(context.Context, driver.Session) error) error {
 	return ask(ctx, u, func(lineCtx context.Context, l *Line) error {
 		_, err := l.attempt(lineCtx, u, true, onBehalf(ctx, do))
@@ -60,7 +60,7 @@ func Call(ctx context.Context, u *Device, do func(context.Context, driver.Sessio
 	})
 }
 
-// ask has do run on the device's line, and waits for it.
+// ask runs do on the device's line, and waits for it.
 func ask(ctx context.Context, u *Device, do func(context.Context, *Line) error) error {
 	r := newRequest(ctx, u, do)
 	if err := u.line.box.putOrRefuse(r); err != nil {
@@ -69,13 +69,13 @@ func ask(ctx context.Context, u *Device, do func(context.Context, *Line) error) 
 	return r.wait(ctx)
 }
 
-// write is what a line does to set a point.
+// write is the request that sets a point.
 type write struct {
 	caller   context.Context //nolint:containedctx // who waits for it; the line has one of its own
 	unit     *Device
 	index    int
 	command  driver.Command
-	reported point.Value // what the device then reports
+	reported point.Value // the value that the device then reports
 }
 
 func (w *write) do(lineCtx context.Context, l *Line) error {
@@ -99,13 +99,13 @@ func (w *write) ask(ctx context.Context, s driver.Session) (err error) {
 	default:
 		w.reported, err = writer.Write(ctx, name, w.command.Value)
 	}
-	if trouble.IsLineLost(err) && fault.KindOf(err) == fault.Internal { // the driver does not say more
+	if trouble.IsLineLost(err) && fault.KindOf(err) == fault.Internal { // the driver says nothing more
 		err = fault.E("device.write", fault.Timeout, "", fmt.Errorf("the line was lost meanwhile, the outcome is unknown: %w", err))
 	}
 	return err
 }
 
-// onBehalf lets ask end also when the caller gives up, and marks its error then, or if what was asked was declined.
+// onBehalf lets ask also end when the caller gives up, and marks its error in that case, or if the request was declined.
 func onBehalf(caller context.Context, ask asking) asking {
 	return func(ctx context.Context, s driver.Session) error {
 		both := deadline.Join(ctx, caller)
@@ -134,14 +134,14 @@ func (r *request) wait(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	select {
-	case err := <-r.done: // it was in time
+	case err := <-r.done: // it came in time
 		return err
 	default:
 		return r.late(ctx)
 	}
 }
 
-// late is the answer when the caller did not wait any longer.
+// late is the answer if the caller has stopped waiting.
 func (r *request) late(ctx context.Context) error {
 	return fault.E("device.request", trouble.KindOf(ctx.Err()), "", fmt.Errorf("wait for line %s: %w", r.unit.line.Key.Name, ctx.Err()))
 }
@@ -152,7 +152,7 @@ func (l *Line) serve(ctx context.Context, r *request, now clock.Instant) {
 	var err error
 	switch {
 	case r.dropped():
-		err = context.Canceled // nobody listens
+		err = context.Canceled // nobody is waiting
 	case u.isRetired():
 		err = fault.E("device.request", fault.Unavailable, "", errReplaced)
 	case l.conn.resting(now):

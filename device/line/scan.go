@@ -14,7 +14,7 @@ import (
 	"voltbus/point"
 )
 
-// scanSlot reads all points of a device and emits what came of it.
+// scanSlot reads all points of a device and emits the result.
 func (l *Line) scanSlot(ctx context.Context, u *Device, slot time.Time) {
 	var samples []point.Sample
 	now, err := l.attempt(ctx, u, true, func(ctx context.Context, s driver.Session) (err error) {
@@ -25,8 +25,8 @@ func (l *Line) scanSlot(ctx context.Context, u *Device, slot time.Time) {
 		return err
 	})
 	if u.collects {
-		samples = slices.Clone(samples) // they are the session's until it is called again
-		_ = l.reports.take(ctx, u)      // the read shows what is wrong
+		samples = slices.Clone(samples) // the session reuses them in its next call
+		_ = l.reports.take(ctx, u)      // the read reveals the problem
 	}
 	switch {
 	case err == nil:
@@ -44,7 +44,7 @@ func (l *Line) scanSlot(ctx context.Context, u *Device, slot time.Time) {
 	}
 }
 
-// readAll reads names, and checks that the driver answered for each.
+// readAll reads names, and checks that the driver returned a sample for each.
 func readAll(ctx context.Context, u *Device, s driver.Session, names []string) ([]point.Sample, error) {
 	samples, err := s.Read(ctx, names)
 	if err == nil && len(samples) != len(names) {
@@ -61,7 +61,7 @@ func readAll(ctx context.Context, u *Device, s driver.Session, names []string) (
 
 func hasValue(s point.Sample) bool { return !s.Quality.IsBad() }
 
-// refused draws the conclusions when a scan was answered with an error: the device is there, and gives nothing.
+// refused draws the conclusions when a scan was answered with an error: the device is present, but gives no values.
 func (l *Line) refused(ctx context.Context, u *Device, err error, now clock.Instant) {
 	l.answered(ctx, u)
 	u.mu.Lock()
@@ -71,7 +71,7 @@ func (l *Line) refused(ctx context.Context, u *Device, err error, now clock.Inst
 	l.trouble.diagnose(ctx, u, true)
 }
 
-// reading is what a line does to read points of a device.
+// reading is the request that reads points of a device.
 func reading(ctx context.Context, u *Device, paths []point.Path, names []string, samples *[]point.Sample) func(context.Context, *Line) error {
 	return func(lineCtx context.Context, l *Line) error {
 		_, err := l.attempt(lineCtx, u, true, onBehalf(ctx, func(ctx context.Context, s driver.Session) error {

@@ -8,23 +8,23 @@ import (
 	"voltbus/point"
 )
 
-// silence is the back-off of one device that does not answer on a living line.
+// silence is the back-off of a device that does not answer on a working line.
 type silence struct {
 	timeouts int           // in a row; 0: the device is not silent
 	skip     int           // slots to pass before the next probe
-	quality  point.Quality // what its slots give meanwhile
-	waiting  bool          // a probe of it waits
+	quality  point.Quality // quality of its slots meanwhile
+	waiting  bool          // a probe is pending
 	owed     time.Time     // the slot that its probe is for
 }
 
-// The shares that silent devices get.
+// The share of time for silent devices.
 const (
-	probeShare     = 4 // others get so many times the time that a probe took
-	probesToRedial = 3 // unanswered ones, when no device of the line answers
+	probeShare     = 4 // others get this many times the duration of a probe
+	probesToRedial = 3 // unanswered ones, if no device of the line answers
 )
 
-// deepen notes one more time-out: 0, 1, 3, 7 … slots pass before the next probe, at most the
-// distance.
+// deepen records one more time-out: 0, 1, 3, 7 … slots pass before the next probe, within the longest
+// interval.
 func (s *silence) deepen(q point.Quality, interval, distance time.Duration) {
 	s.timeouts++
 	s.quality = q
@@ -35,17 +35,16 @@ func (s *silence) deepen(q point.Quality, interval, distance time.Duration) {
 	}
 }
 
-// silences are the probes of a line's silent devices: they wait until nothing else is due, and leave the others most of the time.
+// silences are the probes of a line's silent devices: they wait until nothing else is due, and leave most of the time to the others.
 type silences struct {
 	clock    *clock.Clock
-	distance time.Duration // longest one between two probes of a device
-	probes   []*Device     // silent units whose turn has come, in order
+	distance time.Duration // longest interval between two probes of a device
+	probes   []*Device     // silent devices whose turn has come, in order
 	gate     time.Duration // no probe before
 	mute     int           // probes without an answer since the last answer of any device
 }
 
-// deepen makes a device silent after it did not answer for a while. It returns whether the line is to be dialled anew, because none
-// of its devices answers.
+// deepen makes a device silent after a time-out. It returns whether to redial the line, because none of its devices answers.
 func (s *silences) deepen(u *Device, units []*Device, q point.Quality, took time.Duration) (redial bool) {
 	u.silence.deepen(q, u.cfg.Interval, s.distance)
 	s.mute++
@@ -59,7 +58,7 @@ func (s *silences) deepen(u *Device, units []*Device, q point.Quality, took time
 	return false
 }
 
-// keep drops the probes of devices that are not staying.
+// keep drops the probes of devices that leave.
 func (s *silences) keep(staying map[*Device]bool) {
 	waiting := s.probes[:0]
 	for _, u := range s.probes {
@@ -71,7 +70,7 @@ func (s *silences) keep(staying map[*Device]bool) {
 	s.probes = waiting
 }
 
-// visit serves a slot of a silent device: it queues a probe for it, or returns the slot to be skipped.
+// visit serves a slot of a silent device: it queues a probe for it, or returns the slot to skip.
 func (s *silences) visit(u *Device, slot time.Time) (skipped time.Time, skip bool) {
 	own := &u.silence
 	switch {
@@ -87,15 +86,15 @@ func (s *silences) visit(u *Device, slot time.Time) (skipped time.Time, skip boo
 	return time.Time{}, false
 }
 
-// ready reports whether a silent device may be asked now.
+// ready reports whether a silent device may be probed now.
 func (s *silences) ready(now clock.Instant) bool { return len(s.probes) > 0 && now.Steady >= s.gate }
 
-// starved reports whether a probe has to go before slots, because the line is never idle.
+// starved reports whether a probe must take precedence over slots, because the line is never idle.
 func (s *silences) starved(now clock.Instant) bool {
 	return s.ready(now) && now.Steady >= s.gate+s.distance
 }
 
-// until returns how long no probe is due.
+// until returns the time until a probe is due.
 func (s *silences) until(now clock.Instant) time.Duration {
 	if len(s.probes) == 0 {
 		return longestWait
@@ -121,8 +120,8 @@ func (s *silences) end(u *Device) (owed time.Time, waited bool) {
 	return owed, waited
 }
 
-// endAll ends the silence of all devices, after skip was called for each slot whose probe waits: the line is lost, so that nobody answers,
-// and when it is back everybody is asked.
+// endAll ends the silence of all devices, after calling skip for each slot whose probe is pending: the line is lost, so no device answers,
+// and when it is back all are asked.
 func (s *silences) endAll(units []*Device, skip func(u *Device, owed time.Time)) {
 	for _, u := range s.probes {
 		skip(u, u.silence.owed)

@@ -7,14 +7,14 @@ import (
 	"voltbus/device/clock"
 )
 
-// timetable says which device of a line is read when.
+// timetable determines which device of a line is read when.
 type timetable struct {
 	clock  *clock.Clock
-	agenda agenda // of the units that are read
-	jumps  uint64 // of the clock, as far as seen
+	agenda agenda // of the devices that are read
+	jumps  uint64 // jumps of the clock seen so far
 }
 
-// fill makes the timetable that of the devices.
+// fill builds the timetable of the devices.
 func (t *timetable) fill(units []*Device) {
 	t.agenda = t.agenda[:0]
 	for _, u := range units {
@@ -33,7 +33,7 @@ func (t *timetable) due(now clock.Instant) bool {
 // next returns the device whose slot comes first.
 func (t *timetable) next() *Device { return t.agenda[0] }
 
-// until returns how long no slot is due.
+// until returns the time until a slot is due.
 func (t *timetable) until(now clock.Instant) time.Duration {
 	if len(t.agenda) == 0 {
 		return longestWait
@@ -41,7 +41,7 @@ func (t *timetable) until(now clock.Instant) time.Duration {
 	return t.agenda[0].at.Sub(now.Wall)
 }
 
-// follow plans every slot anew after the wall clock jumped.
+// follow replans every slot after the wall clock has jumped.
 func (t *timetable) follow(now clock.Instant) {
 	jumps := t.clock.Jumps.Load()
 	if jumps == t.jumps {
@@ -56,7 +56,7 @@ func (t *timetable) follow(now clock.Instant) {
 	heap.Init(&t.agenda)
 }
 
-// advance returns the slot to serve now for the device that comes first, which is the latest one, and plans the next.
+// advance returns the slot to serve now for the device that comes first, which is its latest one, and plans the next.
 func (t *timetable) advance(u *Device, now clock.Instant) time.Time {
 	u.served = now.Steady
 	var slot time.Time
@@ -75,14 +75,14 @@ func (t *timetable) advance(u *Device, now clock.Instant) time.Time {
 	return slot
 }
 
-// bringBack plans a slot that was put off for now.
+// bringBack plans a postponed slot for now.
 func (t *timetable) bringBack(u *Device, slot time.Time) {
 	u.at = slot
 	heap.Init(&t.agenda)
 }
 
-// agenda is a heap of the devices that are to be read, the next one first; of several at one
-// time the one that was served longest ago, then the one that was configured first.
+// agenda is a heap of the devices to read, the next one first; at equal times the one served longest ago,
+// then the one configured first.
 type agenda []*Device
 
 func (a agenda) Len() int { return len(a) }

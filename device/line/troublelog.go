@@ -14,15 +14,15 @@ import (
 	"voltbus/fault"
 )
 
-// troubleLog logs what a line and its devices are in trouble with, equal messages at doubling distance.
+// troubleLog logs the problems of a line and its devices, equal messages at doubling intervals.
 type troubleLog struct {
 	log        *slog.Logger
-	line, kind string // name of the line, and of its driver
+	line, kind string // names of the line and its driver
 	noise      backoff.Messages
-	lost       bool // the present loss of the line was logged
+	lost       bool // the current loss of the line has been logged
 }
 
-// back logs that a line and a device answer again, if it was logged that they did not.
+// back logs that a line and a device answer again, if the failure was logged.
 func (t *troubleLog) back(ctx context.Context, u *Device) {
 	if t.lost {
 		t.lost = false
@@ -34,7 +34,7 @@ func (t *troubleLog) back(ctx context.Context, u *Device) {
 	}
 }
 
-// loss logs that a line with so many devices is lost and rests, if it is new enough.
+// loss logs that a line with so many devices is lost and rests, unless that was logged recently.
 func (t *troubleLog) loss(ctx context.Context, err error, devices int, rest time.Duration, now clock.Instant) {
 	if t.noise.Due(now.Steady) {
 		t.lost = true
@@ -45,7 +45,7 @@ func (t *troubleLog) loss(ctx context.Context, err error, devices int, rest time
 	}
 }
 
-// complain logs a device's trouble, if it is new enough.
+// complain logs a device's problem, unless that was logged recently.
 func (t *troubleLog) complain(ctx context.Context, u *Device, err error, now clock.Instant) {
 	if !u.noise.Due(now.Steady) {
 		return
@@ -62,7 +62,7 @@ func (t *troubleLog) complain(ctx context.Context, u *Device, err error, now clo
 	t.log.LogAttrs(ctx, slog.LevelWarn, "device does not answer as it should", facts...)
 }
 
-// declined logs a request that was answered with no, if it is new enough. The device answers.
+// declined logs a request that the device declined, unless that was logged recently. The device answers.
 func (t *troubleLog) declined(ctx context.Context, u *Device, err error, now clock.Instant) {
 	if u.noNoise.Due(now.Steady) {
 		t.log.WarnContext(ctx, "device does not do what was asked", slog.String("device", string(u.cfg.Path)), slog.String("driver", t.kind),
@@ -70,7 +70,7 @@ func (t *troubleLog) declined(ctx context.Context, u *Device, err error, now clo
 	}
 }
 
-// diagnose keeps why a device that answers has bad points, or none that can be read, and logs it when it is news.
+// diagnose records why a device that answers has bad points, or none that can be read, and logs a new finding.
 func (t *troubleLog) diagnose(ctx context.Context, u *Device, none bool) {
 	text, kind := "", fault.Internal
 	if u.diagnosis != nil {
@@ -91,7 +91,7 @@ func (t *troubleLog) diagnose(ctx context.Context, u *Device, none bool) {
 	}
 }
 
-// explain adds to a diagnosis which setting of the device bounds it.
+// explain adds to a diagnosis the setting of the device that limits it.
 func explain(u *Device) string {
 	if errors.Is(u.diagnosis, driver.ErrScanCut) {
 		return fmt.Sprintf("%v; it may take %v: raise devices.%s.timeout, or read less", u.diagnosis, u.cfg.Timeout, u.cfg.Path)

@@ -17,11 +17,11 @@ type fill struct {
 	*Options
 
 	device acquisition.Config
-	lost   time.Time // since when it was away, as far as it was seen
-	back   time.Time // since when it is there again
+	lost   time.Time // since when it was away, as far as observed
+	back   time.Time // since when it is back
 }
 
-// run asks the device for its log only if there are gaps. That is seen by its first point, which is filled last: after an
+// run asks the device for its log only if there are gaps. The first point shows that; it is filled last, so that after an
 // attempt that ended early there is a gap again.
 func (f *fill) run(ctx context.Context) error {
 	span, first := f.span()
@@ -52,7 +52,7 @@ func (f *fill) run(ctx context.Context) error {
 	return nil
 }
 
-// span returns how far back gaps are filled, and the first point; 0 if none are.
+// span returns how far back gaps are filled, and the first point; 0 if they are not filled.
 func (f *fill) span() (span time.Duration, first string) {
 	log, may := f.device.Driver.(driver.Logged)
 	if !may || !f.device.Record {
@@ -77,7 +77,7 @@ func (f *fill) logged(ctx context.Context) (names []string, err error) {
 	return names, err
 }
 
-// fillPoint fills the gaps of one point, and returns with how many samples.
+// fillPoint fills the gaps of one point, and returns the number of samples added.
 func (f *fill) fillPoint(ctx context.Context, name string, from, to time.Time) (n int, err error) {
 	path := f.device.Path.Join(name)
 	gaps, err := f.gapsOf(ctx, path, from, to)
@@ -104,7 +104,7 @@ func (f *fill) fillGap(ctx context.Context, name string, path point.Path, g gap)
 			}
 			return err
 		})
-		if fault.Is(err, fault.Rejected) || fault.Is(err, fault.NotFound) { // the log is gone; the others go on
+		if fault.Is(err, fault.Rejected) || fault.Is(err, fault.NotFound) { // the log no longer exists; continue with the others
 			f.Log.WarnContext(ctx, "a log of a device cannot be read", slog.String("point", string(path)), slog.Any("err", err))
 			return n, nil
 		}

@@ -7,20 +7,20 @@ import (
 	"voltbus/point"
 )
 
-// gap is a time of which no value is known. Its ends are those of the values around it, and do not belong to it.
+// gap is a period without known values. Its ends are the times of the adjacent values, and exclusive.
 type gap struct{ after, before time.Time }
 
-// overdue says from which distance between two values on there is a gap, in intervals.
+// overdue is the distance between two values, in intervals, from which there is a gap.
 const overdue = 1.5
 
-// finder finds the gaps in samples that are added in the order of their times.
+// finder finds the gaps between samples added in the order of their times.
 type finder struct {
 	least time.Duration
 	last  time.Time
 	gaps  []gap
 }
 
-// maxGaps bounds the gaps of a point; the newest stay.
+// maxGaps bounds the gaps of a point; the newest are kept.
 const maxGaps = 1000
 
 func (f *finder) add(t time.Time) {
@@ -33,7 +33,7 @@ func (f *finder) add(t time.Time) {
 	f.last = t
 }
 
-// gapsOf returns the gaps of a point up to when its device was back.
+// gapsOf returns the gaps of a point up to the time when its device was back.
 func (f *fill) gapsOf(ctx context.Context, p point.Path, from, to time.Time) ([]gap, error) {
 	if f.Read == nil || f.device.Interval <= 0 {
 		return f.seen(ctx, p, from, to)
@@ -53,14 +53,15 @@ func (f *fill) gapsOf(ctx context.Context, p point.Path, from, to time.Time) ([]
 	return found.gaps, err
 }
 
-// seen returns the gap that was seen, for a device that reports only changes or a node without a history: silence there is no gap.
+// seen returns the observed absence as a gap, for a device that reports only changes or a node without a history: there, silence alone is no
+// gap.
 func (f *fill) seen(ctx context.Context, p point.Path, from, to time.Time) ([]gap, error) {
 	begin := later(f.lost, from)
 	if f.lost.IsZero() || !begin.Before(to) {
 		return nil, nil
 	}
 	last := begin
-	if f.Read != nil { // what is known already, such as of an attempt that ended early
+	if f.Read != nil { // known already, for example from an attempt that ended early
 		err := f.Read(ctx, p, begin, to, func(samples []point.Sample) error {
 			last = later(last, samples[len(samples)-1].Time)
 			return nil

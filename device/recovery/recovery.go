@@ -12,13 +12,13 @@ import (
 // History is where samples are kept.
 type History struct {
 	// Read calls emit with the recorded samples of a point that are not bad, in the order of their times; nil for a node that
-	// keeps none itself.
+	// stores none itself.
 	Read func(ctx context.Context, p point.Path, from, to time.Time, emit func([]point.Sample) error) error
-	// Record keeps samples, and returns when they are on disk.
+	// Record stores samples, and returns when they are on disk.
 	Record func(ctx context.Context, samples []point.Sample) error
 }
 
-// Options are what recovery is done with.
+// Options configure a Recovery.
 type Options struct {
 	History
 

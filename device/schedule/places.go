@@ -2,8 +2,8 @@ package schedule
 
 import "voltbus/point"
 
-// Places gives every device a place within its group: the places that devices have stay
-// theirs, newcomers get the lowest free ones in order.
+// Places assigns every device a place within its group: existing devices keep theirs, newcomers get the
+// lowest free ones in order.
 type Places map[point.Path]place
 
 type place struct {

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Schedule is the endless row of slots k·interval + offset since 1970 UTC.
+// Schedule is the infinite sequence of slots k·interval + offset since 1970 UTC.
 type Schedule struct {
 	interval time.Duration
 	offset   time.Duration // 0 ≤ offset < interval
 }
 
-// New returns the schedule with an interval, or the empty one for none, moved by an offset of any sign and length.
+// New returns the schedule with an interval, or the empty one for none, shifted by any offset.
 func New(interval, offset time.Duration) Schedule {
 	if interval <= 0 {
 		return Schedule{}
@@ -24,7 +24,7 @@ func New(interval, offset time.Duration) Schedule {
 	return Schedule{interval: interval, offset: offset.Truncate(time.Microsecond)}
 }
 
-// Last returns the latest slot that is not after t.
+// Last returns the latest slot not after t.
 func (s Schedule) Last(t time.Time) time.Time {
 	since := t.UnixNano() - int64(s.offset)
 	rest := since % int64(s.interval)
@@ -37,8 +37,8 @@ func (s Schedule) Last(t time.Time) time.Time {
 // Next returns the first slot after t.
 func (s Schedule) Next(t time.Time) time.Time { return s.Last(t).Add(s.interval) }
 
-// Spread returns the moment of a place within the period: 0, 1/2, 1/4, 3/4, 1/8 … of it (the
-// van der Corput sequence), which is even for any number of places and never moves one.
+// Spread returns the position of a place within the period: 0, 1/2, 1/4, 3/4, 1/8 … of it (the van der Corput
+// sequence), which is even for any number of places and never moves an existing one.
 func Spread(place int, period time.Duration) time.Duration {
 	moment, _ := bits.Mul64(bits.Reverse64(uint64(place)), uint64(period))
 	return time.Duration(moment)

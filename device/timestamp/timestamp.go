@@ -7,8 +7,8 @@ import (
 	"voltbus/point"
 )
 
-// Point gives the samples of one point times that no two of them share, because two with one time would be one in the history. The zero
-// value has seen no sample.
+// Point assigns the samples of one point distinct times, because the history stores only one sample per time. The zero value has seen
+// no sample.
 type Point struct {
 	point.Stamp
 
@@ -16,12 +16,13 @@ type Point struct {
 	quality point.Quality
 }
 
-// reach is how far behind the last sample of a point one without a time of its own may lie to be put behind
-// it: a device's clock may be ahead a little, and what the node itself says later is newer all the same.
+// reach is how far before a point's last sample the arrival of one without its own time may lie and still be
+// placed after it: a device's clock may be slightly ahead, and what the node itself states later is newer
+// anyway.
 const reach = time.Minute
 
-// Put gives a sample of the point a time that no other has. One that says what the one before said, at the
-// same time, is that one again.
+// Put gives a sample of the point a time that no other has. A sample equal to the previous one, at the same
+// time, counts as its repetition.
 func (d *Point) Put(s *point.Sample) {
 	if d.Holds(s.Time) && d.value == s.Value && d.quality == s.Quality {
 		s.Time = d.Last()
@@ -31,7 +32,7 @@ func (d *Point) Put(s *point.Sample) {
 	d.value, d.quality = s.Value, s.Quality
 }
 
-// Behind returns now, or a moment behind the last sample if that is a little later.
+// Behind returns now, or a moment after the last sample if that is slightly later.
 func (d *Point) Behind(now time.Time) time.Time {
 	if last := d.Last(); !last.Before(now) && last.Sub(now) <= reach {
 		return last.Add(time.Microsecond)

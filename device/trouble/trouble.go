@@ -20,12 +20,12 @@ type Crash struct {
 // NewCrash returns the error of a driver that panicked with a value. It is called where the panic is recovered.
 func NewCrash(value any) *Crash { return &Crash{value: value, Stack: debug.Stack()} }
 
-// Error says what the driver said last.
+// Error returns the panic's message.
 func (c *Crash) Error() string {
 	return fmt.Sprintf("the driver crashed (%v); this is a defect of the driver, see the log", c.value)
 }
 
-// KindOf returns the kind of a driver's error, also of one that only says ErrNotConnected.
+// KindOf returns the kind of a driver's error, including one that is only ErrNotConnected.
 func KindOf(err error) fault.Kind {
 	kind := fault.KindOf(err)
 	if kind == fault.Internal && errors.Is(err, driver.ErrNotConnected) {
@@ -47,46 +47,45 @@ func CrashOf(err error) *Crash {
 	return c
 }
 
-// IsSilence reports whether the device did not answer although its line lives.
+// IsSilence reports whether the device did not answer although its line works.
 func IsSilence(err error) bool {
 	kind := KindOf(err)
 	return kind == fault.Timeout || kind == fault.Unreachable
 }
 
-// abandoned marks an error that came because the caller gave up, which says nothing about the
-// device.
+// abandoned marks an error caused by the caller giving up, which says nothing about the device.
 type abandoned struct{ error }
 
 // Unwrap returns the marked error.
 func (a abandoned) Unwrap() error { return a.error }
 
-// Abandon marks an error that came because the caller gave up.
+// Abandon marks an error caused by the caller giving up.
 func Abandon(err error) error { return abandoned{err} }
 
-// IsAbandoned reports whether err came because the caller gave up.
+// IsAbandoned reports whether err was caused by the caller giving up.
 func IsAbandoned(err error) bool {
 	var a abandoned
 	return errors.As(err, &a)
 }
 
-// declined marks the error of a request that the device or its driver did not want to carry out: it says nothing
+// declined marks the error of a request that the device or its driver refused to carry out: it says nothing
 // about whether the device can be read.
 type declined struct {
 	error
 
-	scan bool // it was not a request, but a scan
+	scan bool // it was a scan, not a request
 }
 
 // Unwrap returns the marked error.
 func (d declined) Unwrap() error { return d.error }
 
-// Decline marks the error of a request that was answered with no.
+// Decline marks the error of a declined request.
 func Decline(err error) error { return declined{error: err} }
 
 // DeclineScan marks the error of a scan that was answered with an error.
 func DeclineScan(err error) error { return declined{error: err, scan: true} }
 
-// IsRefusal reports whether a request that reached its driver was answered with no.
+// IsRefusal reports whether a request that reached its driver was declined.
 func IsRefusal(err error) bool {
 	if err == nil || IsLineLost(err) || IsCrash(err) {
 		return false
@@ -99,7 +98,7 @@ func IsRefusal(err error) bool {
 	return false
 }
 
-// IsAnswer reports whether a scan that failed was answered all the same: with an error, or with what cannot be read.
+// IsAnswer reports whether a failed scan was answered anyway: with an error, or with unreadable data.
 func IsAnswer(err error) bool {
 	if err == nil || IsLineLost(err) || IsCrash(err) {
 		return false
@@ -112,22 +111,22 @@ func IsAnswer(err error) bool {
 	return false
 }
 
-// Declined reports whether err says that a request came to the device, or its driver, and was answered with no.
+// Declined reports whether err says that a request reached the device, or its driver, and was declined.
 func Declined(err error) bool {
 	var d declined
 	return errors.As(err, &d)
 }
 
-// Partial reports whether err says that a device declined a value, and has not got the one before any more.
+// Partial reports whether err says that a device declined a value, and no longer has the previous one.
 func Partial(err error) bool { return Declined(err) && errors.Is(err, driver.ErrPartial) }
 
-// IsOfScan reports whether what was declined is a scan.
+// IsOfScan reports whether it was a scan that was declined.
 func IsOfScan(err error) bool {
 	var d declined
 	return errors.As(err, &d) && d.scan
 }
 
-// QualityOf returns what an error of a whole request says about the points.
+// QualityOf returns the quality of the points after the error of a whole request.
 func QualityOf(err error) point.Quality {
 	if IsLineLost(err) {
 		return point.BadUnreachable

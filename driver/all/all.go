@@ -10,7 +10,7 @@ import (
 	"voltbus/driver/sim"
 )
 
-// Kinds returns the drivers in the order of their names. The slice belongs to the caller.
+// Kinds returns the drivers in the order of their names. The caller owns the slice.
 func Kinds() []driver.Kind {
 	return []driver.Kind{bacnet.Kind(), dnp3.Kind(), modbus.Kind(), mqtt.Kind(), sim.Kind()}
 }

@@ -14,7 +14,7 @@ import (
 	"voltbus/protocol/dnp3/channel"
 )
 
-// What a scan asks for, whose time events get.
+// What a scan requests, and the source of event times.
 const (
 	scanIntegrity = "integrity"
 	scanClass0    = "class0"
@@ -83,7 +83,7 @@ func (c *Config) checkSerial(k *checker) {
 	k.oneOf("parity", c.Parity, "none", "even", "odd")
 }
 
-// checkClasses looks at a list of classes of which lowest is the first allowed.
+// checkClasses checks a list of classes; lowest is the first allowed.
 func checkClasses(k *checker, key string, classes []int, lowest int) {
 	for i, n := range classes {
 		k.add(n < lowest || n > 3, fmt.Sprintf("%s[%d]", key, i), "%d is no class; write numbers from %d to 3", n, lowest)
@@ -112,7 +112,7 @@ func (c *Config) checkAddresses(k *checker) {
 	}
 }
 
-// badPort says what is wrong with an address and its port, or "".
+// badPort returns what is wrong with an address and its port, or "".
 func badPort(address string, lowest int) string {
 	host, port, err := net.SplitHostPort(withPort(address))
 	if err != nil || host == "" && lowest > 0 {

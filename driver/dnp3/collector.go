@@ -12,49 +12,49 @@ import (
 	"voltbus/protocol/dnp3/object"
 )
 
-// present is what is known of a point.
+// present is the known state of a point.
 type present struct {
 	sample  point.Sample
-	last    time.Time // that a sample of the point got
-	variant uint8     // the variation number in which the device gives its present value
-	pass    uint64    // the read in which the present value came last as the registry wants it
-	given   uint64    // the read in which it came last, also as a whole number in place of one with a fraction
-	trouble uint64    // how often the device could not be heard before that
-	changed bool      // it differs from what was last reported, and no event said so
+	last    time.Time // time of the point's last sample
+	variant uint8     // the variation in which the device gives the present value
+	pass    uint64    // the last read in which the present value came in the registry's variation
+	given   uint64    // the last read in which it came, possibly as an integer in place of a fractional number
+	trouble uint64    // number of interruptions of reception before that
+	changed bool      // it differs from the last report, and no event reported that
 }
 
-// collector keeps what a device says, for one session: the present value of each point, and the
-// reports that nobody has taken yet. The goroutine that serves the connection fills it and the session empties it.
+// collector keeps what a device reports for one session: the present value of each point, and the reports not
+// taken yet. The goroutine that serves the connection fills it and the session empties it.
 type collector struct {
 	items []pointlist.Item
 	byKey map[pointlist.Key]int
 	clock string
-	bound point.Bounds // of the device's times
+	bound point.Bounds // bounds of the device's times
 	most  int          // events kept
 
 	mu      sync.Mutex
 	now     []present
 	events  []point.Sample
-	careful bool   // the device is told of events when they are kept
+	careful bool   // events are confirmed to the device when they are kept
 	arrived uint64 // events
-	sure    uint64 // of them that are confirmed, and do not come again
-	before  uint64 // of them before the present fragment
-	taken   uint64 // of them that were taken
-	kept    uint64 // of them that are kept
-	lost    bool   // an event was pushed out, or lost by the device
-	missed  uint64 // how many, the device's losses as one each
+	sure    uint64 // confirmed events, which do not come again
+	before  uint64 // events before the present fragment
+	taken   uint64 // events taken
+	kept    uint64 // events kept
+	lost    bool   // an event was dropped, or lost by the device
+	missed  uint64 // number of lost events; each loss of the device counts once
 	strange uint64 // events whose time is out of bounds
-	full    bool   // the device says that its buffer overflowed
+	full    bool   // the device reports that its buffer overflowed
 	changes int    // points that changed
 	pass    uint64
-	trouble uint64 // how often the device could not be heard
-	err     error  // why the device cannot be heard
-	heard   bool   // something came since it could not be
-	greet   bool   // that was with the present fragment
+	trouble uint64 // number of interruptions of reception
+	err     error  // why nothing is received from the device
+	heard   bool   // something has been received since then
+	greet   bool   // the present fragment ended an interruption
 	search  search
-	news    func() // called when there is something to take; nil until somebody listens
+	news    func() // called when there is something to take; nil before listen
 
-	info master.Info // of the fragment being handled
+	info master.Info // of the fragment being processed
 }
 
 func newCollector(c *Config) *collector {
@@ -70,8 +70,8 @@ func newCollector(c *Config) *collector {
 	return k
 }
 
-// begin, header and end are called in this order for each fragment. begin reports whether reports of the device are received
-// again after trouble.
+// begin, header and end are called in this order for each fragment. begin reports whether reception from the device has
+// resumed after an interruption.
 func (k *collector) begin(i master.Info) (again bool) {
 	k.mu.Lock()
 	k.info = i
@@ -98,7 +98,7 @@ func (k *collector) end() {
 	k.mu.Unlock()
 }
 
-// listen has news called whenever there is something to take.
+// listen sets news, which is called whenever there is something to take.
 func (k *collector) listen(news func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -108,7 +108,7 @@ func (k *collector) listen(news func()) {
 	}
 }
 
-// ended says that the line will bring nothing any more.
+// ended records that the line delivers nothing more.
 func (k *collector) ended() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -132,7 +132,7 @@ func (k *collector) header(h app.Header) {
 	}
 }
 
-// texts takes octet strings, which are no points of the library.
+// texts handles octet strings, which the library does not treat as points.
 func (k *collector) texts(h app.Header) {
 	for o := range h.Objects() {
 		if i, known := k.byKey[pointlist.KeyOf(object.KindOctetString, o.Index)]; known {
@@ -142,7 +142,7 @@ func (k *collector) texts(h app.Header) {
 	}
 }
 
-// take keeps an event or a present value.
+// take stores an event or a present value.
 func (k *collector) take(i int, h app.Header, stamp object.Timestamp, s point.Sample) {
 	received := k.info.Received.UTC().Truncate(time.Microsecond)
 	n := &k.now[i]
@@ -158,7 +158,7 @@ func (k *collector) take(i int, h app.Header, stamp object.Timestamp, s point.Sa
 	}
 	differs := n.sample.Value != s.Value || n.sample.Quality&^point.UncertainClock != s.Quality&^point.UncertainClock
 	k.search.seen(n, &s)
-	differs = differs || n.trouble != k.trouble // whoever was told of trouble holds the point for bad
+	differs = differs || n.trouble != k.trouble // receivers told of the interruption consider the point bad
 	n.sample, n.trouble = s, k.trouble
 	n.given, n.variant = k.pass, h.Variation.Number()
 	if !rough {
@@ -169,8 +169,8 @@ func (k *collector) take(i int, h app.Header, stamp object.Timestamp, s point.Sa
 	}
 }
 
-// event reports an event. One that is older than what is known of its point is also the newest that the device
-// said: the present value is reported behind it, with the time of arrival, or a late clock would hide it.
+// event reports an event. One older than the known state of its point is still the latest that the device
+// reported: the present value is reported after it, with the time of arrival, or a slow clock would hide it.
 func (k *collector) event(n *present, stamp object.Timestamp, received time.Time, s point.Sample) {
 	at, quality, own := k.timed(stamp, received, s.Quality)
 	if s.Time, s.Quality = at, quality; !own {
@@ -186,7 +186,7 @@ func (k *collector) event(n *present, stamp object.Timestamp, received time.Time
 	k.change(n, late)
 }
 
-// change notes whether a present value is to be reported.
+// change records whether to report a present value.
 func (k *collector) change(n *present, changed bool) {
 	switch {
 	case changed && !n.changed:
@@ -197,7 +197,7 @@ func (k *collector) change(n *present, changed bool) {
 	n.changed = changed
 }
 
-// report keeps an event; the oldest makes room for it.
+// report stores an event; the oldest makes room for it.
 func (k *collector) report(s point.Sample) {
 	k.arrived++
 	if len(k.events) >= k.most {
@@ -209,7 +209,7 @@ func (k *collector) report(s point.Sample) {
 	k.events = append(k.events, s)
 }
 
-// fail notes why reports of the device cannot be received.
+// fail records why reports of the device cannot be received.
 func (k *collector) fail(err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -218,15 +218,15 @@ func (k *collector) fail(err error) {
 	k.tell()
 }
 
-// tell is called under mu.
+// tell is called with mu held.
 func (k *collector) tell() {
 	if k.news != nil {
 		k.news()
 	}
 }
 
-// reports returns all that is to be reported of the wanted points, and the trouble that came behind
-// it. The first sample behind a loss is uncertain.
+// reports returns all pending reports of the wanted points, and the error that followed them. The first
+// sample after a loss is uncertain.
 func (k *collector) reports(wanted map[point.Path]bool) ([]point.Sample, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -254,7 +254,7 @@ func (k *collector) reports(wanted map[point.Path]bool) ([]point.Sample, error) 
 	return all, err
 }
 
-// losses returns how many events were lost since it was called last.
+// losses returns how many events were lost since the last call.
 func (k *collector) losses() uint64 {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -271,8 +271,8 @@ func (k *collector) newPass() uint64 {
 	return k.pass
 }
 
-// value returns what is known of a point, and whether its present value came in or after a read, rough where that will do.
-// A value that is taken here need not be reported.
+// value returns the known state of a point, and whether its present value came in or after a read; rough accepts an
+// approximate value. A value returned here need not be reported.
 func (k *collector) value(i int, since uint64, rough bool) (point.Sample, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -303,7 +303,7 @@ func (k *collector) variation(i int) uint8 {
 	return k.now[i].variant
 }
 
-// misdated returns how many events had a time out of bounds since it was called last.
+// misdated returns how many events had a time out of bounds since the last call.
 func (k *collector) misdated() uint64 {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -312,7 +312,7 @@ func (k *collector) misdated() uint64 {
 	return n
 }
 
-// timed returns the time and the quality of an event, and whether that time is the device's own.
+// timed returns the time and the quality of an event, and whether the time is the device's own.
 func (k *collector) timed(stamp object.Timestamp, received time.Time, q point.Quality) (time.Time, point.Quality, bool) {
 	at, usable := stamp.Time()
 	switch {
@@ -329,9 +329,9 @@ func (k *collector) timed(stamp object.Timestamp, received time.Time, q point.Qu
 	return at, q, true
 }
 
-// arrive returns the time of what came at a moment without a time of its own: behind all that the point
-// got before, also within one fragment, and also if the device's clock is a little ahead of this node's.
-// Only a clock that was set back goes back.
+// arrive returns the time for data without a time of its own: after all previous samples of the point, even
+// within one fragment, and even if the device's clock is slightly ahead of this node's. Only a clock that was
+// set back goes back.
 func (n *present) arrive(received time.Time, ahead time.Duration) time.Time {
 	if d := n.last.Sub(received); d >= 0 && d <= ahead {
 		return n.last.Add(time.Microsecond)

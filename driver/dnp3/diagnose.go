@@ -8,7 +8,7 @@ import (
 // Diagnose implements driver.Diagnoser.
 func (n *session) Diagnose() error { return n.diagnosis }
 
-// diagnose says which points a read left bad although the device answered, and what to do; nil if there are none.
+// diagnose explains which points a read left bad although the device answered, and what to do; nil if there are none.
 func diagnose(n *session, names []string, samples []point.Sample) error {
 	var f pointlist.Findings
 	for i, name := range names {

@@ -14,11 +14,11 @@ import (
 	"voltbus/protocol/dnp3/channel"
 )
 
-// dialLimit is how long opening a line may take, if the context says nothing shorter.
+// dialLimit is how long opening a line may take, unless the context ends sooner.
 const dialLimit = 10 * time.Second
 
-// Dialer returns a way to open the stream that the configuration names; not for devices that dial
-// in. The configuration must be loaded and valid.
+// Dialer returns a function that opens the configured stream; not for devices that dial in. The configuration
+// must be loaded and valid.
 func (c *Config) Dialer() channel.Dialer {
 	switch c.Transport {
 	case transportUDP:
@@ -39,7 +39,7 @@ func (c *Config) Dialer() channel.Dialer {
 	return channel.DialFirst(ways...)
 }
 
-// serialSettings are those of a serial port.
+// serialSettings are the settings of a serial port.
 type serialSettings struct {
 	device   string
 	baudrate int
@@ -83,7 +83,7 @@ func (e *engine) dial(ctx context.Context, cfg driver.Config) (driver.Line, erro
 	return l, nil
 }
 
-// notConnected says that the line is not, or no longer, there.
+// notConnected is the error about a line that is not, or no longer, connected.
 func notConnected(op, line string, cause error) error {
 	if cause == nil {
 		return fault.E(op, fault.Unreachable, line, driver.ErrNotConnected)
@@ -91,8 +91,8 @@ func notConnected(op, line string, cause error) error {
 	return fault.E(op, fault.Unreachable, line, fmt.Errorf("%w: %w", driver.ErrNotConnected, cause))
 }
 
-// Listen opens the listener that the configuration names, for devices that dial in. refused, if
-// not nil, is called with connections from addresses that the configuration does not allow.
+// Listen opens the configured listener, for devices that dial in. refused, if not nil, is called with
+// connections from addresses that the configuration does not allow.
 func (c *Config) Listen(ctx context.Context, refused func(from net.Addr)) (net.Listener, error) {
 	listener, err := channel.Listen(ctx, c.hostPort(), c.TLS.server())
 	if err != nil || len(c.Allow) == 0 {

@@ -10,8 +10,8 @@ import (
 	"voltbus/protocol/dnp3/master"
 )
 
-// Discover implements driver.Discoverer: a read of the present values, and a question for each type of
-// which that shows no point.
+// Discover implements driver.Discoverer: a read of the present values, and a request for each type without a
+// point in them.
 func (n *session) Discover(ctx context.Context) ([]driver.Found, error) {
 	const op = "dnp3.Discover"
 	if err := n.ready(ctx); err != nil {

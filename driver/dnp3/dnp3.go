@@ -1,25 +1,26 @@
 // Package dnp3 is the driver for DNP3 outstations (IEEE 1815) over TCP, TLS, UDP or a serial port; the node is their master.
 //
-//   - dnp3.go is what the configuration sees; check.go says what is wrong with it. Package pointlist
-//     reads the list of points and knows what they mean.
-//   - dial.go, secure.go and serial_linux.go open streams. protocol/dnp3/channel drives the state machines over them, by
-//     workers that all lines share (engine.go); line.go knows which stations share a line.
-//   - station.go is the association with one outstation; collector.go keeps what it said for
-//     each session.
-//   - session.go reads and listens, write.go operates. readonly.go is for a session that only reads. Package survey finds out which
+//   - dnp3.go defines the configuration; check.go validates it. Package pointlist reads the list of
+//     points and knows what they mean.
+//   - dial.go, secure.go and serial_linux.go open streams. protocol/dnp3/channel drives the state machines over them, with
+//     workers shared by all lines (engine.go); line.go knows which stations share a line.
+//   - station.go is the association with one outstation; collector.go keeps what it reports
+//     for each session.
+//   - session.go reads and listens, write.go operates. readonly.go is for read-only sessions. Package survey finds out which
 //     points a device has.
 //
-// What a device reports by itself arrives at any time and is kept until it is asked for: Read
-// gives the present values, Take the events, each with the time that the device gave it.
+// What a device reports on its own arrives at any time and is kept until it is taken: Read
+// returns the present values, Take the events, each with the device's time.
 //
-// # What is confirmed comes once
+// # Confirmed events come once
 //
-// An outstation forgets events that are confirmed, and a fragment is confirmed as a whole, whoever's
-// points it holds. So every session of an outstation has its collector there before the first fragment
-// is received: the owner opens the sessions of all devices that subscribe while the line is paused, and only then lets it receive. It pauses the line again to change sessions, takes what they
-// have received before it closes them, and opens those that follow in the same pause. A device that is
-// added later, or enabled again, has the present values by a read that is repeated until it is
-// answered; events from before it was there are not its own.
+// An outstation forgets confirmed events, and a fragment is confirmed as a whole, whichever session's
+// points it holds. So every session of an outstation has its collector in place before the first
+// fragment is received: the owner opens the sessions of all devices that subscribe while the line is
+// paused, and only then lets it receive. It pauses the line again to change sessions, takes what they
+// have received before it closes them, and opens their successors in the same pause. A device that is
+// added later, or enabled again, gets the present values by a read that is repeated until it is
+// answered; events from before that are not its own.
 package dnp3
 
 import (
@@ -33,7 +34,7 @@ import (
 	"voltbus/point"
 )
 
-// The transports.
+// Transports.
 const (
 	transportTCP    = "tcp"
 	transportListen = "listen" // the devices dial in
@@ -131,14 +132,14 @@ type Config struct {
 	// Tolerate are settings for devices that deviate from the standard.
 	Tolerate Tolerate `yaml:"tolerate"`
 
-	// Registry is the list of points, the name of a CSV or YAML file that holds it, or the text of such
-	// a file. With [] a trial of the device lists the points that it has.
+	// Registry is the list of points, the name of a CSV or YAML file that holds it, or the text of such a
+	// file. With [], testing the device lists the points that it has.
 	Registry pointlist.Registry `yaml:"registry"`
 
 	items    []pointlist.Item // the registry, checked, in its order
 	compiled bool
 	problems []error // of compile
-	readOnly bool    // nothing is taken away from the device
+	readOnly bool    // events are left at the device
 }
 
 // Poll is a read that is repeated.
@@ -187,7 +188,7 @@ func (c *Config) LineName() string {
 	return c.Transport + "://" + c.hostPort()
 }
 
-// Points lists the points of the registry, in its order.
+// Points lists the points of the registry in order.
 func (c *Config) Points() []point.Info {
 	c.compile()
 	infos := make([]point.Info, len(c.items))

@@ -8,8 +8,8 @@ import (
 	"voltbus/protocol/dnp3/channel"
 )
 
-// engine is what all lines of the driver share: buffers, a timer, and the workers that serve connections. It runs as
-// long as there is a line. The zero value serves each connection by a goroutine of its own.
+// engine is shared by all lines of the driver: buffers, a timer, and the workers that serve connections. It runs as
+// long as there is a line. The zero value serves each connection with its own goroutine.
 type engine struct {
 	workers int
 
@@ -20,10 +20,10 @@ type engine struct {
 	running sync.WaitGroup
 }
 
-// newEngine returns an engine with as many workers as there are processors.
+// newEngine returns an engine with one worker per processor.
 func newEngine() *engine { return &engine{workers: runtime.GOMAXPROCS(0)} }
 
-// enter returns the hub for one line more.
+// enter returns the hub for a further line.
 func (e *engine) enter() *channel.Hub {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -37,7 +37,7 @@ func (e *engine) enter() *channel.Hub {
 	return hub
 }
 
-// leave ends what enter began.
+// leave undoes enter.
 func (e *engine) leave() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

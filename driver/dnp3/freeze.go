@@ -17,8 +17,8 @@ import (
 var errNoCounters = errors.New("its registry has no counters; add points of type counter or frozen_counter")
 
 // Freeze implements driver.Freezer: it freezes all counters of the outstation (IEEE 1815 FC 7, or FC 9 with clears),
-// and reads the points of types frozen_counter and, with clears, counter. A device that does not show them in time has
-// frozen all the same: they are left out.
+// and reads the points of types frozen_counter and, with clears, counter. If a device does not return them in time
+// they are left out: it has frozen its counters anyway.
 func (n *session) Freeze(ctx context.Context, clears bool) ([]point.Sample, error) {
 	const op = "dnp3.Freeze"
 	counters := false
@@ -48,7 +48,7 @@ func (n *session) Freeze(ctx context.Context, clears bool) ([]point.Sample, erro
 	}
 	pass := n.values.newPass()
 	for _, i := range touched {
-		n.absent[i] = time.Time{} // a frozen counter may be there from the first freeze on
+		n.absent[i] = time.Time{} // a frozen counter may exist only after the first freeze
 	}
 	if err := n.fetch(ctx, touched); err != nil {
 		return nil, n.unknown(op, fmt.Errorf("the counters are frozen, but were not read back: %w", err))

@@ -9,13 +9,13 @@ import (
 
 var _ driver.Careful = (*session)(nil)
 
-// owed is a confirmation that waits until the sessions of an outstation have kept what a fragment brought them.
+// owed is a confirmation that is deferred until the sessions of an outstation have kept the events of a fragment.
 type owed struct {
 	token uint64
-	by    map[*collector]uint64 // of whose events so many must be kept
+	by    map[*collector]uint64 // number of each session's events that must be kept
 }
 
-// mostOwed is how many confirmations may wait: that of an answer and that of a report, and those given up since.
+// mostOwed is how many confirmations may be deferred: that of an answer and that of a report, and those given up since.
 const mostOwed = 8
 
 // keep implements master.Config.Keep.
@@ -39,7 +39,7 @@ func (s *remote) keep(token uint64) bool {
 	return true
 }
 
-// paid notes that a session has kept its first n events, and has what waited only for that confirmed.
+// paid records that a session has kept its first n events, and sends the confirmations that waited only for that.
 func (s *remote) paid(c *collector, n uint64) {
 	var tokens []uint64
 	s.mu.Lock()
@@ -61,14 +61,14 @@ func (s *remote) paid(c *collector, n uint64) {
 	}
 }
 
-// confirmed notes that the first n events do not come again.
+// confirmed records that the first n events do not come again.
 func (k *collector) confirmed(n uint64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.sure = max(k.sure, n)
 }
 
-// unsay lets go of events that nobody took and that come again.
+// unsay drops events that were not taken and that will come again.
 func (k *collector) unsay() {
 	n := k.arrived - max(k.sure, k.taken)
 	if !k.careful || n > uint64(len(k.events)) {
@@ -78,7 +78,7 @@ func (k *collector) unsay() {
 	k.arrived -= n
 }
 
-// owes returns how many events must be kept before the present fragment is confirmed; false if it brought none.
+// owes returns how many events must be kept before the present fragment is confirmed; false if it contained none.
 func (k *collector) owes() (uint64, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -112,7 +112,7 @@ func (n *session) Keep() (kept func()) {
 	}
 }
 
-// nudge wakes the session of the line that waits for an answer: there is something to take.
+// nudge wakes the session of the line that is waiting for an answer: there is something to take.
 func (l *line) nudge() {
 	select {
 	case l.nudged <- struct{}{}:
@@ -120,7 +120,7 @@ func (l *line) nudge() {
 	}
 }
 
-// release lets go of what a session that leaves has not kept.
+// release drops what a leaving session has not kept.
 func (s *remote) release(c *collector) {
 	for _, o := range s.owed {
 		maps.DeleteFunc(o.by, func(other *collector, _ uint64) bool { return other == c })

@@ -18,7 +18,7 @@ import (
 	"voltbus/protocol/dnp3/station"
 )
 
-// alienLimit is how long a device that dialled in may leave open who it is.
+// alienLimit is how long a device that dialled in may take to identify itself.
 const alienLimit = 30 * time.Second
 
 var (
@@ -27,7 +27,7 @@ var (
 	errShut  = errors.New("the line was closed")
 )
 
-// line is one connection with all its outstations, or a listener that they dial.
+// line is one connection with all its outstations, or a listener to which they dial in.
 type line struct {
 	name    string
 	set     lineSettings
@@ -36,16 +36,16 @@ type line struct {
 	only    *channel.Line      // the connection; nil for a listener
 	accepts net.Listener       // nil for a connection
 	server  *channel.Server    // of the listener
-	stop    context.CancelFunc // ends it
+	stop    context.CancelFunc // ends the listener
 	running sync.WaitGroup
-	nudged  chan struct{} // somebody on the line has something to be taken
+	nudged  chan struct{} // a session of the line has something to take
 
 	mu       sync.Mutex
 	closed   bool
-	begun    bool  // the connection is read
-	failed   error // why the listener ended by itself
+	begun    bool  // the connection is being read
+	failed   error // why the listener ended on its own
 	stations map[addresses]*remote
-	refused  string // address of the last connection that was not allowed
+	refused  string // address of the last refused connection
 }
 
 // addresses are the two ends of an association.
@@ -85,7 +85,7 @@ func newLine(c *Config, e *engine) *line {
 	return l
 }
 
-// use makes a stream the line. Nothing is read before the first station is there.
+// use turns a stream into the line. Nothing is read before the first station has joined.
 func (l *line) use(stream io.ReadWriteCloser) { l.only = channel.NewLine(l.engine.enter(), stream) }
 
 // serve accepts devices that dial in.
@@ -106,7 +106,7 @@ func (l *line) serve(listener net.Listener) error {
 	return nil
 }
 
-// fail notes that nobody can dial in any more.
+// fail records that devices can no longer dial in.
 func (l *line) fail(err error) {
 	l.mu.Lock()
 	l.failed = err
@@ -124,7 +124,7 @@ func (l *line) gone(p *station.Port) {
 	}
 }
 
-// Open implements driver.Line. It causes traffic only where the station is new on the line.
+// Open implements driver.Line. It causes traffic only if the station is new on the line.
 func (l *line) Open(_ context.Context, cfg driver.Config) (driver.Session, error) {
 	const op = "dnp3.Open"
 	c, ok := cfg.(*Config)
@@ -147,8 +147,9 @@ func (l *line) Open(_ context.Context, cfg driver.Config) (driver.Session, error
 	return newSession(l, s, c, values), nil
 }
 
-// join returns the station of a configuration, on its connection if there is one, with one user more, whose
-// collector gets what arrives. A new station has it before anything can arrive: events come once.
+// join returns the station of a configuration, on its connection if there is one, with one more user, whose
+// collector gets what arrives. A new station has the collector before anything can arrive: events come only
+// once.
 func (l *line) join(c *Config, values *collector) (*remote, error) {
 	l.mu.Lock()
 	key := addresses{link.Address(c.Master), link.Address(c.Outstation)}
@@ -176,7 +177,7 @@ func (l *line) join(c *Config, values *collector) (*remote, error) {
 		l.server.Add(s.port)
 		return s, nil
 	}
-	_ = l.only.Add(s.port) // it fails on a line that has just ended, which whoever asks the device hears of
+	_ = l.only.Add(s.port) // it fails on a line that has just ended, which the next request reports
 	if begins {
 		l.running.Go(func() {
 			_ = l.only.Run()
@@ -204,7 +205,7 @@ func (l *line) leave(s *remote) {
 	}
 }
 
-// lost returns why the line is dead, nil while it lives.
+// lost returns why the line is dead, nil while it works.
 func (l *line) lost() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -217,7 +218,7 @@ func (l *line) lost() error {
 	return l.failed
 }
 
-// whyEnded says why a connection ended, in words for who runs the line; nil if it did not.
+// whyEnded explains to the operator why a connection ended; nil if it did not.
 func whyEnded(err error) error {
 	switch {
 	case errors.Is(err, io.EOF):
@@ -228,7 +229,7 @@ func whyEnded(err error) error {
 	return err
 }
 
-// away says so if a station has not dialled in.
+// away returns an error if a station has not dialled in.
 func (l *line) away(s *remote) error {
 	if l.server == nil || l.server.Connected(s.port) {
 		return nil
@@ -241,7 +242,7 @@ func (l *line) away(s *remote) error {
 	return errAway
 }
 
-// refuse notes a connection from an address that is not allowed.
+// refuse records a connection from an address that is not allowed.
 func (l *line) refuse(from net.Addr) {
 	host, _, err := net.SplitHostPort(from.String())
 	if err != nil {
@@ -282,7 +283,7 @@ func (l *line) Close() error {
 
 var _ driver.Pauser = (*line)(nil)
 
-// Pause implements driver.Pauser: what arrives stays in the stream.
+// Pause implements driver.Pauser: incoming data stays in the stream.
 func (l *line) Pause() {
 	if l.only != nil {
 		l.only.Pause()

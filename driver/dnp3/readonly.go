@@ -8,7 +8,7 @@ import (
 
 var _ driver.ReadOnly = (*Config)(nil)
 
-// ReadOnly implements driver.ReadOnly: present values are read, and events stay at the device, see
+// ReadOnly implements driver.ReadOnly: present values are read, and events stay on the device, see
 // ReadOnlyMaster. The configuration must be loaded.
 func (c *Config) ReadOnly() driver.Config {
 	c.compile()
@@ -20,9 +20,9 @@ func (c *Config) ReadOnly() driver.Config {
 	return &only
 }
 
-// ReadOnlyMaster returns the application layer of an association that takes nothing away from the device's own
-// master: it asks for nothing by itself, enables, disables and clears nothing, and leaves events that are
-// not asked for unconfirmed.
+// ReadOnlyMaster returns the application layer of an association that does not interfere with the device's own
+// master: it requests nothing on its own, enables, disables and clears nothing, and leaves unrequested events
+// unconfirmed.
 func (c *Config) ReadOnlyMaster() master.Config {
 	return master.Config{
 		Outstation: link.Address(c.Outstation), ResponseTimeout: c.Timeout, Retries: c.Retries,

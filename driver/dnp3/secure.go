@@ -10,7 +10,7 @@ import (
 	"voltbus/driver"
 )
 
-// TLS names the certificates of a secured line. Both sides show one.
+// TLS names the certificates of a secured line. Both sides present one.
 type TLS struct {
 	// Certificate is the PEM file with this node's certificate; left out, the line is plain.
 	Certificate string `yaml:"certificate"`
@@ -25,10 +25,10 @@ type TLS struct {
 	files secrets // by load
 }
 
-// secrets are what the files held when they were read: configurations with the same are equal.
+// secrets are the contents of the files when they were read: configurations with equal contents are equal.
 type secrets struct{ certificate, key, ca string }
 
-// anyName accepts a certificate of the right authority, whatever its name.
+// anyName accepts a certificate of the right authority with any name.
 const anyName = "-"
 
 func (t *TLS) wanted() bool { return t.Certificate != "" || t.Key != "" || t.CA != "" }
@@ -43,13 +43,13 @@ func (t *TLS) check(k *checker, transport string) {
 	k.add(t.CA == "", "tls.ca", "is missing; write the PEM file with the authority of the device's certificate")
 }
 
-// maxPEM bounds a file of certificates: far above any real one.
+// maxPEM bounds the size of a certificate file, far above any real one.
 const maxPEM = 1 << 20
 
 // load reads the files.
 func (t *TLS) load(files driver.Files) []error {
 	if t.Certificate == "" || t.Key == "" || t.CA == "" {
-		return nil // check says so
+		return nil // check reports it
 	}
 	var read secrets
 	for _, f := range []struct {
@@ -72,13 +72,13 @@ func (t *TLS) load(files driver.Files) []error {
 	return nil
 }
 
-// make returns what both sides of a secured line need; nil for a plain line.
+// make returns the TLS settings common to both sides; nil for a plain line.
 func (t *TLS) make() *tls.Config {
 	if t.files == (secrets{}) {
 		return nil
 	}
 	own, err := tls.X509KeyPair([]byte(t.files.certificate), []byte(t.files.key))
-	if err != nil { // load has seen that they fit
+	if err != nil { // load has checked that they match
 		return &tls.Config{MinVersion: tls.VersionTLS12}
 	}
 	pool := x509.NewCertPool()

@@ -11,28 +11,28 @@ import (
 	"voltbus/protocol/dnp3/master"
 )
 
-// mostAsked bounds the requests for points that never came: of a device that refuses each, what is left counts as not given.
+// mostAsked bounds the requests for points that never came: if a device refuses each of them, the rest counts as absent.
 const mostAsked = 1000
 
 var _ driver.Lacking = (*session)(nil)
 
-// search is what a session that makes no reads knows of the points that never came. Guarded by the collector's mu.
+// search tracks, for a session that makes no reads, the points that never came. It is guarded by the collector's mu.
 type search struct {
 	of     *collector
-	begun  bool      // a read of everything has ended: what the device has must have come
-	asking bool      // what did not come is asked for by itself
-	known  bool      // that has ended, too
-	asked  time.Time // when that began last
+	begun  bool      // a read of everything has ended: all points of the device must have come
+	asking bool      // missing points are being requested individually
+	known  bool      // that has also ended
+	asked  time.Time // when that last began
 	ended  bool      // the session is closed
-	say    bool      // the points that did not come are to be reported as bad
-	stale  bool      // what came since may have changed why
+	say    bool      // report missing points as bad
+	stale  bool      // later data may have changed the reason
 	why    error
 }
 
-// integrityName is how the association calls the read of everything that it makes by itself.
+// integrityName is the association's name for the read of everything that it makes on its own.
 var integrityName = master.ReadClasses(app.Integrity).String() //nolint:gochecknoglobals // never changed
 
-// allRead notes that a read of everything has ended.
+// allRead records that a read of everything has ended.
 func (f *search) allRead() {
 	f.of.mu.Lock()
 	defer f.of.mu.Unlock()
@@ -43,7 +43,7 @@ func (f *search) allRead() {
 	f.of.tell()
 }
 
-// seen notes what changes the answer to which points have no value. It is called before a sample is kept.
+// seen records changes in the set of points without a value. It is called before a sample is stored.
 func (f *search) seen(n *present, s *point.Sample) {
 	if n.sample.Time.IsZero() || (n.sample.Quality == point.BadStale) != (s.Quality == point.BadStale) {
 		f.stale = true
@@ -61,7 +61,7 @@ func (f *search) never() []int {
 	return list
 }
 
-// absent returns a bad sample for each point that never came, if that is to be reported.
+// absent returns a bad sample for each point that never came, if that should be reported.
 func (f *search) absent() []point.Sample {
 	if !f.say {
 		return nil
@@ -75,8 +75,8 @@ func (f *search) absent() []point.Sample {
 	return list
 }
 
-// Lacks implements driver.Lacking. What a read of everything did not bring is asked for by itself, as a device may leave
-// points out of class 0.
+// Lacks implements driver.Lacking. Points missing from a read of everything are requested individually, as a device may
+// exclude points from class 0.
 func (n *session) Lacks() (known bool, why error) {
 	k, f := n.values, &n.values.search
 	k.mu.Lock()
@@ -98,7 +98,7 @@ func (n *session) Lacks() (known bool, why error) {
 	return true, f.why
 }
 
-// lacks says which points never came, or have no value since the device restarted.
+// lacks reports which points never came, or have had no value since the device restarted.
 func (f *search) lacks() error {
 	var found pointlist.Findings
 	for i := range f.of.now {
@@ -112,8 +112,8 @@ func (f *search) lacks() error {
 	return found.Err(len(f.of.items))
 }
 
-// seek makes requests for points one after the other, without waiting for them: the goroutine that serves the connection goes
-// on with the next. What is refused is asked for in halves, as in fetch.
+// seek requests points one request after the other, without waiting for them: the goroutine that serves the connection
+// continues with the next. A refused request is split in halves, as in fetch.
 func (f *search) seek(at *remote, queue []pointlist.Ask, most int) {
 	if len(queue) == 0 || most == 0 || f.hasEnded() {
 		f.sought(nil)
@@ -139,20 +139,20 @@ func (f *search) hasEnded() bool {
 	return f.ended
 }
 
-// sought notes that nothing more is asked for; with an error, that it is not known what the device has.
+// sought records that no more requests follow; with an error, that the device's points remain unknown.
 func (f *search) sought(err error) {
 	f.of.mu.Lock()
 	defer f.of.mu.Unlock()
 	f.asking = false
 	if err != nil {
-		f.begun = false // until everything is read again
+		f.begun = false // until the next read of everything
 		return
 	}
 	f.known, f.stale, f.say = true, true, true
 	f.of.tell()
 }
 
-// close has nothing more asked for.
+// close stops the requests.
 func (f *search) close() {
 	f.of.mu.Lock()
 	defer f.of.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"voltbus/internal/host"
 )
 
-// openSerial opens a serial port, or a pseudo terminal, in raw mode. The file is polled by the
-// runtime, so that closing it ends a read.
+// openSerial opens a serial port, or a pseudo terminal, in raw mode. The runtime polls the file, so closing
+// it ends a read.
 func openSerial(set serialSettings) (io.ReadWriteCloser, error) {
 	if err := host.SerialPort(set.device); err != nil {
 		return nil, fmt.Errorf("open serial port %s: %w", set.device, err)
@@ -47,7 +47,7 @@ func setUp(file *os.File, set serialSettings) error {
 	return inner
 }
 
-// apply writes the settings into the state of a terminal, which becomes raw.
+// apply sets the terminal state to raw mode with the settings.
 func (set *serialSettings) apply(state *unix.Termios) {
 	state.Iflag, state.Oflag, state.Lflag = 0, 0, 0
 	state.Cflag = unix.CREAD | unix.CLOCAL | unix.BOTHER

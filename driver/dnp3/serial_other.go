@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// openSerial is not possible here.
+// openSerial is not supported on this platform.
 func openSerial(serialSettings) (io.ReadWriteCloser, error) {
 	return nil, errors.New("serial lines are supported on Linux only; use a serial device server and transport tcp")
 }

@@ -14,7 +14,7 @@ import (
 	"voltbus/protocol/dnp3/master"
 )
 
-// retryAbsent is when a point that the device does not have is asked for again.
+// retryAbsent is the interval after which a point that the device does not have is requested again.
 const retryAbsent = 10 * time.Minute
 
 // session is one device of the configuration.
@@ -24,12 +24,12 @@ type session struct {
 	values   *collector
 	items    []pointlist.Item
 	byName   map[string]int
-	wanted   map[point.Path]bool // what is reported
-	absent   []time.Time         // by item: until when it is not asked for
+	wanted   map[point.Path]bool // points to report
+	absent   []time.Time         // by item: until when it is not requested
 	scan     string
-	patience time.Duration // with one request
+	patience time.Duration // limit for one request
 	subject  string
-	while    func() // while an answer is waited for, and there is something to take; may be nil
+	while    func() // called while waiting for an answer, when there is something to take; may be nil
 	closed   bool
 
 	diagnosis error // of the last read, for Diagnose
@@ -54,7 +54,7 @@ func (n *session) Close() error {
 	if !n.closed {
 		n.closed = true
 		n.values.search.close()
-		n.line.leave(n.station) // first: what the last of a station leaves behind must not be confirmed to nobody
+		n.line.leave(n.station) // first: events pending for a station's last session must not be confirmed unseen
 		n.station.leave(n.values)
 	}
 	return nil
@@ -71,7 +71,7 @@ func (n *session) Read(ctx context.Context, names []string) ([]point.Sample, err
 		return nil, n.fail(op, err)
 	}
 	if n.scan == scanEvents {
-		pass = 0 // anything known will do
+		pass = 0 // any known value suffices
 	}
 	if err := n.fetch(ctx, n.missing(names, pass)); err != nil {
 		return nil, n.fail(op, err)
@@ -81,7 +81,7 @@ func (n *session) Read(ctx context.Context, names []string) ([]point.Sample, err
 	return samples, nil
 }
 
-// ask makes the scan that the configuration chose.
+// ask makes the configured scan.
 func (n *session) ask(ctx context.Context) error {
 	classes := map[string]app.Classes{scanIntegrity: app.Integrity, scanClass0: app.Class0, scanEvents: app.EventClasses}[n.scan]
 	if classes == 0 {
@@ -91,7 +91,7 @@ func (n *session) ask(ctx context.Context) error {
 	return err
 }
 
-// answer makes the samples of a read.
+// answer returns the samples of a read.
 func (n *session) answer(names []string, pass uint64) []point.Sample {
 	samples := make([]point.Sample, len(names))
 	now := time.Now().UTC().Truncate(time.Microsecond)
@@ -106,7 +106,7 @@ func (n *session) answer(names []string, pass uint64) []point.Sample {
 	return samples
 }
 
-// missing returns the items that did not come in a pass and may be asked for.
+// missing returns the items that did not come in a pass and may be requested.
 func (n *session) missing(names []string, pass uint64) []int {
 	var missing []int
 	now := time.Now()
@@ -122,8 +122,7 @@ func (n *session) missing(names []string, pass uint64) []int {
 	return missing
 }
 
-// fetch reads items one by one where nothing else brought them. What does not come then is not
-// asked for again for a while.
+// fetch reads the items that did not come otherwise. Those still missing are not requested again for a while.
 func (n *session) fetch(ctx context.Context, wanted []int) error {
 	queue := pointlist.Plan(n.items, wanted)
 	for len(queue) > 0 {
@@ -148,7 +147,7 @@ func (n *session) fetch(ctx context.Context, wanted []int) error {
 	return nil
 }
 
-// do makes a request, bounded by the time that an answer and what stands before it may take.
+// do makes a request, bounded by the time that the answer and the requests ahead of it may take.
 func (n *session) do(ctx context.Context, r *master.Request) (master.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, n.patience)
 	defer cancel()
@@ -160,7 +159,7 @@ func (n *session) do(ctx context.Context, r *master.Request) (master.Result, err
 
 var errAway = errors.New("the device has not dialled in; check that it dials this address, and its link address")
 
-// ready reports why nothing can be asked now.
+// ready returns why no request can be made now.
 func (n *session) ready(ctx context.Context) error {
 	if err := n.dead(); err != nil {
 		return err
@@ -171,7 +170,7 @@ func (n *session) ready(ctx context.Context) error {
 	return n.line.away(n.station)
 }
 
-// dead reports why nothing will ever come again.
+// dead returns why nothing will ever be received again.
 func (n *session) dead() error {
 	if err := n.line.lost(); err != nil {
 		return fmt.Errorf("%w: %w", driver.ErrNotConnected, err)
@@ -182,7 +181,7 @@ func (n *session) dead() error {
 	return nil
 }
 
-// fail turns an error into the contract's.
+// fail converts an error to the contract's.
 func (n *session) fail(op string, err error) error {
 	if errors.Is(err, master.ErrClosed) {
 		if n.line.only == nil {
@@ -208,15 +207,15 @@ func (n *session) fail(op string, err error) error {
 	return fault.E(op, fault.Rejected, n.subject, err)
 }
 
-// whyLost waits for the reason why the line closed under a request.
+// whyLost waits for the reason why the line closed during a request.
 func (n *session) whyLost(err error) error {
 	n.line.only.Close()
 	<-n.line.only.Done()
 	return fmt.Errorf("%w: %w", driver.ErrNotConnected, errors.Join(whyEnded(n.line.only.Err()), err))
 }
 
-// Subscribe implements driver.Subscriber: events are reported, and present values that differ from
-// what was reported last. What came since Open is kept, so that there may be news at once.
+// Subscribe implements driver.Subscriber: it reports events, and present values that differ from the last
+// report. Data received since Open is kept, so there may be news at once.
 func (n *session) Subscribe(_ context.Context, names []string, news func()) error {
 	const op = "dnp3.Subscribe"
 	if err := n.dead(); err != nil {
@@ -230,13 +229,13 @@ func (n *session) Subscribe(_ context.Context, names []string, news func()) erro
 		news()
 		n.line.nudge()
 	})
-	if n.line.lost() != nil { // meanwhile, so that nobody told it
+	if n.line.lost() != nil { // meanwhile, so it was not notified
 		news()
 	}
 	return nil
 }
 
-// Forgetful implements driver.Forgetful: an outstation forgets events that were confirmed.
+// Forgetful implements driver.Forgetful: an outstation forgets confirmed events.
 func (n *session) Forgetful() {}
 
 // Lost implements driver.Lossy.

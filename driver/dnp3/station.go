@@ -14,8 +14,8 @@ import (
 	"voltbus/protocol/dnp3/station"
 )
 
-// remote is the association with one device. Several sessions may share it. What arrives is
-// handed to all of them by the goroutine that serves its connection.
+// remote is the association with one device. Several sessions may share it. The goroutine that serves its
+// connection passes incoming data to all of them.
 type remote struct {
 	*master.Association
 
@@ -26,12 +26,12 @@ type remote struct {
 
 	mu         sync.Mutex
 	collectors []*collector
-	surveying  *survey.Survey // sees everything too; nil for none
+	surveying  *survey.Survey // also sees all data; nil for none
 	iin        app.IIN        // of the last fragment
 	owed       []owed
 }
 
-// settings are what devices that are the same outstation must have in common.
+// settings are what configurations of the same outstation must have in common.
 type settings struct {
 	master, outstation int
 	timeout            time.Duration
@@ -69,7 +69,7 @@ func newRemote(c *Config, turn *master.Turn) (*remote, error) {
 	return s, err
 }
 
-// PortConfig returns the link layer of the association with the device.
+// PortConfig returns the link-layer configuration of the association.
 func (c *Config) PortConfig() station.Config {
 	return station.Config{
 		Local: link.Address(c.Master), Remote: link.Address(c.Outstation), Master: true,
@@ -77,7 +77,7 @@ func (c *Config) PortConfig() station.Config {
 	}
 }
 
-// MasterConfig returns the application layer of the association with the device.
+// MasterConfig returns the application-layer configuration of the association.
 func (c *Config) MasterConfig() master.Config {
 	if c.readOnly {
 		return c.ReadOnlyMaster()
@@ -99,7 +99,7 @@ func (c *Config) MasterConfig() master.Config {
 	return config
 }
 
-// classesOf makes a set of classes of their numbers.
+// classesOf returns the set of classes with the given numbers.
 func classesOf(numbers []int) app.Classes {
 	sets := [4]app.Classes{app.Class0, app.Class1, app.Class2, app.Class3}
 	var all app.Classes
@@ -111,8 +111,7 @@ func classesOf(numbers []int) app.Classes {
 	return all
 }
 
-// join adds a session's collector. If the line is open, what the start-up sequence read is gone by, or
-// half of it.
+// join adds a session's collector. If the line is open, it misses some or all data of the start-up sequence.
 func (s *remote) join(c *collector) {
 	s.mu.Lock()
 	s.collectors = append(s.collectors, c)
@@ -120,7 +119,7 @@ func (s *remote) join(c *collector) {
 	s.ReadAnew()
 }
 
-// leave takes it off.
+// leave removes it.
 func (s *remote) leave(c *collector) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,7 +135,7 @@ func (s *remote) Begin(i master.Info) {
 	for _, c := range s.collectors {
 		again = c.begin(i) || again
 	}
-	if again { // what did not change meanwhile is said too
+	if again { // unchanged values are reported, too
 		s.ReadAnew()
 	}
 	if s.surveying != nil {
@@ -154,14 +153,14 @@ func (s *remote) Header(h app.Header) {
 	}
 }
 
-// survey has a Survey see what arrives, until it is called with nil.
+// survey passes incoming data to a Survey as well, until it is called with nil.
 func (s *remote) survey(y *survey.Survey) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.surveying = y
 }
 
-// rest is Survey.Rest while the Survey is at work.
+// rest is Survey.Rest while the Survey is active.
 func (s *remote) rest(y *survey.Survey) []*master.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,7 +175,7 @@ func (s *remote) End(master.Info) {
 	s.mu.Unlock()
 }
 
-// notice notifies the sessions when the device does not answer requests that they did not make.
+// notice notifies the sessions when the device does not answer requests other than theirs.
 func (s *remote) notice(n master.Notice) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -193,7 +192,7 @@ func (s *remote) notice(n master.Notice) {
 
 var errGone = errors.New("the device has closed its connection; it must dial in again")
 
-// disconnected notifies the sessions that the device has left.
+// disconnected notifies the sessions that the device has disconnected.
 func (s *remote) disconnected() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -209,7 +208,7 @@ func (s *remote) ended() {
 	}
 }
 
-// trouble is called under mu.
+// trouble is called with mu held.
 func (s *remote) trouble(err error) {
 	for _, c := range s.collectors {
 		c.fail(err)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// listed writes numbers in order, to compare settings.
+// listed formats numbers in order, to compare settings.
 func listed(numbers []int) string {
 	sorted := slices.Clone(numbers)
 	slices.Sort(sorted)

@@ -13,15 +13,14 @@ import (
 	"voltbus/protocol/dnp3/object"
 )
 
-// The reasons why a write is refused here.
+// Reasons why a write is refused here.
 var (
 	errNoPoint  = errors.New("the device has no such point; write one of its registry")
 	errReadOnly = errors.New("is read-only; set writable in the registry if the device allows it")
 )
 
-// Write implements driver.Writer: it operates the point as the registry says, reads it back and
-// returns what the device then says. A device that does not show the point, or does not show it in time, has said
-// nothing: the value is none.
+// Write implements driver.Writer: it operates the point as the registry specifies, reads it back and returns the
+// device's value. If the device does not report the point, or not in time, the value is none.
 func (n *session) Write(ctx context.Context, name string, v point.Value) (point.Value, error) {
 	const op = "dnp3.Write"
 	i, known := n.byName[name]
@@ -49,8 +48,8 @@ func (n *session) Write(ctx context.Context, name string, v point.Value) (point.
 	return n.readBack(ctx, i)
 }
 
-// unknown turns an error after a command was sent into the contract's: if the line or the device was
-// lost, nobody knows whether it was carried out.
+// unknown converts an error after sending a command to the contract's: if the line or the device was lost,
+// the outcome is unknown.
 func (n *session) unknown(op string, err error) error {
 	failed := n.fail(op, err)
 	if fault.Is(failed, fault.Unreachable) {
@@ -59,7 +58,7 @@ func (n *session) unknown(op string, err error) error {
 	return failed
 }
 
-// readBack returns what the device shows after a write; none if it shows nothing.
+// readBack returns the device's value after a write; none if it reports none.
 func (n *session) readBack(ctx context.Context, i int) (point.Value, error) {
 	pass := n.values.newPass()
 	_, err := n.do(ctx, pointlist.Ask{Members: []int{i}}.Request(n.items))
@@ -73,7 +72,7 @@ func (n *session) readBack(ctx context.Context, i int) (point.Value, error) {
 	return s.Value, nil
 }
 
-// refusal is StatusFault for the first status of an answer that is not SUCCESS.
+// refusal is StatusFault for the first status other than SUCCESS in an answer.
 func refusal(op, subject string, r master.Result) error {
 	for _, status := range r.Statuses {
 		if status != object.StatusSuccess {

@@ -146,15 +146,15 @@ func cancelledMeanwhile(t *testing.T, h Harness) {
 	})
 }
 
-// lateAnswer delays answers beyond the time-out and checks whether the next reads, which ask for
-// something else, take them for their own.
+// lateAnswer delays answers beyond the time-out and checks that the next reads, which request something else,
+// do not take them for their own.
 func lateAnswer(t *testing.T, h Harness) {
 	r := throughProxy(t, h)
 	defer r.done()
 	r.proxy.Delay(h.Timeout + h.Timeout/4)
 	var samples []point.Sample
 	var err error
-	for range 10 { // a machine without time sees the answer and the time-out at once, and may take the first
+	for range 10 { // a busy machine sees the answer and the time-out at once, and may take the former
 		if samples, err = r.session.Read(t.Context(), r.names); err != nil {
 			break
 		}
@@ -207,9 +207,9 @@ func mustWorkAgain(t *testing.T, h Harness, proxy *Proxy) {
 	mustBeGood(t, h, s, goodNames(h, cfg))
 }
 
-// garbage damages answers in every way for a while. A read may fail, or give bad qualities, but
-// it must end; and afterwards a new line works. A changed value may pass where the protocol has
-// no checksum, so values are not looked at.
+// garbage damages answers in various ways for a while. A read may fail, or give bad qualities, but it must
+// end; afterwards a new line must work. A changed value may pass if the protocol has no checksum, so values
+// are not checked.
 func garbage(t *testing.T, h Harness) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, damage := range []struct {

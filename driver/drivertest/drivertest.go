@@ -1,5 +1,5 @@
 // Package drivertest is the conformance suite that every driver passes: Run checks the contract of package driver against a real peer,
-// over a connection that is made to fail. The peer is a program that nobody here wrote, or for a simulator the driver itself.
+// over a connection that is made to fail. The peer is independent third-party software, or for a simulator the driver itself.
 package drivertest
 
 import (
@@ -16,14 +16,14 @@ import (
 	"voltbus/point"
 )
 
-// slack is what a busy machine may add to a time-out before a test calls it exceeded.
+// slack is what a busy machine may add to a time-out before a test considers it exceeded.
 const slack = 10 * time.Second
 
 // unknown is a point name that no device has.
 const unknown = "no such point <\"'>"
 
-// Harness says how a kind of driver meets its peer. Config is required; what a kind has not got
-// stays empty, and its cases are left out.
+// Harness connects a kind of driver to its peer. Config is required; features that a kind lacks stay empty,
+// and their cases are skipped.
 type Harness struct {
 	Kind driver.Kind
 
@@ -31,12 +31,12 @@ type Harness struct {
 	// time-out of Timeout. The address is the peer's or that of a proxy in front of it; it is
 	// "" for a kind without a TCP line.
 	Config func(t *testing.T, address string) driver.Config
-	// Want are values that the device has; the other points must only be good.
+	// Want are values on the device; the other points need only be good.
 	Want map[string]point.Value
-	// Bad are points that are declared and that the device has not, with their quality.
+	// Bad are points that are declared but that the device does not have, with their quality.
 	Bad map[string]point.Quality
 
-	// Peer is the peer's TCP address: the cases of a failing line put a proxy in front of it.
+	// Peer is the peer's TCP address: the cases with a failing line put a proxy in front of it.
 	Peer string
 	// Absent returns the configuration of a device whose line cannot be opened.
 	Absent func(t *testing.T) driver.Config
@@ -48,27 +48,27 @@ type Harness struct {
 	// Silent returns the configuration of a device on the same line that never answers.
 	Silent func(t *testing.T, address string) driver.Config
 
-	// Reporting returns the configuration of a device that reports by itself, and Report has it
-	// report a value that differs from the last one.
+	// Reporting returns the configuration of a device that reports on its own, and Report makes it report a
+	// value that differs from the last one.
 	Reporting func(t *testing.T, address string) driver.Config
 	Report    func(t *testing.T) (name string, value point.Value)
 
-	// Writable is a point to write, and Value what to write; ReadOnly is one that cannot be.
+	// Writable is a point to write, and Value what to write; ReadOnly is a point that cannot be written.
 	Writable string
 	Value    point.Value
 	ReadOnly string
 	// TooMuch is a value that does not fit Writable.
 	TooMuch point.Value
-	// Prioritized is a writable point with a priority array in the device, other than Writable, that nobody else commands,
+	// Prioritized is a writable point with a priority array in the device, other than Writable, not commanded otherwise,
 	// and Priority a value for it; Unprioritized is a writable one without an array.
 	Prioritized   string
 	Priority      point.Value
 	Unprioritized string
-	// Denied is a point that is declared writable, and that the device does not let anyone write.
+	// Denied is a point that is declared writable, but that the device refuses to write.
 	Denied string
 }
 
-// Run runs every case that the harness allows. Goroutines that a case leaves behind fail it.
+// Run runs every case that the harness allows. Leaked goroutines fail a case.
 func Run(t *testing.T, h Harness) {
 	t.Helper()
 	for _, c := range []struct {
@@ -119,8 +119,8 @@ func Run(t *testing.T, h Harness) {
 	}
 }
 
-// leaks looks for goroutines that are left, for a few seconds: a peer in the same process may be
-// slow to see that the line was closed.
+// leaks waits a few seconds for remaining goroutines: a peer in the same process may be slow to notice that
+// the line was closed.
 func leaks(but goleak.Option) (err error) {
 	for range 8 {
 		if err = goleak.Find(but); err == nil {
@@ -130,7 +130,7 @@ func leaks(but goleak.Option) (err error) {
 	return err
 }
 
-// open opens a line and a device on it; both end with the returned function.
+// open opens a line and a device on it; the returned function closes both.
 func open(t *testing.T, h Harness, cfg driver.Config) (driver.Line, driver.Session, func()) {
 	t.Helper()
 	line, err := h.Kind.Dial(t.Context(), cfg)
@@ -160,7 +160,7 @@ type rig struct {
 	done    func()   // closes all
 }
 
-// throughProxy opens the device behind a proxy and reads it once, so that the line is in use.
+// throughProxy opens the device behind a proxy and reads it once, so that the line is established.
 func throughProxy(t *testing.T, h Harness) rig {
 	t.Helper()
 	r := rig{proxy: NewProxy(t, h.Peer)}
@@ -221,7 +221,7 @@ func mustBeGood(t *testing.T, h Harness, s driver.Session, names []string) {
 	}
 }
 
-// within requires that f returns before the limit and the slack have passed.
+// within requires that f returns within the limit plus slack.
 func within(t *testing.T, limit time.Duration, f func()) {
 	t.Helper()
 	began := time.Now()

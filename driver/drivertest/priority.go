@@ -17,7 +17,7 @@ func prioritizer(t *testing.T, s driver.Session) driver.Prioritizer {
 	return p
 }
 
-// command commands the point of the harness and requires the value that it reports then.
+// command commands the point of the harness and requires the value that it then reports.
 func command(t *testing.T, h Harness, p driver.Prioritizer, c driver.Command, want point.Value) {
 	t.Helper()
 	if got, err := p.Command(t.Context(), h.Prioritized, c); err != nil || got != want {

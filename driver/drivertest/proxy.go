@@ -17,21 +17,21 @@ type Proxy struct {
 	relay *relay.Relay
 
 	mu      sync.Mutex
-	changed chan struct{} // closed when a fault changes
+	changed chan struct{} // closed when the faults change
 	faults  faults
 }
 
-// faults is what the line does to answers.
+// faults are what the line does to answers.
 type faults struct {
 	hang    bool
 	delay   time.Duration
-	cut     int // bytes of the next answer that pass before both sides are closed; -1 for none
+	cut     int // bytes of the next answer to pass before both sides are closed; -1 for no cut
 	half    bool
 	corrupt func(answer []byte) []byte
 }
 
-// NewProxy starts a proxy in front of the peer at the address target. It is closed when the test
-// ends, and waits for its connections then.
+// NewProxy starts a proxy in front of the peer at the address target. It is closed, with its connections,
+// when the test ends.
 func NewProxy(t testing.TB, target string) *Proxy {
 	t.Helper()
 	p := &Proxy{changed: make(chan struct{}), faults: faults{cut: -1}}
@@ -43,10 +43,10 @@ func NewProxy(t testing.TB, target string) *Proxy {
 	return p
 }
 
-// Addr is where the driver finds the peer.
+// Addr is the address for the driver.
 func (p *Proxy) Addr() string { return p.relay.Addr() }
 
-// Accepted returns how many connections were made so far.
+// Accepted returns the number of connections so far.
 func (p *Proxy) Accepted() int { return p.relay.Made() }
 
 // Hang holds back all answers. The connections stay open.
@@ -55,11 +55,11 @@ func (p *Proxy) Hang() { p.set(func(f *faults) { f.hang = true }) }
 // Delay holds each answer back for d.
 func (p *Proxy) Delay(d time.Duration) { p.set(func(f *faults) { f.delay = d }) }
 
-// CutAfter lets n bytes of the next answer pass and closes the connection then.
+// CutAfter passes n bytes of the next answer and then closes the connection.
 func (p *Proxy) CutAfter(n int) { p.set(func(f *faults) { f.cut = n }) }
 
-// HalfClose ends the peer's side of the connection at the next answer: the driver reads the end
-// of the stream, and can still write.
+// HalfClose closes the peer's side of the connection at the next answer: the driver reads the end of the
+// stream, but can still write.
 func (p *Proxy) HalfClose() { p.set(func(f *faults) { f.half = true }) }
 
 // Corrupt passes each answer through change, which is called by one goroutine at a time.
@@ -67,14 +67,14 @@ func (p *Proxy) Corrupt(change func(answer []byte) []byte) {
 	p.set(func(f *faults) { f.corrupt = change })
 }
 
-// Heal ends all faults for what comes from now on. Answers that Hang held back are thrown away.
+// Heal ends all faults from now on. Answers that Hang held back are discarded.
 func (p *Proxy) Heal() { p.set(func(f *faults) { *f = faults{cut: -1} }) }
 
 // Cut closes the present connections.
 func (p *Proxy) Cut() { p.relay.Cut() }
 
 // Close ends the proxy and waits for its goroutines. It may be called twice.
-func (p *Proxy) Close() { _ = p.relay.Close() } // what listens on loopback is gone in any case
+func (p *Proxy) Close() { _ = p.relay.Close() } // the listener is closed in any case
 
 func (p *Proxy) set(change func(*faults)) {
 	p.mu.Lock()
@@ -92,7 +92,7 @@ func (p *Proxy) carry(ctx context.Context, near, far net.Conn) {
 	pumps.Wait()
 }
 
-// pump reads from one side until pass says that it is over, and then closes both.
+// pump reads from one side until pass returns false, and then closes both.
 func pump(from, to net.Conn, pass func([]byte) bool) {
 	defer func() {
 		_ = from.Close()
@@ -120,7 +120,7 @@ func (p *Proxy) answer(ctx context.Context, near net.Conn, b []byte) bool {
 	p.mu.Unlock()
 	switch {
 	case f.hang:
-		return true // thrown away
+		return true // discarded
 	case f.delay > 0:
 		timer := time.NewTimer(f.delay)
 		defer timer.Stop()

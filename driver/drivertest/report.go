@@ -11,17 +11,17 @@ import (
 	"voltbus/point"
 )
 
-// patience is how long a report that must come is waited for.
+// patience is how long to wait for a report that must come.
 const patience = 2 * time.Minute
 
-// ear is a session that is listened to.
+// ear is a subscribed session.
 type ear struct {
 	session driver.Subscriber
 	news    chan struct{}
 	closed  atomic.Bool
 }
 
-// listenTo subscribes to a session. News after closed is set fails the test.
+// listenTo subscribes to a session. A call of news after closed is set fails the test.
 func listenTo(t *testing.T, s driver.Session, names []string) *ear {
 	t.Helper()
 	subscriber, ok := s.(driver.Subscriber)
@@ -44,7 +44,7 @@ func listenTo(t *testing.T, s driver.Session, names []string) *ear {
 	return e
 }
 
-// hear takes news until a report fits or Take gives an error.
+// hear takes reports until one matches or Take returns an error.
 func (e *ear) hear(t *testing.T, fits func(point.Sample) bool) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

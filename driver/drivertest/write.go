@@ -114,8 +114,7 @@ func writesCancelled(t *testing.T, h Harness) {
 	}
 }
 
-// cutWithinWrite cuts the line within the answer: the device took the value, and the driver cannot
-// know.
+// cutWithinWrite cuts the line within the answer: the device accepted the value, but the driver cannot know.
 func cutWithinWrite(t *testing.T, h Harness) {
 	r := throughProxy(t, h)
 	defer r.done()
@@ -133,7 +132,7 @@ func cutWithinWrite(t *testing.T, h Harness) {
 	}
 }
 
-// writesAfterClose requires the kind that says that nothing was sent.
+// writesAfterClose requires the error kind for a request that was not sent.
 func writesAfterClose(t *testing.T, h Harness) {
 	line, s, done := open(t, h, h.Config(t, h.Peer))
 	defer done()

@@ -2,9 +2,9 @@ package modbus
 
 import "voltbus/driver/registry"
 
-// Entry is one register as a registry writes it: text, checked later, so that every problem of
-// a registry is found in one pass. The yaml names are those of an inline list; columns lists the
-// names that files may use as well.
+// Entry is one register as written in a registry: text that is checked later, so that every problem of a
+// registry is found in one pass. The yaml names are those of an inline list; columns lists the names that
+// files may use as well.
 type Entry struct {
 	Name        string            `yaml:"name"`           // of the point
 	Register    string            `yaml:"register"`       // its name in the register map
@@ -19,17 +19,17 @@ type Entry struct {
 	Transform   string            `yaml:"transform"`      // such as scale(0.1) or mod10k(true)
 	Unit        string            `yaml:"unit"`           // such as degC
 	Writable    string            `yaml:"writable"`       // true or false
-	Default     string            `yaml:"default"`        // what to write to put it back
-	Min         string            `yaml:"min"`            // the least that may be commanded
-	Max         string            `yaml:"max"`            // the most
+	Default     string            `yaml:"default"`        // the value to write to revert it
+	Min         string            `yaml:"min"`            // the least value that may be commanded
+	Max         string            `yaml:"max"`            // the greatest value
 	Description string            `yaml:"description"`    // for people
 	Tags        map[string]string `yaml:"tags,omitempty"` // free labels
 
 	at registry.Place
 }
 
-// columns says which field a column means. Names are compared in lower case with "_" for a
-// space. The first name of a field is the one that messages use.
+// columns maps columns to fields. Names are compared in lower case with "_" for a space. The first name of a
+// field is the one that messages use.
 var columns = map[string]func(*Entry) *string{
 	"name":                func(e *Entry) *string { return &e.Name },
 	"point_name":          func(e *Entry) *string { return &e.Name },
@@ -61,7 +61,7 @@ var columns = map[string]func(*Entry) *string{
 	"notes":               func(e *Entry) *string { return &e.Description },
 }
 
-// registryTable is how registries of this driver are written.
+// registryTable is the format of this driver's registries.
 var registryTable = registry.Format[Entry]{
 	Noun: "register", Needs: "name, address and type", Example: "boiler.csv",
 	Known: "name, table, address, type, byte_order, bit, scale, offset, " +

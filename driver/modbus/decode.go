@@ -8,9 +8,9 @@ import (
 	"voltbus/point"
 )
 
-// decode returns the register's value. It is false for what no value stands for: a number that
-// is not one (NaN), an unsigned one beyond 63 bits without a scale, a scaling by zero. The words
-// are those of the layout; other is the value of the transform's other register.
+// decode returns the register's value. It returns false if there is none: for NaN, an unsigned number beyond
+// 63 bits without a scale, a scaling by zero. The words are those of the layout; other is the value of the
+// transform's other register.
 func (r *register) decode(words []uint16, other float64) (point.Value, bool) {
 	l := r.layout
 	if l.Form == layout.Text {
@@ -27,8 +27,8 @@ func (r *register) decode(words []uint16, other float64) (point.Value, bool) {
 	return v, true
 }
 
-// encode returns the words that stand for v. For a bit field, current are the words that the
-// device holds now; otherwise they are not looked at. The error says what to write instead.
+// encode returns the words that represent v. For a bit field, current are the words now in the device;
+// otherwise they are ignored. The error says what to write instead.
 func (r *register) encode(v point.Value, current []uint16, other float64) ([]uint16, error) {
 	l := r.layout
 	if l.Form == layout.Text {
@@ -49,7 +49,7 @@ func (r *register) encode(v point.Value, current []uint16, other float64) ([]uin
 	return l.Insert(raw, current), nil
 }
 
-// inUnit says the limits of a register that is scaled in the point's unit.
+// inUnit describes the limits of a scaled register in the point's unit.
 func (r *register) inUnit(err error, wished point.Value, other float64) error {
 	if r.change.op == asIs || r.layout.Form == layout.Float {
 		return err

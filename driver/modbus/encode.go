@@ -5,8 +5,8 @@ import (
 	"voltbus/point"
 )
 
-// Encode implements driver.Encoder. Of a point that another register scales only the device knows what it
-// can hold.
+// Encode implements driver.Encoder. For a point scaled by another register, only the device knows what it can
+// hold.
 func (c *Config) Encode(place int, v point.Value) (point.Value, error) {
 	r := &c.registers[place]
 	if !r.writable || r.change.other != "" {

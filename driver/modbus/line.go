@@ -17,15 +17,14 @@ import (
 	"voltbus/internal/host"
 )
 
-// silences is how often in a row one unit may leave requests unanswered, while nothing else is
-// heard either, before a TCP connection counts as lost.
+// silences is how many requests in a row one unit may leave unanswered, with nothing else received either,
+// before a TCP connection counts as lost.
 const silences = 3
 
-// selectLimit is the first file descriptor that select(2) cannot watch; the serial library waits
-// with it.
+// selectLimit is the first file descriptor that select(2) cannot watch; the serial library uses it.
 const selectLimit = 1024
 
-// The reasons why a line fails beside what the system says.
+// Reasons why a line fails, besides system errors.
 var (
 	errGarbled   = errors.New("the answer is garbled; check the cable, the serial settings, and that only one master is on the line")
 	errNoAnswer  = errors.New("no answer")
@@ -33,16 +32,16 @@ var (
 	errManyFiles = errors.New("the serial library cannot watch so many open files; give the serial port a node of its own, or fewer connections beside it")
 )
 
-// line is one connection: a socket or a serial port with one request at a time. The library has
-// one call for the unit and one for the request, which is safe as one goroutine owns the line.
+// line is one connection: a socket or a serial port with one request at a time. The library sets the unit in
+// one call and makes the request in another, which is safe since one goroutine owns the line.
 type line struct {
 	name    string
-	rtu     bool // no transaction numbers: a late answer looks like the next one's
+	rtu     bool // no transaction numbers: a late answer looks like the next one
 	serial  bool
 	set     settings
 	client  *wire.ModbusClient
-	lost    error         // why the line is dead; nil while it lives
-	silent  map[uint8]int // unanswered requests of each unit since anything was heard
+	lost    error         // why the line is dead; nil while it works
+	silent  map[uint8]int // unanswered requests of each unit since anything was received
 	stale   bool          // bytes of an old answer may still come: reopen before the next request
 	unit    int           // the unit they come from; -1 for any
 	quietAt time.Time     // when they should have come
@@ -63,8 +62,8 @@ func (c *Config) settings() settings {
 	return s
 }
 
-// dial opens the line of cfg, a *Config. The library cannot be interrupted while it connects: an
-// address that swallows packets takes it 5 s.
+// dial opens the line of cfg, a *Config. The library cannot be interrupted while it connects: an address that
+// drops packets takes 5 s.
 func dial(ctx context.Context, cfg driver.Config) (driver.Line, error) {
 	const op = "modbus.Dial"
 	c, ok := cfg.(*Config)
@@ -82,7 +81,7 @@ func dial(ctx context.Context, cfg driver.Config) (driver.Line, error) {
 	client, err := wire.NewClient(&wire.ClientConfiguration{
 		URL: l.name, Timeout: c.Timeout, Speed: uint(c.Baudrate), DataBits: uint(c.Databits),
 		Parity: parity[l.set.parity], StopBits: uint(c.Stopbits),
-		Logger: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug), // or it writes to standard output
+		Logger: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug), // otherwise it writes to standard output
 	})
 	if err != nil {
 		return nil, fault.E(op, fault.Invalid, l.name, err)
@@ -127,7 +126,7 @@ func (l *line) openClient() (err error) {
 	if descriptor >= selectLimit {
 		return errManyFiles
 	}
-	defer func() { // others may open files meanwhile, and the library's select panics then
+	defer func() { // others may open files meanwhile, which makes the library's select panic
 		if recover() != nil {
 			err = errManyFiles
 		}
@@ -153,8 +152,8 @@ func (l *line) Close() error {
 	return nil
 }
 
-// do runs one request of a unit. The error wraps ErrNotConnected when the line is lost, errNoAnswer
-// when the unit is silent, errGarbled when the answer makes no sense, or is the device's exception.
+// do makes one request to a unit. The error wraps ErrNotConnected if the line is lost, errNoAnswer if the
+// unit is silent, errGarbled if the answer is invalid, or is the device's exception.
 func (l *line) do(ctx context.Context, unit uint8, run func(*wire.ModbusClient) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -171,7 +170,7 @@ func (l *line) do(ctx context.Context, unit uint8, run func(*wire.ModbusClient) 
 	return l.judge(unit, run(l.client))
 }
 
-// retry is do, once more if an answer was garbled on a line where that is noise or a late answer.
+// retry is do, repeated once if an answer was garbled on a line where that means noise or a late answer.
 func (l *line) retry(ctx context.Context, unit uint8, run func(*wire.ModbusClient) error) error {
 	err := l.do(ctx, unit, run)
 	if l.rtu && errors.Is(err, errGarbled) {
@@ -180,7 +179,7 @@ func (l *line) retry(ctx context.Context, unit uint8, run func(*wire.ModbusClien
 	return err
 }
 
-// judge says what an error of the library means for the line.
+// judge decides what an error of the library means for the line.
 func (l *line) judge(unit uint8, err error) error {
 	var known wire.Error
 	switch {
@@ -192,7 +191,7 @@ func (l *line) judge(unit uint8, err error) error {
 			clear(l.silent)
 			return err
 		}
-		return l.lose(err) // the system's: reset, end of file, the port is gone
+		return l.lose(err) // a system error: reset, end of file, the port has disappeared
 	}
 	switch known {
 	case wire.ErrRequestTimedOut:
@@ -212,7 +211,7 @@ func (l *line) judge(unit uint8, err error) error {
 	return err // an exception of the device
 }
 
-// silence notes that a unit did not answer.
+// silence records that a unit did not answer.
 func (l *line) silence(unit uint8) error {
 	l.silent[unit]++
 	if !l.serial && l.silent[unit] >= silences {
@@ -224,7 +223,7 @@ func (l *line) silence(unit uint8) error {
 	return fmt.Errorf("%w within %v", errNoAnswer, l.set.timeout)
 }
 
-// distrust notes that bytes of an old answer may still come, from one unit or (-1) any.
+// distrust records that bytes of an old answer may still come, from one unit or (-1) any.
 func (l *line) distrust(unit int) {
 	if l.stale && l.unit != unit {
 		unit = -1
@@ -232,9 +231,9 @@ func (l *line) distrust(unit int) {
 	l.stale, l.unit, l.quietAt = true, unit, time.Now().Add(l.set.timeout)
 }
 
-// settle gets rid of what an old answer may have left: it reopens the line, which throws away
-// what arrived. Without transaction numbers a late answer could pass for the next one of the same
-// unit, so before that unit's next request the answer gets one more time-out to come.
+// settle removes what may remain of an old answer: it reopens the line, which discards what has arrived.
+// Without transaction numbers a late answer could pass for the next one of the same unit, so before that
+// unit's next request the old answer gets one more time-out to arrive.
 func (l *line) settle(ctx context.Context, unit uint8) error {
 	if !l.stale {
 		return nil
@@ -253,7 +252,7 @@ func (l *line) settle(ctx context.Context, unit uint8) error {
 	return l.open()
 }
 
-// isException reports whether the library means an exception that it has no name for.
+// isException reports whether the library's error is an exception for which it has no name.
 func isException(err error) bool {
 	return strings.HasPrefix(err.Error(), "unknown exception code")
 }

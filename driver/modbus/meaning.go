@@ -13,20 +13,20 @@ import (
 // Orders are the byte orders of values of more than one register, as the configuration names them.
 func Orders() []string { return []string{"ABCD", "CDAB", "BADC", "DCBA"} }
 
-// Types are the types that raw words can be read as, without texts.
+// Types are the types as which raw words can be read, except strings.
 func Types() []string {
 	return []string{"uint16", "int16", "uint32", "int32", "float32", "uint64", "int64", "float64"}
 }
 
-// Meaning is what words say if they are of a type in a byte order.
+// Meaning is the value of words interpreted as a type in a byte order.
 type Meaning struct {
 	Type  string
-	Order string      // "" for a single register, whose bytes are as the standard wants them
-	Value point.Value // None if the words are no value of the type
+	Order string      // "" for a single register in the standard byte order
+	Value point.Value // None if the words are not a value of the type
 }
 
-// Meanings returns what the words say as each type, or the named ones, in each order. A type that needs more words than
-// there are is left out. It fails for a type that is not known.
+// Meanings returns the words interpreted as each type, or the named ones, in each order. A type that needs more words
+// than given is skipped. It fails for an unknown type.
 func Meanings(words []uint16, types ...string) ([]Meaning, error) {
 	if len(types) == 0 {
 		types = Types()
@@ -43,7 +43,7 @@ func Meanings(words []uint16, types ...string) ([]Meaning, error) {
 		orders := Orders()
 		switch {
 		case l.Form == layout.Text:
-			orders = []string{"ABCD", "BADC"} // a text has no order of words
+			orders = []string{"ABCD", "BADC"} // a string has no word order
 		case l.Words == 1:
 			orders = []string{""}
 		}
@@ -67,7 +67,7 @@ func meaning(name, order string, l layout.Layout, words []uint16) Meaning {
 	return m
 }
 
-// Encode returns the words that stand for a value of a type in a byte order. The error says what to write instead.
+// Encode returns the words that represent a value of a type in a byte order. The error says what to write instead.
 func Encode(typeName, order, text string) ([]uint16, error) {
 	l, ordered, err := layout.Parse(typeName)
 	if err != nil {
@@ -87,7 +87,7 @@ func Encode(typeName, order, text string) ([]uint16, error) {
 	return (&register{layout: l}).encode(v, nil, 0)
 }
 
-// WordsOf returns how many registers a type takes; 0 for one that is not known.
+// WordsOf returns how many registers a type takes; 0 for an unknown one.
 func WordsOf(typeName string) int {
 	l, _, err := layout.Parse(typeName)
 	if err != nil {
@@ -96,7 +96,7 @@ func WordsOf(typeName string) int {
 	return l.Words
 }
 
-// ParseWords reads raw words: 0x41ac, 16812, or several in one such as 41ac0000 with an even number of bytes.
+// ParseWords parses raw words: 0x41ac, 16812, or several in one such as 41ac0000 with an even number of bytes.
 func ParseWords(texts []string) ([]uint16, error) {
 	var words []uint16
 	for _, text := range texts {
@@ -119,7 +119,7 @@ func parseWord(text string) ([]uint16, error) {
 		return []uint16{uint16(w)}, nil
 	}
 	if digits == "" || !hexadecimal && strings.Trim(digits, "0123456789") == "" {
-		return nil, errWord(text) // a large decimal number is not the hexadecimal one with its digits
+		return nil, errWord(text) // a large decimal number must not be taken for the hexadecimal one with its digits
 	}
 	var words []uint16
 	for digits = strings.Repeat("0", (4-len(digits)%4)%4) + digits; digits != ""; digits = digits[4:] {

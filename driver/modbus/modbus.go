@@ -1,16 +1,16 @@
 // Package modbus is the driver for Modbus TCP, Modbus RTU over a serial port, and RTU over TCP.
 //
-// It is the example to follow for a driver, and its shape is that of every other one:
+// It is the example to follow for a driver; every other driver has the same structure:
 //
-//   - modbus.go is what the configuration sees: the Kind, the typed Config with its defaults,
-//     what is wrong with it, and Dial.
-//   - session.go is what happens on the wire: Read and Write of one device, and which error
-//     becomes which quality. line.go, its neighbour, owns the connection.
-//   - plan.go is the thinking, pure and tested without a device: which registers go into one
-//     request, and what to split when a device refuses one.
+//   - modbus.go defines the configuration: the Kind, the typed Config with its defaults, its
+//     validation, and Dial.
+//   - session.go does the communication: Read and Write of one device, and the mapping of errors to
+//     qualities. line.go owns the connection.
+//   - plan.go is the logic, pure and tested without a device: which registers go into one request,
+//     and what to split when a device refuses one.
 //
-// The rest is the protocol's own matter: registry.go and columns.go read register lists,
-// register.go checks one, transform.go and decode.go turn registers into values and back, by
+// The rest is specific to the protocol: registry.go and columns.go read register lists, register.go
+// checks one entry, transform.go and decode.go convert registers to values and back, according to
 // their layout (package layout).
 //
 // Nothing here logs, retries for long, schedules or starts a goroutine: the device owner does.
@@ -95,7 +95,7 @@ type Config struct {
 	// for registries that only select from it and give point names.
 	RegisterMap string `yaml:"register_map"`
 
-	// registers is the registry, checked, in its order; nil until compile has run.
+	// registers is the checked registry in order; nil until compile has run.
 	registers []register
 	problems  []error // of compile
 }
@@ -109,7 +109,7 @@ func NewConfig() *Config {
 	}
 }
 
-// Load reads the files that the registry and the register map name.
+// Load reads the files named by the registry and the register map.
 func (c *Config) Load(files driver.Files) []error {
 	problems := slices.Clone(c.Registry.problems)
 	var entries, table []Entry
@@ -170,7 +170,7 @@ func (c *Config) Validate() []error {
 	return append(problems, c.problems...)
 }
 
-// badPort says what is wrong with the port of a TCP address, or "".
+// badPort returns what is wrong with the port of a TCP address, or "".
 func (c *Config) badPort() string {
 	if c.serial() || c.Address == "" {
 		return ""

@@ -5,28 +5,28 @@ import (
 	"slices"
 )
 
-// maxBits is the most coils or inputs in one request (V1.1b3, 6.1).
+// maxBits is the maximum number of coils or inputs in one request (V1.1b3, 6.1).
 const maxBits = 2000
 
-// request is one read: a run of addresses of one table, and the registers that lie in it.
+// request is one read: a run of addresses of one table, and the registers in it.
 type request struct {
 	table   table
 	first   uint16
 	count   uint16
 	members []int // indices into the registry, by address
 
-	failures int // answers "device failure" in a row
+	failures int // consecutive answers "device failure"
 }
 
-// planner groups registers into requests. It knows what the device refused: a run that was split
-// stays split, so that the next scan does not run into the same refusal.
+// planner groups registers into requests. It remembers refusals: a run that was split stays split, so that
+// the next scan does not provoke the same refusal.
 type planner struct {
 	registers []register
 	order     []int  // indices into registers, by table and address
-	place     []int  // where a register stands in order
-	breaks    []bool // by place: no request goes on across the start of this register
-	most      int    // registers in one request
-	gap       int    // registers that may be read along between two wanted ones
+	place     []int  // position of a register in order
+	breaks    []bool // by position: no request continues across the start of this register
+	most      int    // maximum registers in one request
+	gap       int    // unneeded registers that may be read between two wanted ones
 }
 
 func newPlanner(registers []register, most, gap int) *planner {
@@ -49,8 +49,7 @@ func newPlanner(registers []register, most, gap int) *planner {
 	return p
 }
 
-// plan returns the fewest requests that read the wanted registers, within the limits and with
-// the splits so far.
+// plan returns the fewest requests that read the wanted registers, within the limits and the splits so far.
 func (p *planner) plan(wanted func(register int) bool) []request {
 	var requests []request
 	var members []int
@@ -92,7 +91,7 @@ func (p *planner) joins(members []int, i int) bool {
 		max(end, r.end())-int(run.first) <= most
 }
 
-// end is the address behind the register.
+// end is the address after the register.
 func (r *register) end() int { return int(r.address) + r.layout.Words }
 
 // cover returns the request for members, which are in order.
@@ -105,8 +104,8 @@ func (p *planner) cover(members []int) request {
 	return request{table: first.table, first: first.address, count: uint16(end - int(first.address)), members: members}
 }
 
-// split cuts a request that the device refused into two, and remembers the cut. It is false if
-// all members lie in the same registers: then they are what the device refuses.
+// split cuts a request that the device refused into two, and remembers the cut. It returns false if all
+// members lie in the same registers: then these are what the device refuses.
 func (p *planner) split(r request) (left, right request, ok bool) {
 	cut := p.cut(r.members)
 	if cut == 0 {
@@ -116,8 +115,8 @@ func (p *planner) split(r request) (left, right request, ok bool) {
 	return p.cover(r.members[:cut]), p.cover(r.members[cut:]), true
 }
 
-// cut returns where to cut: between two members that lie in different registers, near the middle;
-// 0 for nowhere.
+// cut returns where to cut: between two members that lie in different registers, near the middle; 0 if there
+// is none.
 func (p *planner) cut(members []int) int {
 	best, middle := 0, len(members)/2
 	for i := 1; i < len(members); i++ {

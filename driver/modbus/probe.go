@@ -13,14 +13,14 @@ import (
 	"voltbus/fault"
 )
 
-// Area is a run of registers or bits of one table, by the numbers on the wire.
+// Area is a run of registers or bits of one table, by wire addresses.
 type Area struct {
 	Table string // coil, discrete, input or holding
 	First uint16
 	Count uint16
 }
 
-// ParseArea reads "holding:0", "input:30-39" or "coil:8-15": a table, and numbers on the wire from 0.
+// ParseArea parses "holding:0", "input:30-39" or "coil:8-15": a table, and wire addresses from 0.
 func ParseArea(text string) (Area, error) {
 	name, numbers, found := strings.Cut(text, ":")
 	t, err := parseTable(name, layout.Layout{}, false)
@@ -45,7 +45,7 @@ func ParseArea(text string) (Area, error) {
 // IsBits reports whether the area's table holds bits.
 func (a Area) IsBits() bool { return a.Table == coil.String() || a.Table == discrete.String() }
 
-// String returns what ParseArea reads.
+// String is the inverse of ParseArea.
 func (a Area) String() string {
 	if a.Count == 1 {
 		return fmt.Sprintf("%s:%d", a.Table, a.First)
@@ -53,11 +53,11 @@ func (a Area) String() string {
 	return fmt.Sprintf("%s:%d-%d", a.Table, a.First, int(a.First)+int(a.Count)-1)
 }
 
-// Probe reads and writes raw words of a line's units, to find out what a device has. It is used by one
-// goroutine at a time.
+// Probe reads and writes raw words of a line's units, to explore a device. It is used by one goroutine at a
+// time.
 type Probe struct{ line *line }
 
-// DialProbe opens the line that a configuration names; its registry is not looked at. The caller closes the Probe.
+// DialProbe opens the line of a configuration, ignoring its registry. The caller closes the Probe.
 func DialProbe(ctx context.Context, c *Config) (*Probe, error) {
 	l, err := dial(ctx, c)
 	if err != nil {
@@ -69,8 +69,8 @@ func DialProbe(ctx context.Context, c *Config) (*Probe, error) {
 // Close closes the line.
 func (p *Probe) Close() error { return p.line.Close() }
 
-// Read reads an area of a unit, 125 registers or 2,000 bits at most, and returns its words, one a bit for bits. The
-// error is of the kinds of Session.Read; fault.Rejected stands for an exception of the device, which Exception names.
+// Read reads an area of a unit, at most 125 registers or 2,000 bits, and returns its words, one per bit for bits.
+// Error kinds are those of Session.Read; fault.Rejected is an exception of the device, which Exception names.
 func (p *Probe) Read(ctx context.Context, unit uint8, a Area) ([]uint16, error) {
 	s := &session{line: p.line, unit: unit}
 	t, err := parseTable(a.Table, layout.Layout{}, false)
@@ -84,8 +84,8 @@ func (p *Probe) Read(ctx context.Context, unit uint8, a Area) ([]uint16, error) 
 	return words, nil
 }
 
-// Write writes words to holding registers, or one a bit to coils, with function 5 or 6 for a single one and 15 or 16
-// for several, and returns what is read afterwards.
+// Write writes words to holding registers, or one per bit to coils, with function 5 or 6 for a single one and 15 or
+// 16 for several, and returns what it then reads back.
 func (p *Probe) Write(ctx context.Context, unit uint8, a Area, words []uint16) ([]uint16, error) {
 	s := &session{line: p.line, unit: unit}
 	err := p.line.do(ctx, unit, func(c *wire.ModbusClient) error {
@@ -124,12 +124,12 @@ func Exception(err error) string {
 	return ""
 }
 
-// IsAnswer reports whether a unit itself answered: with data, or with an exception that is no gateway's.
+// IsAnswer reports whether a unit itself answered: with data, or with an exception that is not a gateway's.
 func IsAnswer(err error) bool {
 	return err == nil || (Exception(err) != "" && !errors.Is(err, wire.ErrGWPathUnavailable) && !errors.Is(err, wire.ErrGWTargetFailedToRespond))
 }
 
-// hintAt adds to a refused address what is usually meant by such a number.
+// hintAt adds to the error about a refused address what such a number usually means.
 func hintAt(a Area, err error) error {
 	if hint := numbering(a.Table, a.First); hint != "" && errors.Is(err, wire.ErrIllegalDataAddress) {
 		return fmt.Errorf("%w; %s", err, hint)
@@ -137,8 +137,8 @@ func hintAt(a Area, err error) error {
 	return err
 }
 
-// numbering says what an address is in the numbering of data sheets, if it looks like one: from 10001, 30001 and 40001,
-// where the wire counts each table from 0.
+// numbering explains an address that looks like the numbering of data sheets: from 10001, 30001 and 40001, while the
+// wire counts each table from 0.
 func numbering(name string, address uint16) string {
 	for _, t := range []table{discrete, input, holding} {
 		if base := uint16(t.base()); t.String() == name && address >= base && address-base < 9999 {

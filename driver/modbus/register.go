@@ -29,7 +29,7 @@ func (t table) String() string {
 // bits reports whether the table holds bits instead of registers.
 func (t table) bits() bool { return t == coil || t == discrete }
 
-// base is the first number of the table where addresses include the table.
+// base is the first number of the table in addressing that includes the table.
 func (t table) base() int { return [...]int{1, 10001, 30001, 40001}[t] }
 
 // register is one entry of the registry, checked: a point and where it is on the device.
@@ -42,8 +42,8 @@ type register struct {
 	unit        string
 	description string
 	writable    bool
-	preset      point.Value // the registry's default; None if there is none
-	min, max    *float64    // what may be commanded; nil is open
+	preset      point.Value // the registry's default; None if it has none
+	min, max    *float64    // limits of commanded values; nil is open
 	tags        map[string]string
 }
 
@@ -62,7 +62,7 @@ func (r *register) kind() point.Kind {
 	return r.layout.Kind()
 }
 
-// compile checks the registry once and keeps registers and problems.
+// compile checks the registry once and stores the registers and problems.
 func (c *Config) compile() {
 	if c.registers != nil {
 		return
@@ -88,7 +88,7 @@ func (c *Config) compile() {
 	c.problems = append(c.problems, c.checkScales()...)
 }
 
-// place says where an entry stands.
+// place is the location of an entry.
 func (e *Entry) place() string {
 	if e.at.Row > 0 {
 		return fmt.Sprintf("row %d", e.at.Row)
@@ -96,7 +96,7 @@ func (e *Entry) place() string {
 	return e.at.Key
 }
 
-// checkScales reports transforms whose other register is not there.
+// checkScales reports transforms whose other register is missing.
 func (c *Config) checkScales() (problems []error) {
 	byName := make(map[string]*register)
 	byRegister := make(map[string]string)
@@ -133,7 +133,7 @@ func (c *Config) entryOf(name string) *Entry {
 	return &Entry{}
 }
 
-// check turns an entry into a register and reports all that is wrong with it.
+// check converts an entry to a register and reports all its problems.
 func (c *Config) check(e *Entry) (r register, problems []error) {
 	add := func(field string, err error) {
 		if err != nil {
@@ -170,11 +170,11 @@ func (c *Config) check(e *Entry) (r register, problems []error) {
 	return r, problems
 }
 
-// layout reads the entry's type, byte order and bits.
+// layout parses the entry's type, byte order and bits.
 func (e *Entry) layout(deviceOrder string) (layout.Layout, error) {
 	ord, err := layout.ParseOrder(deviceOrder)
 	if err != nil {
-		ord = layout.Order{} // reported for the device already
+		ord = layout.Order{} // already reported for the device
 	}
 	l, ordered, err := layout.Parse(e.Type)
 	if err != nil {
@@ -198,7 +198,7 @@ func (e *Entry) layout(deviceOrder string) (layout.Layout, error) {
 	return l, l.SetBits(e.Bit)
 }
 
-// parseLimit reads the end of a range; nil for none.
+// parseLimit parses the end of a range; nil for none.
 func parseLimit(s string) (*float64, error) {
 	if s == "" {
 		return nil, nil
@@ -224,7 +224,7 @@ func (c *Config) checkSize(l layout.Layout) error {
 	return nil
 }
 
-// parseBool takes true/false and the other words that registries use.
+// parseBool accepts true/false and the other words used in registries.
 func parseBool(s string) (bool, error) {
 	switch strings.ToLower(s) {
 	case "", "false", "f", "no", "n", "0":
@@ -235,8 +235,8 @@ func parseBool(s string) (bool, error) {
 	return false, fmt.Errorf("%q is not known; write true or false", s)
 }
 
-// parseTable takes the table's name. Without one, bits and registers that can be written are
-// coils and holding registers, the others discrete inputs and input registers.
+// parseTable parses the table's name. Without one, writable bits and registers are coils and holding
+// registers, the others discrete inputs and input registers.
 func parseTable(name string, l layout.Layout, writable bool) (table, error) {
 	switch strings.ToLower(strings.ReplaceAll(name, " ", "_")) {
 	case "coil", "coils", "discrete_output_coils":
@@ -279,7 +279,7 @@ func checkTable(t table, l layout.Layout) error {
 	return nil
 }
 
-// parseAddress turns the registry's address into the one on the wire.
+// parseAddress converts the registry's address to the one on the wire.
 func parseAddress(s, addressing string, t table, l layout.Layout) (uint16, error) {
 	if s == "" {
 		return 0, errors.New("is missing; write the register's number")

@@ -10,13 +10,13 @@ import (
 // Registry is a device's list of registers: in the configuration itself, or in a file.
 type Registry struct {
 	File    string  // name of a CSV or YAML file; "" for an inline list
-	Entries []Entry // the inline list; after Config.Load also what the file holds
+	Entries []Entry // the inline list; after Config.Load also the content of the file
 
 	problems []error // found while decoding, reported by Config.Load
 }
 
-// UnmarshalYAML takes a file name or a list of registers. What is wrong with a register is
-// reported by Config.Load, together with everything else.
+// UnmarshalYAML accepts a file name or a list of registers. Problems of registers are reported by
+// Config.Load, together with all others.
 func (r *Registry) UnmarshalYAML(node *yaml.Node) error {
 	s := registryTable.Decode("registry", node)
 	*r = Registry{File: s.File, Entries: s.Entries, problems: s.Problems}
@@ -31,17 +31,17 @@ func (r Registry) MarshalYAML() (any, error) {
 	return r.Entries, nil
 }
 
-// ParseCSV reads a registry as CSV with a heading. It takes the column names of Entry and those
-// of the two customary forms ("Volttron Point Name", "Modbus Register", "Point Address", …; and
-// "Register Name", "Type", "Address", "Transform", "Table", …), in any order and case, with a
-// comma or a semicolon between. Rows that are empty or begin with # are left out. The key and the
-// file only serve to name problems, each a *driver.Problem.
+// ParseCSV parses a registry as CSV with a heading. It accepts the column names of Entry and those of the two
+// customary forms ("Volttron Point Name", "Modbus Register", "Point Address", …; and "Register Name", "Type",
+// "Address", "Transform", "Table", …), in any order and case, with a comma or a semicolon between. Rows that
+// are empty or begin with # are left out. The key and the file only serve to name problems, each a
+// *driver.Problem.
 func ParseCSV(key, file string, src io.Reader) ([]Entry, []error) {
 	return registryTable.ParseCSV(key, file, src)
 }
 
-// join completes entries from the register map: what an entry leaves empty, the map gives. Without
-// entries the whole map is the registry.
+// join completes entries from the register map, which supplies their empty fields. Without entries the whole
+// map is the registry.
 func join(entries, table []Entry) ([]Entry, []error) {
 	if len(entries) == 0 {
 		return table, nil

@@ -15,21 +15,21 @@ import (
 	"voltbus/point"
 )
 
-// errUnitFails is a device that answers each request with "device failure" and never gave data:
-// what gateways and servers say for a unit that they do not know.
+// errUnitFails is the error of a device that answers each request with "device failure" and has never given
+// data: so gateways and servers answer for an unknown unit.
 var errUnitFails = errors.New("answers only with device failure; check the unit number")
 
-// scan is one pass over a device's requests: it decides what each answer means.
+// scan is one pass over a device's requests: it interprets each answer.
 type scan struct {
 	session *session
-	queue   []request // still to be sent
+	queue   []request // still to send
 	began   time.Time
 	answers int   // requests that gave data in this pass
-	cut     int   // requests that were left when the time was over
-	verdict error // for the whole device
+	cut     int   // requests left when the time was up
+	verdict error // error for the whole device
 }
 
-// judge takes the answer to r, which may be split. An error ends the pass.
+// judge processes the answer to r, which may be split. An error ends the pass.
 func (sc *scan) judge(r *request, words []uint16, err error) error {
 	s := sc.session
 	switch {
@@ -48,16 +48,16 @@ func (sc *scan) judge(r *request, words []uint16, err error) error {
 	case errors.Is(err, wire.ErrIllegalDataAddress), errors.Is(err, wire.ErrIllegalDataValue):
 		sc.split(r, point.BadConfig)
 	case errors.Is(err, wire.ErrIllegalFunction):
-		s.refuse(r, point.BadConfig) // the device has not got this table
+		s.refuse(r, point.BadConfig) // the device does not have this table
 	case errors.Is(err, wire.ErrServerDeviceFailure):
 		sc.failure(r, err)
-	default: // busy, acknowledge, parity: of this moment
+	default: // busy, acknowledge, parity: temporary
 		s.mark(r, point.BadDevice)
 	}
 	return nil
 }
 
-// take keeps the answer.
+// take stores the answer.
 func (sc *scan) take(r *request, words []uint16) {
 	s := sc.session
 	sc.answers++
@@ -71,8 +71,8 @@ func (sc *scan) take(r *request, words []uint16) {
 	}
 }
 
-// giveUp ends the pass, for each further request would wait as long. If the unit was heard in
-// this pass the rest of the points is bad, else the whole device.
+// giveUp ends the pass, since each further request would wait as long. If the unit has answered in this pass
+// the rest of the points is bad, otherwise the whole device.
 func (sc *scan) giveUp(r *request, quality point.Quality, err error) error {
 	if sc.answers == 0 {
 		return err
@@ -85,7 +85,7 @@ func (sc *scan) giveUp(r *request, quality point.Quality, err error) error {
 	return nil
 }
 
-// cutShort ends the pass when its time is over. What answered is kept, the rest of the points is bad, and the next
+// cutShort ends the pass when its time is up. Values received are kept, the remaining points are bad, and the next
 // pass begins with them.
 func (sc *scan) cutShort(r *request, err error) error {
 	sc.cut = len(sc.queue) + 1
@@ -99,7 +99,7 @@ func (sc *scan) cutShort(r *request, err error) error {
 	return nil
 }
 
-// diagnose says why points are bad although the unit answers; nil if they are not.
+// diagnose explains why points are bad although the unit answers; nil if they are not.
 func (sc *scan) diagnose() error {
 	if sc.cut > 0 && sc.answers > 0 {
 		each := time.Since(sc.began) / time.Duration(sc.answers)
@@ -113,7 +113,7 @@ func (sc *scan) diagnose() error {
 	return sc.session.missing()
 }
 
-// round leaves two digits or so of a duration.
+// round rounds a duration to about two digits.
 func round(d time.Duration) time.Duration {
 	switch {
 	case d >= 10*time.Second:
@@ -124,7 +124,7 @@ func round(d time.Duration) time.Duration {
 	return d.Round(time.Millisecond)
 }
 
-// missing says which registers the device refuses to give; nil if none.
+// missing reports which registers the device refuses; nil if none.
 func (s *session) missing() error {
 	var names []string
 	refused, hint := 0, ""
@@ -163,8 +163,8 @@ func (sc *scan) split(r *request, quality point.Quality) {
 	sc.queue = append([]request{left, right}, sc.queue...)
 }
 
-// failure treats exception 4. Some devices answer so to a run with a gap, others for a moment,
-// and gateways for a unit that they do not know.
+// failure handles exception 4. Some devices return it for a run with a gap, others temporarily, and gateways
+// for an unknown unit.
 func (sc *scan) failure(r *request, err error) {
 	s := sc.session
 	s.mark(r, point.BadDevice)
@@ -179,7 +179,7 @@ func (sc *scan) failure(r *request, err error) {
 	s.remember(r, r.failures+1)
 }
 
-// remember keeps the number of failures of a planned request for the next pass.
+// remember stores the failure count of a planned request for the next pass.
 func (s *session) remember(r *request, failures int) {
 	for i := range s.requests {
 		if p := &s.requests[i]; p.table == r.table && p.first == r.first && p.count == r.count {
@@ -188,7 +188,7 @@ func (s *session) remember(r *request, failures int) {
 	}
 }
 
-// mark gives all points of a request a quality.
+// mark sets the quality of all points of a request.
 func (s *session) mark(r *request, quality point.Quality) {
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	for _, i := range r.members {
@@ -196,7 +196,7 @@ func (s *session) mark(r *request, quality point.Quality) {
 	}
 }
 
-// refuse leaves the points of a request out for a while.
+// refuse excludes the points of a request for a while.
 func (s *session) refuse(r *request, quality point.Quality) {
 	for _, i := range r.members {
 		s.refusals[i] = refusal{until: time.Now().Add(retryRefused), quality: quality}

@@ -16,11 +16,11 @@ import (
 	"voltbus/point"
 )
 
-// retryRefused is when a register that the device refused is asked for again.
+// retryRefused is the interval after which a refused register is requested again.
 const retryRefused = 10 * time.Minute
 
-// patience is how often in a row a device may answer "device failure" to one request, while it
-// answers others, before the request is split.
+// patience is how many times in a row a device may answer "device failure" to one request, while it answers
+// others, before the request is split.
 const patience = 3
 
 // session is one unit on a line.
@@ -31,26 +31,26 @@ type session struct {
 	registers []register
 	byName    map[string]int
 	planner   *planner
-	results   []result // by register: what the last request gave
+	results   []result // by register: the result of the last request
 	refusals  []refusal
-	answered  bool // the unit gave data at least once
+	answered  bool // the unit has given data at least once
 
-	names     []string  // that requests were planned for
-	requests  []request // nil if they must be planned anew
-	renew     time.Time // when a refused register may be asked for again
+	names     []string  // names for which requests are planned
+	requests  []request // nil if they must be replanned
+	renew     time.Time // when a refused register may be requested again
 	diagnosis error     // of the last read, for Diagnose
 }
 
-// result is what a request gave for one register.
+// result is the result of a request for one register.
 type result struct {
 	words   []uint16
 	quality point.Quality
 	time    time.Time
 }
 
-// refusal is a register that the device does not want to give.
+// refusal is a register that the device refuses.
 type refusal struct {
-	until   time.Time // ask again then, and keep it until that gave data; zero if it is not refused
+	until   time.Time // time of the next request; kept until that gives data; zero if not refused
 	quality point.Quality
 }
 
@@ -129,7 +129,7 @@ func (s *session) sample(r int, into *point.Sample) {
 	into.Value = value
 }
 
-// doubt notes a text that is not in its encoding, if there is nothing worse to say.
+// doubt marks a string with invalid encoding as uncertain, unless its quality is worse.
 func (s *session) doubt(r int) {
 	if l := &s.registers[r].layout; l.Form == layout.Text && s.diagnosis == nil {
 		s.diagnosis = fault.E("", fault.Corrupt, "", fmt.Errorf(
@@ -156,7 +156,7 @@ func (s *session) other(r int) (float64, bool) {
 	return number, ok && !math.IsNaN(number)
 }
 
-// request reads the registers of the names into results. An error concerns the whole device.
+// request reads the registers of the given names into results. An error concerns the whole device.
 func (s *session) request(ctx context.Context, names []string, now time.Time) error {
 	return s.pass(names, now, func(r request) ([]uint16, error) { return s.ask(ctx, r) })
 }
@@ -177,7 +177,7 @@ func (s *session) pass(names []string, now time.Time, ask func(request) ([]uint1
 	return scan.verdict
 }
 
-// prepare plans the requests, unless those of the last scan still fit.
+// prepare plans the requests, unless those of the last scan can be reused.
 func (s *session) prepare(names []string, now time.Time) {
 	if s.requests != nil && slices.Equal(names, s.names) && (s.renew.IsZero() || now.Before(s.renew)) {
 		return
@@ -204,7 +204,7 @@ func (s *session) prepare(names []string, now time.Time) {
 	s.requests = s.planner.plan(func(i int) bool { return wanted[i] })
 }
 
-// ask sends one read and returns the words, one a bit for the bit tables.
+// ask sends one read and returns the words, one per bit for bit tables.
 func (s *session) ask(ctx context.Context, r request) (words []uint16, err error) {
 	var set []bool
 	err = s.line.retry(ctx, s.unit, func(c *wire.ModbusClient) (err error) {
@@ -234,7 +234,7 @@ func (s *session) ask(ctx context.Context, r request) (words []uint16, err error
 	return words, nil
 }
 
-// fail turns an error of a request into the contract's.
+// fail converts the error of a request to the contract's.
 func (s *session) fail(op string, err error) error {
 	subject := fmt.Sprintf("unit %d at %s", s.unit, s.line.name)
 	switch {

@@ -18,7 +18,7 @@ type operation uint8
 const (
 	asIs          operation = iota
 	linear                  // raw × factor + offset
-	linearInt               // the same, cut to a whole number
+	linearInt               // the same, truncated to a whole number
 	decimalSigned           // 15 bits times factor; the sign is a bit of its own
 	mod10k                  // two words of four decimal digits each
 	mod10k48                // three words of four decimal digits each
@@ -27,17 +27,17 @@ const (
 	powerRegister           // raw × 10^another register
 )
 
-// transform turns what a register holds into the point's value.
+// transform converts a register's content to the point's value.
 type transform struct {
 	op      operation
 	factor  float64
 	offset  float64
-	reverse bool       // of mod10k: the words count the other way round
-	other   string     // name of the register that the value is scaled by
-	kind    point.Kind // of the result; None if the value stays as the register holds it
+	reverse bool       // of mod10k: the words are in reverse order
+	other   string     // name of the register that scales the value
+	kind    point.Kind // of the result; None if the value is not converted
 }
 
-// parseTransform reads the columns scale, offset and transform, and checks them against the type.
+// parseTransform parses the columns scale, offset and transform, and checks them against the type.
 func parseTransform(e *Entry, l layout.Layout) (transform, error) {
 	if e.Transform == "" {
 		return parseLinear(e, l)
@@ -94,7 +94,7 @@ func parseFactor(s string) (float64, error) {
 	return f, nil
 }
 
-// parseLinear reads the columns scale and offset.
+// parseLinear parses the columns scale and offset.
 func parseLinear(e *Entry, l layout.Layout) (transform, error) {
 	if e.Scale == "" && e.Offset == "" {
 		return transform{}, nil
@@ -114,7 +114,7 @@ func parseLinear(e *Entry, l layout.Layout) (transform, error) {
 	return tr, tr.check(l, e)
 }
 
-// check reports a transform that does not go with the type.
+// check reports a transform that is incompatible with the type.
 func (tr transform) check(l layout.Layout, e *Entry) error {
 	words := map[operation]int{mod10k: 2, mod10k48: 4, mod10k64: 4, decimalSigned: 1}[tr.op]
 	writable, _ := parseBool(e.Writable)
@@ -163,10 +163,10 @@ func (tr transform) apply(l layout.Layout, raw uint64, other float64) (point.Val
 	return point.FloatOf(f), true
 }
 
-// tenThousand is how much a word of four decimal digits holds.
+// tenThousand is the number of values of a word of four decimal digits.
 const tenThousand = 10_000
 
-// places returns by how many bits the words of four decimal digits are shifted, the highest first.
+// places returns the bit shifts of the words of four decimal digits, the highest first.
 func (tr transform) places() []int {
 	switch {
 	case tr.op == mod10k && !tr.reverse:
@@ -183,7 +183,7 @@ func (tr transform) places() []int {
 	return []int{48, 32, 16, 0}
 }
 
-// digits joins words of four decimal digits.
+// digits combines words of four decimal digits.
 func (tr transform) digits(raw uint64) (n int64) {
 	for _, place := range tr.places() {
 		n = n*tenThousand + int64(raw>>place&0xFFFF)
@@ -209,8 +209,8 @@ func (tr transform) spread(v point.Value) (point.Value, error) {
 	return point.IntOf(raw), nil
 }
 
-// times multiplies. A factor such as 0.1, which binary has not, divides by 10 instead: the
-// result is then the float64 next to the decimal that people expect, 0.3 and not 0.30000000000000004.
+// times multiplies. For a factor such as 0.1, which binary cannot represent, it divides by 10 instead: the
+// result is then the float64 closest to the decimal that people expect, 0.3 and not 0.30000000000000004.
 func times(v, factor float64) float64 {
 	if inverse := math.Round(1 / factor); inverse != 0 && 1/inverse == factor {
 		return v / inverse
@@ -255,7 +255,7 @@ func (tr transform) undo(v point.Value, other float64) (point.Value, error) {
 	return point.FloatOf(f), nil
 }
 
-// parseValue reads a value of a kind from text.
+// parseValue parses a value of a kind.
 func parseValue(s string, kind point.Kind) (point.Value, error) {
 	switch kind {
 	case point.Bool:

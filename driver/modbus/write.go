@@ -12,16 +12,16 @@ import (
 	"voltbus/point"
 )
 
-// The reasons why a write is refused here.
+// Reasons why a write is refused here.
 var (
 	errNoPoint  = errors.New("the device has no such point; write one of its registry")
 	errReadOnly = errors.New("is read-only; set writable in the registry if the device allows it")
 	errNoScale  = errors.New("the register that scales it cannot be read")
 )
 
-// Write implements driver.Writer: it writes the point, reads it back and returns what the device
-// holds then. Bits of a register are written by reading it, changing them and writing it: another
-// master that writes the same register at that moment loses.
+// Write implements driver.Writer: it writes the point, reads it back and returns the device's value. Bits of
+// a register are written by reading, modifying and writing it: a concurrent write of the register by another
+// master is lost.
 func (s *session) Write(ctx context.Context, name string, v point.Value) (point.Value, error) {
 	const op = "modbus.Write"
 	i, known := s.byName[name]
@@ -55,24 +55,23 @@ func (s *session) Write(ctx context.Context, name string, v point.Value) (point.
 	return s.readBack(ctx, r, other)
 }
 
-// isMute reports whether there was no answer that makes sense.
+// isMute reports whether there was no valid answer.
 func isMute(err error) bool {
 	return isLost(err) || errors.Is(err, errNoAnswer) || errors.Is(err, errGarbled) || errors.Is(err, wire.ErrGWPathUnavailable) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// isLost reports whether an answer was lost on its way, for a request that was sent.
+// isLost reports whether the answer to a sent request was lost.
 func isLost(err error) bool {
 	return errors.Is(err, driver.ErrNotConnected) || errors.Is(err, wire.ErrGWTargetFailedToRespond)
 }
 
-// open is the fault of a write whose outcome is not known.
+// open is the fault of a write whose outcome is unknown.
 func (s *session) open(err error) error {
 	return fault.E("modbus.Write", fault.Timeout, fmt.Sprintf("unit %d at %s", s.unit, s.line.name), err)
 }
 
-// before reads what encoding needs: the value of the scaling register, the present words of a
-// bit field.
+// before reads what encoding needs: the value of the scaling register and the present words of a bit field.
 func (s *session) before(ctx context.Context, r *register) (other float64, current []uint16, err error) {
 	if name := r.change.other; name != "" {
 		scale := &s.registers[s.byName[name]]
@@ -91,13 +90,13 @@ func (s *session) before(ctx context.Context, r *register) (other float64, curre
 	return other, current, err
 }
 
-// progress is how far a write came.
+// progress is how far a write got.
 type progress struct {
 	any   bool // something was sent
-	taken int  // registers that the device took, if they are written one by one
+	taken int  // registers accepted by the device, if written individually
 }
 
-// send writes the words with the functions that the configuration chose.
+// send writes the words with the configured functions.
 func (s *session) send(ctx context.Context, r *register, words []uint16) (sent progress, err error) {
 	always := s.multiple != nil && *s.multiple
 	never := s.multiple != nil && !*s.multiple
@@ -122,7 +121,7 @@ func (s *session) send(ctx context.Context, r *register, words []uint16) (sent p
 	return sent, err
 }
 
-// readBack returns what the device holds after a write; none if the device does not say.
+// readBack returns the device's value after a write; none if the device does not report it.
 func (s *session) readBack(ctx context.Context, r *register, other float64) (point.Value, error) {
 	words, err := s.ask(ctx, s.planner.cover([]int{s.byName[r.name]}))
 	switch {
@@ -130,7 +129,7 @@ func (s *session) readBack(ctx context.Context, r *register, other float64) (poi
 	case isMute(err), errors.Is(err, wire.ErrServerDeviceBusy):
 		return point.Value{}, s.open(fmt.Errorf("%s was written, but not read back: %w", r.name, err))
 	default:
-		return point.Value{}, nil // a register that can only be written: the device has not said what it has
+		return point.Value{}, nil // a write-only register: its value is unknown
 	}
 	value, ok := r.decode(words, other)
 	if !ok {

@@ -1,8 +1,8 @@
 // Package mqtt is the driver for points of MQTT brokers: it subscribes to topics and reads values from their messages, as the
 // templates of the node's own broker do, and writes by publishing to a topic.
 //
-// A broker sends a message when there is one, so a read checks that the broker answers, and gives the value that came last.
-// Devices that name the same broker, user and client share a connection.
+// A broker sends messages as they come, so a read checks that the broker answers, and returns the latest value. Devices with
+// the same broker, user and client share a connection.
 package mqtt
 
 import (
@@ -32,7 +32,7 @@ func Kind() driver.Kind {
 	}
 }
 
-// Config is one device: some topics of a broker.
+// Config is one device: a set of topics of a broker.
 type Config struct {
 	// Address is host or host:port of the broker; the port is 1883 or, with tls, 8883 if left out.
 	Address string `yaml:"address"`
@@ -98,10 +98,10 @@ type Point struct {
 	Retain bool `yaml:"retain"`
 }
 
-// entry is a point as it is read and written.
+// entry is a point with its rules for reading and writing.
 type entry struct {
 	topic   string
-	name    string // within the messages of its topic
+	name    string // the name within the messages of its topic
 	command *template.Command
 	retain  bool
 }
@@ -109,13 +109,13 @@ type entry struct {
 // NewConfig returns a configuration with the defaults.
 func NewConfig() *Config { return &Config{Timeout: 5 * time.Second} }
 
-// The bounds of files.
+// Bounds of files.
 const (
 	maxPassword = 4 << 10
 	maxPEM      = 1 << 20
 )
 
-// Load reads the files that the configuration names.
+// Load reads the files named in the configuration.
 func (c *Config) Load(files driver.Files) []error {
 	var problems []error
 	for _, f := range []struct {
@@ -137,7 +137,7 @@ func (c *Config) Load(files driver.Files) []error {
 	return problems
 }
 
-// compile makes templates of the points: one for each topic.
+// compile builds the templates of the points, one for each topic.
 func (c *Config) compile() {
 	c.infos, c.entries, c.broken = nil, nil, nil
 	var list []setting.Template
@@ -174,7 +174,7 @@ func (c *Config) compile() {
 	c.check(list)
 }
 
-// check checks the templates, and finds the commands of points.
+// check checks the templates, and determines the commands of points.
 func (c *Config) check(list []setting.Template) {
 	section := setting.Default()
 	section.Templates = list
@@ -244,7 +244,7 @@ func (c *Config) Validate() []error {
 	return problems
 }
 
-// LineName implements driver.Config: devices of one broker, user and client share a connection.
+// LineName implements driver.Config: devices with the same broker, user and client share a connection.
 func (c *Config) LineName() string {
 	return fmt.Sprintf("mqtt %s %s %s", c.address(), c.User, c.Client)
 }
@@ -263,7 +263,7 @@ func (c *Config) address() string {
 // Points implements driver.Config.
 func (c *Config) Points() []point.Info { return slices.Clone(c.infos) }
 
-// secure returns what TLS with the broker needs.
+// secure returns the TLS configuration for the broker.
 func (c *Config) secure() *tls.Config {
 	s := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: c.ServerName}
 	if s.ServerName == "" {

@@ -16,14 +16,14 @@ import (
 	"voltbus/protocol/mqtt/client"
 )
 
-// line is a connection to a broker. The goroutine that reads it shares what the lock guards with the one that calls its
-// sessions.
+// line is a connection to a broker. The goroutine that reads it and the one that calls its sessions share what the lock
+// guards.
 type line struct {
 	conn *client.Conn
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
-	last     map[string][]byte // payloads of topics that sessions have
+	last     map[string][]byte // latest payloads of the sessions' topics
 }
 
 func dial(ctx context.Context, cfg driver.Config) (driver.Line, error) {
@@ -59,7 +59,7 @@ func lost(op string, kind fault.Kind, subject string, err error) error {
 	return fault.E(op, kind, subject, fmt.Errorf("%w: %w", driver.ErrNotConnected, err))
 }
 
-// message hands a message to the sessions that have its topic.
+// message passes a message to the sessions that have its topic.
 func (l *line) message(topic string, payload []byte) {
 	now := time.Now().UTC()
 	l.mu.Lock()
@@ -73,7 +73,7 @@ func (l *line) message(topic string, payload []byte) {
 	}
 }
 
-// ended tells the sessions that there is nothing more.
+// ended notifies the sessions that the connection has ended.
 func (l *line) ended() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -109,7 +109,7 @@ func (l *line) Open(ctx context.Context, cfg driver.Config) (driver.Session, err
 	defer cancel()
 	err := l.conn.Subscribe(limited, 1, topics...)
 	if err == nil {
-		err = l.conn.Ping(limited) // retained messages come before the answer
+		err = l.conn.Ping(limited) // retained messages arrive before the answer
 	}
 	if err != nil {
 		_ = s.Close()
@@ -121,15 +121,15 @@ func (l *line) Open(ctx context.Context, cfg driver.Config) (driver.Session, err
 // Close implements driver.Line.
 func (l *line) Close() error { return l.conn.Close() }
 
-// most reports are kept until they are taken.
+// most is the maximum number of reports kept until they are taken.
 const most = 10_000
 
-// value is what came last of a point.
+// value is the latest value of a point.
 type value struct {
 	point.Sample
 
 	came time.Time
-	read bool // a read gave it
+	read bool // a read has returned it
 }
 
 // session is a device. The lock of its line guards it.
@@ -137,11 +137,11 @@ type session struct {
 	line   *line
 	cfg    *Config
 	values map[string]value
-	wanted map[string]bool // points that are reported
+	wanted map[string]bool // points to report
 	queue  []point.Sample
 	lost   uint64
 	news   func()
-	fresh  chan struct{} // a message came
+	fresh  chan struct{} // a message has arrived
 	closed bool
 }
 
@@ -155,7 +155,7 @@ func (s *session) matches(topic string) int {
 	return -1
 }
 
-// take takes the values of a message. The lock is held.
+// take processes the values of a message. The caller holds the lock.
 func (s *session) take(now time.Time, topic string, payload []byte, report bool) {
 	m := s.cfg.set.Find(topic)
 	if m == nil {
@@ -216,7 +216,7 @@ func (s *session) Read(ctx context.Context, names []string) ([]point.Sample, err
 		case known && s.cfg.StaleAfter > 0 && time.Since(v.came) > s.cfg.StaleAfter:
 			sample = point.Sample{Quality: point.BadStale}
 		case known && v.read:
-			sample.Time = time.Time{} // it is still so
+			sample.Time = time.Time{} // the value is still valid
 		case known:
 			v.read = true
 			s.values[name] = v

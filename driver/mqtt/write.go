@@ -17,8 +17,8 @@ var (
 	errFit      = errors.New("the value does not fit the type of the point")
 )
 
-// Write implements driver.Writer: the value counts as taken when the broker has it, and is what the topic of the point says
-// within the time-out; none if it says nothing.
+// Write implements driver.Writer: the value counts as accepted when the broker has it; it returns what arrives on the
+// point's topic within the time-out, none if nothing does.
 func (s *session) Write(ctx context.Context, name string, v point.Value) (point.Value, error) {
 	const op = "mqtt.Write"
 	e := s.find(name)
@@ -55,7 +55,7 @@ func (s *session) Write(ctx context.Context, name string, v point.Value) (point.
 	return s.report(limited, name, since, v)
 }
 
-// fits reports whether a value is one of a kind.
+// fits reports whether a value is of a kind.
 func fits(kind point.Kind, v point.Value) bool {
 	n, number := v.Number()
 	switch {
@@ -71,7 +71,7 @@ func fits(kind point.Kind, v point.Value) bool {
 	return number
 }
 
-// mark is when the value of a point came that is known.
+// mark returns when the known value of a point arrived.
 func (s *session) mark(name string) time.Time {
 	s.line.mu.Lock()
 	defer s.line.mu.Unlock()
@@ -82,7 +82,7 @@ func (s *session) mark(name string) time.Time {
 	return s.values[name].came
 }
 
-// report waits for the device to report what was written, and returns its last report otherwise; none if it made none.
+// report waits for the device to report the written value, and otherwise returns its last report; none if there was none.
 func (s *session) report(ctx context.Context, name string, since time.Time, wanted point.Value) (point.Value, error) {
 	var got point.Value
 	for {
@@ -104,7 +104,7 @@ func (s *session) report(ctx context.Context, name string, since time.Time, want
 	}
 }
 
-// same reports whether two values are one for a device, but for rounding.
+// same reports whether two values are equal for a device, apart from rounding.
 func same(a, b point.Value) bool {
 	x, isX := a.Number()
 	y, isY := b.Number()

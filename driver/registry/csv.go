@@ -16,9 +16,9 @@ import (
 	"voltbus/internal/strictyaml"
 )
 
-// ParseCSV reads a registry as CSV with a heading: columns in any order and case, with a comma or
-// a semicolon between. Rows that are empty or begin with # are left out. The key and the file
-// only serve to name problems, each a *driver.Problem.
+// ParseCSV parses a registry as CSV with a heading: columns in any order and case, with a comma or a
+// semicolon between. Rows that are empty or begin with # are left out. The key and the file only serve to
+// name problems, each a *driver.Problem.
 func (f *Format[E]) ParseCSV(key, file string, src io.Reader) ([]E, []error) {
 	fail := func(row int, format string, args ...any) error {
 		return inText(&driver.Problem{Key: key, File: file, Row: row, Text: fmt.Sprintf(format, args...), Kind: strictyaml.Kind(format)})
@@ -65,11 +65,11 @@ func (f *Format[E]) ParseCSV(key, file string, src io.Reader) ([]E, []error) {
 	}
 }
 
-// foreignName is the column by which a registry of VOLTTRON is known. Such a one is taken as it is there: what
-// has no name is no point, and columns without a meaning may stand in it.
+// foreignName is the column that identifies a VOLTTRON registry. Its rules then apply: rows without a name are
+// not points, and unknown columns are allowed.
 const foreignName = "volttron_point_name"
 
-// skipped lists the rows that are no points.
+// skipped lists the rows that are not points.
 func (f *Format[E]) skipped(key, file string, rows []int) []error {
 	if len(rows) == 0 {
 		return nil
@@ -106,9 +106,8 @@ func openCSV(src io.Reader) (*csv.Reader, error) {
 	return table, nil
 }
 
-// checkHeading reports columns that mean nothing or the same as another one, and replaces the
-// rest by their normal names. A column in error gets an ignored name. One without a meaning in a foreign
-// registry is a note.
+// checkHeading reports unknown and duplicate columns, and replaces the rest by their normal names. A column
+// in error gets an ignored name. An unknown one in a foreign registry is a note.
 func (f *Format[E]) checkHeading(heading []string, foreign bool, fail func(int, string, ...any) error) (problems []error) {
 	seen := make(map[string]bool)
 	for i, cell := range heading {
@@ -138,7 +137,7 @@ func blank(cells []string) bool {
 	return strings.HasPrefix(strings.TrimSpace(cells[0]), "#") || strings.TrimSpace(strings.Join(cells, "")) == ""
 }
 
-// take gives an entry the cells of its row.
+// take fills an entry from the cells of its row.
 func (f *Format[E]) take(e *E, heading, cells []string) (problems []error) {
 	for i, cell := range cells {
 		switch {

@@ -1,5 +1,5 @@
-// Package registry reads drivers' point lists: CSV with a header, YAML in a file, or inline in the configuration. What the columns mean
-// is the driver's, by a [Format]; how they are written is the same everywhere.
+// Package registry reads drivers' point lists: CSV with a header, YAML in a file, or inline in the configuration. The driver defines
+// the meaning of the columns by a [Format]; the syntax is the same everywhere.
 package registry
 
 import (
@@ -11,15 +11,15 @@ import (
 	"voltbus/driver"
 )
 
-// Place is where an entry stands, to name it in problems.
+// Place is the location of an entry, to name it in problems.
 type Place struct {
 	Key  string // such as "registry[3]"
 	File string // its file, "" for an inline list
 	Row  int    // the line in the file, or in the text of an inline list, from 1; 0 if there are no lines
 }
 
-// Problem is what is wrong with one field of the entry that stands there, or with the entry if
-// field is "". The field is a word of the driver, not one of the file. The label names the entry for people, "" if it has no name.
+// Problem is what is wrong with one field of the entry at a place, or with the entry if field is "". The field is the driver's
+// word, not one of the file. The label names the entry for people, "" if it has no name.
 func (p Place) Problem(field, label, text string) error {
 	key := p.Key
 	if field != "" {
@@ -35,7 +35,7 @@ func (p Place) Problem(field, label, text string) error {
 	return inText(&driver.Problem{Key: key, File: p.File, Row: p.Row, Text: text, Kind: kind})
 }
 
-// inText has a problem of a list that stands as text in the configuration name its row.
+// inText adds the row to a problem of a list that is text within the configuration.
 func inText(p *driver.Problem) *driver.Problem {
 	if p.File == "" && p.Row > 0 && !p.Note {
 		p.Text = fmt.Sprintf("row %d: %s", p.Row, p.Text)
@@ -43,7 +43,7 @@ func inText(p *driver.Problem) *driver.Problem {
 	return p
 }
 
-// Wrong reports whether there is more among problems than notes.
+// Wrong reports whether the problems include more than notes.
 func Wrong(problems []error) bool {
 	return slices.ContainsFunc(problems, func(err error) bool {
 		p, ok := errors.AsType[*driver.Problem](err)
@@ -51,25 +51,25 @@ func Wrong(problems []error) bool {
 	})
 }
 
-// Format is what the registry of a driver holds: entries of type E, whose fields are texts that
-// the driver checks later, so that every problem of a registry is found in one pass. It does not
-// change after it was made, and is safe for concurrent use.
+// Format describes the registry of a driver: entries of type E, whose fields are strings that the driver
+// checks later, so that every problem of a registry is found in one pass. It is immutable, and safe for
+// concurrent use.
 type Format[E any] struct {
 	Noun    string // what an entry is, such as "register"
-	Needs   string // what an entry has at least, such as "name, address and type"
-	Known   string // the columns that a message about an unknown one offers
-	Example string // name of a file, for messages
+	Needs   string // what an entry requires, such as "name, address and type"
+	Known   string // the columns offered in a message about an unknown one
+	Example string // a file name for messages
 
-	// Columns says which field a column means, by its name in lower case with "_" for a space.
-	// Several columns may mean the same field: what is not empty counts.
+	// Columns maps columns to fields, by their names in lower case with "_" for a space. Several columns may
+	// map to the same field: the non-empty one counts.
 	Columns map[string]func(e *E) *string
-	Ignored []string // columns that say nothing to the driver
+	Ignored []string // columns that the driver ignores
 	Tags    func(e *E) *map[string]string
 	Place   func(e *E) *Place
 	Label   func(e *E) string // the entry's name for people
 }
 
-// problem is what is wrong with a field of an entry. The field may be any word of the file.
+// problem is what is wrong with a field of an entry. The field may be any word in the file.
 func (f *Format[E]) problem(e *E, field, text string) error {
 	err := f.Place(e).Problem(field, f.Label(e), text)
 	if p, ok := errors.AsType[*driver.Problem](err); ok && field != "" && f.Columns[normal(field)] == nil {
@@ -78,7 +78,7 @@ func (f *Format[E]) problem(e *E, field, text string) error {
 	return err
 }
 
-// normal returns a column's name as Columns writes it.
+// normal returns a column's name in the form of Columns.
 func normal(column string) string {
 	column = strings.Trim(column, " \t\"\u00a0\ufeff")
 	return strings.ReplaceAll(strings.ToLower(column), " ", "_")
@@ -88,8 +88,8 @@ func (f *Format[E]) ignored(column string) bool {
 	return column == "" || slices.Contains(f.Ignored, column)
 }
 
-// Set gives the field that a column means, by its name in Columns, its value. An unknown column is
-// an error that says which there are.
+// Set sets the field of a column, by its name in Columns. For an unknown column the error lists the known
+// ones.
 func (f *Format[E]) Set(e *E, column, value string) error {
 	value = strings.TrimSpace(value)
 	if tag, isTag := strings.CutPrefix(column, "tag:"); isTag {
@@ -109,7 +109,7 @@ func (f *Format[E]) Set(e *E, column, value string) error {
 	return nil
 }
 
-// Tag gives an entry a free label. An empty one is none.
+// Tag sets a free label of an entry. An empty one is ignored.
 func (f *Format[E]) Tag(e *E, name, value string) {
 	if value == "" {
 		return
@@ -121,7 +121,7 @@ func (f *Format[E]) Tag(e *E, name, value string) {
 	(*tags)[name] = value
 }
 
-// setTags reads "equip=boiler; floor=2".
+// setTags parses "equip=boiler; floor=2".
 func (f *Format[E]) setTags(e *E, list string) error {
 	for pair := range strings.SplitSeq(list, ";") {
 		name, value, found := strings.Cut(pair, "=")

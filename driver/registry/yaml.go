@@ -13,24 +13,23 @@ import (
 	"voltbus/driver"
 )
 
-// Bounds of a registry: far above any real one.
+// Bounds of a registry, far above any real one.
 const (
 	maxFile    = 16 << 20
 	maxEntries = 500_000
 	tooMany    = "holds more than %d entries; split the device"
 )
 
-// Source is what stands under "registry" in a configuration.
+// Source is the value of "registry" in a configuration.
 type Source[E any] struct {
 	File     string  // name of a file; "" for an inline list
 	Entries  []E     // the inline list
-	Empty    bool    // it is a list without entries
+	Empty    bool    // it is an empty list
 	Problems []error // what is wrong with the entries, each a *driver.Problem
 }
 
-// Decode takes a file name, a list of entries, or the text of a CSV or YAML file, which is known by its line
-// breaks. What is wrong is kept, to be reported together
-// with everything else.
+// Decode accepts a file name, a list of entries, or the text of a CSV or YAML file, recognised by its line
+// breaks. Problems are collected, to be reported together with all others.
 func (f *Format[E]) Decode(key string, node *yaml.Node) (s Source[E]) {
 	switch node.Kind {
 	case yaml.ScalarNode:
@@ -51,8 +50,7 @@ func (f *Format[E]) Decode(key string, node *yaml.Node) (s Source[E]) {
 	return s
 }
 
-// ReadFile reads a registry file, by its ending as YAML or else as CSV. The key only serves to
-// name problems.
+// ReadFile reads a registry file as YAML or CSV, by its extension. The key only serves to name problems.
 func (f *Format[E]) ReadFile(files driver.Files, key, name string) ([]E, []error) {
 	data, err := files.ReadFile(name, maxFile)
 	if err != nil {
@@ -79,8 +77,8 @@ func (f *Format[E]) parseYAML(key, file string, data []byte) ([]E, []error) {
 	return f.fromYAML(Place{Key: key, File: file, Row: 1}, doc.Content[0])
 }
 
-// fromText reads the text of a file that stands in the configuration itself. A YAML list begins with a dash or a
-// bracket, the heading of a CSV with a word.
+// fromText parses the text of a file within the configuration itself. A YAML list begins with a dash or a
+// bracket, a CSV heading with a word.
 func (f *Format[E]) fromText(key, text string) ([]E, []error) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -95,7 +93,7 @@ func (f *Format[E]) fromText(key, text string) ([]E, []error) {
 	return f.ParseCSV(key, "", strings.NewReader(text))
 }
 
-// fromYAML reads a list of entries, whose problems name its lines if the list's place has one.
+// fromYAML decodes a list of entries. Their problems name lines if the list's place has one.
 func (f *Format[E]) fromYAML(of Place, list *yaml.Node) (entries []E, problems []error) {
 	if len(list.Content) > maxEntries {
 		return nil, []error{&driver.Problem{Key: of.Key, File: of.File, Text: fmt.Sprintf(tooMany, maxEntries)}}
@@ -120,7 +118,7 @@ func (f *Format[E]) fromYAML(of Place, list *yaml.Node) (entries []E, problems [
 	return entries, problems
 }
 
-// fill takes the keys and values of a YAML mapping.
+// fill fills an entry from a YAML mapping.
 func (f *Format[E]) fill(e *E, item *yaml.Node) (problems []error) {
 	for i := 0; i+1 < len(item.Content); i += 2 {
 		key, value := item.Content[i].Value, item.Content[i+1]

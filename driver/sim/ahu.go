@@ -2,18 +2,18 @@ package sim
 
 import "time"
 
-// moves is the place of a stuck blade that is not stuck.
+// moves is the value of stuck for a blade that is not stuck.
 const moves = -1
 
-// ahu is an air handler: it mixes outdoor and return air and heats or cools the mix.
+// ahu is an air handling unit: it mixes outdoor and return air and heats or cools the mix.
 type ahu struct {
 	weather  weather
 	seed     uint64
 	supply   integral // degC
 	setpoint setting  // degC
 	enable   setting  // 0 or 1
-	outdoor  setting  // %, least share of outdoor air
-	stuck    setting  // %, where the blade of the damper sticks; moves if it does not
+	outdoor  setting  // %, minimum share of outdoor air
+	stuck    setting  // %, position at which the damper blade sticks; moves if it does not
 }
 
 // newAHU returns the model ahu.
@@ -50,7 +50,7 @@ func newAHU(c *Config) *model {
 	}
 }
 
-// slope moves the supply air to what the coils make of the mix, with a time constant of 4 min.
+// slope moves the supply air towards the coils' target, with a time constant of 4 min.
 func (a *ahu) slope(supply float64, t time.Time) float64 {
 	target := a.mixed(t)
 	if a.running(t) {
@@ -61,7 +61,7 @@ func (a *ahu) slope(supply float64, t time.Time) float64 {
 
 func (a *ahu) running(time.Time) bool { return a.enable.value >= 0.5 }
 
-// fan is the speed, 0 to 1: full by day, reduced by night.
+// fan is the fan speed, 0 to 1: full by day, reduced at night.
 func (a *ahu) fan(t time.Time) float64 {
 	switch {
 	case !a.running(t):
@@ -72,12 +72,12 @@ func (a *ahu) fan(t time.Time) float64 {
 	return 0.35
 }
 
-// back is the return air in degC.
+// back is the return air temperature in degC.
 func (a *ahu) back(t time.Time) float64 {
 	return 22 + 0.8*swing(t, 16) + 0.2*noise(a.seed+3, t, 15*time.Minute)
 }
 
-// damper is the wanted share of outdoor air, 0 to 1: more than the least when that cools for nothing.
+// damper is the wanted share of outdoor air, 0 to 1: more than the minimum when that provides free cooling.
 func (a *ahu) damper(t time.Time) float64 {
 	if !a.running(t) {
 		return 0
@@ -90,7 +90,7 @@ func (a *ahu) damper(t time.Time) float64 {
 	return clamp((back-a.setpoint.value)/(back-out), least, 1)
 }
 
-// blade is the share of outdoor air, 0 to 1: what the damper's signal says, unless the blade sticks.
+// blade is the share of outdoor air, 0 to 1: that of the damper's signal, unless the blade sticks.
 func (a *ahu) blade(t time.Time) float64 {
 	if a.stuck.value >= 0 && a.running(t) {
 		return a.stuck.value / 100

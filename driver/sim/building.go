@@ -13,7 +13,7 @@ const (
 	commonDay  = 14.0 // kW more while the building is full
 )
 
-// building is the meter of all rooms on its line.
+// building is the meter for all rooms on its line.
 type building struct {
 	line    *line
 	weather weather
@@ -56,12 +56,12 @@ func (b *building) common(t time.Time) float64 {
 	return (commonBase + commonDay*openHours(t)) * (1 + 0.02*noise(b.seed, t, 5*time.Minute))
 }
 
-// leave has the building not count a room any more.
+// leave removes a room from the building's sum.
 func (l *line) leave(r *room) {
 	l.rooms = slices.DeleteFunc(l.rooms, func(o *room) bool { return o == r })
 }
 
-// weather is that of the configuration's seed and climate.
+// weather is the weather of the configuration's seed and climate.
 func (c *Config) weather() weather {
 	return weather{seed: uint64(c.Seed), hot: c.Climate == "hot"}
 }
@@ -69,6 +69,6 @@ func (c *Config) weather() weather {
 // around is the weather around a building, which all its devices share whatever their seeds.
 func (c *Config) around() weather {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(c.Line)) // it never fails
+	_, _ = h.Write([]byte(c.Line)) // never fails
 	return weather{seed: h.Sum64(), hot: c.Climate == "hot"}
 }

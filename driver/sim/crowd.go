@@ -39,7 +39,7 @@ func (c *crowd) Read(ctx context.Context, names []string) ([]point.Sample, error
 	return c.at(time.Now(), names), nil
 }
 
-// at returns the samples of a moment. A value holds for a second.
+// at returns the samples at a moment. Values change once per second.
 func (c *crowd) at(t time.Time, names []string) []point.Sample {
 	t = t.UTC().Truncate(time.Microsecond)
 	moment := scramble(c.seed ^ scramble(uint64(t.Unix())))
@@ -57,7 +57,7 @@ func (c *crowd) at(t time.Time, names []string) []point.Sample {
 	return c.samples
 }
 
-// number is n of the name pn, 1 to count; 0 for another name.
+// number returns n for the name pn, 1 to count; 0 for any other name.
 func (c *crowd) number(name string) int {
 	digits, ok := strings.CutPrefix(name, "p")
 	if !ok || digits == "" || digits[0] == '0' || digits[0] == '+' {

@@ -16,7 +16,7 @@ func (c *Config) Encode(place int, v point.Value) (point.Value, error) {
 	return newModel(&line{}, c).fields[place].take(v)
 }
 
-// take returns what a set point reports once it has taken a value.
+// take returns what a set point reports after accepting a value.
 func (f *field) take(v point.Value) (point.Value, error) {
 	if f.set == nil {
 		return v, nil

@@ -41,13 +41,13 @@ func newMeter(c *Config) *model {
 	}}
 }
 
-// power is the active power in kW: a daily course with a little noise.
+// power is the active power in kW: a daily profile with a little noise.
 func (m *meter) power(t time.Time) float64 {
 	return (baseLoad + dayLoad*(1+swing(t, peakHour))/2) * (1 + 0.03*noise(m.seed, t, time.Minute))
 }
 
-// energy is the integral of the daily course since the start, in kWh; the noise has the mean
-// zero and is left out, so that the count never falls.
+// energy is the integral of the daily profile since the start, in kWh; the noise has zero mean and is left
+// out, so that the register never decreases.
 func (m *meter) energy(t time.Time) float64 {
 	hours := t.Sub(m.start).Hours()
 	if hours < 0 {

@@ -8,30 +8,30 @@ import (
 // What all rooms have in common.
 const (
 	roomCapacity = 1.6  // kWh/K: air, furniture and the surface of the walls
-	roomLoss     = 0.55 // kW/K towards outdoors: walls, windows and the fresh air
-	roomIdle     = 0.6  // kW of heat when nobody is there
-	roomPeople   = 3.0  // kW of heat more: people, light and what they work with
+	roomLoss     = 0.55 // kW/K to the outside: walls, windows and fresh air
+	roomIdle     = 0.6  // kW of heat when unoccupied
+	roomPeople   = 3.0  // additional kW of heat: people, lighting and equipment
 	roomSun      = 1.8  // kW through the window at 1000 W/m² when the sun faces it
-	roomCooling  = 15.0 // kW, the most that can be taken out
-	roomHeating  = 25.0 // kW, the most that hot water brings in
-	roomWarm     = 20.0 // degC: it is heated below
-	roomBand     = 1.0  // K from shut to fully open; half open at the set point
+	roomCooling  = 15.0 // kW, maximum cooling
+	roomHeating  = 25.0 // kW, maximum heating by hot water
+	roomWarm     = 20.0 // degC: it is heated below this
+	roomBand     = 1.0  // K from closed to fully open; half open at the set point
 	fanLeast     = 0.1  // kW of electricity
-	fanMore      = 0.5  // kW of electricity, fully open
+	fanMore      = 0.5  // additional kW of electricity, fully open
 )
 
-// room is a cooled room: a thermal mass of the first order, and a controller that opens its cooling
-// in proportion. In winter it is heated with hot water, which takes no electricity. How it differs from others comes from its seed, the weather from its line.
+// room is a cooled room: a first-order thermal mass with a proportional cooling controller. In winter it is heated with hot water, which uses no
+// electricity. Its individual properties come from its seed, the weather from its line.
 type room struct {
 	weather  weather
 	seed     uint64
-	size     float64 // times an ordinary room
+	size     float64 // relative to an ordinary room
 	window   float64 // hour at which the sun faces its window
 	temp     integral
 	setpoint setting // degC
 }
 
-// newRoom returns the model room, and has the building on its line count it.
+// newRoom returns the model room, and adds it to the building on its line.
 func newRoom(l *line, c *Config) *model {
 	seed := scramble(uint64(c.Seed) + 300)
 	r := &room{
@@ -62,7 +62,7 @@ func (r *room) slope(temp float64, t time.Time) float64 {
 	return heat / (r.size * roomCapacity * 3600)
 }
 
-// gains is the heat from within and from the sun, in kW.
+// gains is the internal and solar heat gain, in kW.
 func (r *room) gains(t time.Time) float64 {
 	people := roomPeople * openHours(t) * (0.9 + 0.1*noise(r.seed, t, 40*time.Minute))
 	facing := math.Max(0, swing(t, r.window))
@@ -74,24 +74,24 @@ func (r *room) valve(temp float64) float64 {
 	return clamp((temp-r.setpoint.value)/roomBand+0.5, 0, 1)
 }
 
-// heating is the heat that hot water brings, in kW: well below where cooling ends.
+// heating is the heat from hot water, in kW; it starts well below the point where cooling ends.
 func (r *room) heating(temp float64) float64 {
 	return r.size * roomHeating * clamp(min(roomWarm, r.setpoint.value-2*roomBand)-temp, 0, 1)
 }
 
-// cooling is the heat that is taken out, in kW.
+// cooling is the heat removed, in kW.
 func (r *room) cooling(t time.Time) float64 {
 	return r.size * roomCooling * r.valve(r.temp.at(t))
 }
 
-// power is the electricity that the room's cooling takes, in kW: more when it is hot outdoors.
+// power is the electricity used by the room's cooling, in kW: more when it is hot outside.
 func (r *room) power(t time.Time) float64 {
 	valve := r.valve(r.temp.at(t))
 	performance := clamp(5-0.1*(r.weather.temperature(t)-20), 2.2, 5)
 	return r.cooling(t)/performance + r.size*(fanLeast+fanMore*valve*valve)
 }
 
-// openHours is how full the building is, 0 to 1: every day from 6 to 20 hours.
+// openHours is the occupancy of the building, 0 to 1: every day from 6 to 20 hours.
 func openHours(t time.Time) float64 {
 	hour := 24 * day(t)
 	return clamp((hour-6)/2, 0, 1) * clamp((20-hour)/2, 0, 1)

@@ -10,17 +10,17 @@ import (
 	"voltbus/point"
 )
 
-// The reasons why a write is refused.
+// Reasons why a write is refused.
 var (
 	errReadOnly = errors.New("is read-only; write a set point of the model")
 	errNoPoint  = errors.New("the model has no such point; write one that it lists")
 )
 
-// model is a device's equations.
+// model holds a device's equations.
 type model struct {
 	fields  []field
 	advance func(t time.Time) // integrates up to t; nil for a model without memory
-	close   func()            // lets go of the line; nil for a model that stands alone
+	close   func()            // leaves the line; nil for a stand-alone model
 }
 
 // field is one point of a model.
@@ -39,7 +39,7 @@ type setting struct {
 	low, high float64
 }
 
-// measured makes a field that shows a number.
+// measured returns a field with a number.
 func measured(name, unit, doc string, f func(t time.Time) float64) field {
 	return field{
 		name: name, unit: unit, doc: doc, kind: point.Float,
@@ -47,7 +47,7 @@ func measured(name, unit, doc string, f func(t time.Time) float64) field {
 	}
 }
 
-// state makes a field that is on or off.
+// state returns a field that is on or off.
 func state(name, doc string, f func(t time.Time) bool) field {
 	return field{
 		name: name, doc: doc, kind: point.Bool,
@@ -55,7 +55,7 @@ func state(name, doc string, f func(t time.Time) bool) field {
 	}
 }
 
-// word makes a field that shows a text.
+// word returns a field with a text.
 func word(name, doc string, f func(t time.Time) string) field {
 	return field{
 		name: name, doc: doc, kind: point.Text,
@@ -63,14 +63,14 @@ func word(name, doc string, f func(t time.Time) string) field {
 	}
 }
 
-// setpoint makes a field that can be written within limits.
+// setpoint returns a field that can be written within limits.
 func setpoint(name, unit, doc string, s *setting) field {
 	f := measured(name, unit, doc, func(time.Time) float64 { return s.value })
 	f.set = s
 	return f
 }
 
-// toggle makes a field that can be switched.
+// toggle returns a field that can be switched.
 func toggle(name, doc string, s *setting) field {
 	f := state(name, doc, s.on)
 	f.set = s
@@ -79,7 +79,7 @@ func toggle(name, doc string, s *setting) field {
 
 func (s *setting) on(time.Time) bool { return s.value != 0 }
 
-// session is a device with a model.
+// session is a session with a simulated device.
 type session struct {
 	line   *line
 	clock  clock
@@ -97,7 +97,7 @@ func newSession(l *line, c *Config) *session {
 	return s
 }
 
-// newModel returns the model that c names, on a line.
+// newModel returns the model configured by c, on a line.
 func newModel(l *line, c *Config) *model {
 	switch c.Model {
 	case "ahu":
@@ -122,7 +122,7 @@ func (s *session) Read(ctx context.Context, names []string) ([]point.Sample, err
 	return s.at(time.Now(), names), nil
 }
 
-// at returns the samples of a moment.
+// at returns the samples at a moment.
 func (s *session) at(t time.Time, names []string) []point.Sample {
 	t = t.UTC().Truncate(time.Microsecond)
 	now := s.clock.at(t)
@@ -157,7 +157,7 @@ func (s *session) Write(ctx context.Context, name string, v point.Value) (point.
 	}
 	now := s.clock.at(time.Now())
 	if s.model.advance != nil {
-		s.model.advance(now) // what was before goes by the old set point
+		s.model.advance(now) // the time before follows the old set point
 	}
 	f.set.value, _ = v.Number()
 	return f.value(now), nil

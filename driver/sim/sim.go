@@ -1,9 +1,9 @@
-// Package sim is a driver that simulates parts of a building, without a device. What it shows is a function of the time and the seed, so
-// two reads at one time agree and it needs no goroutine; only set points that were written change its course. The time is that of a clock
-// which may run faster than the real one.
+// Package sim is a driver that simulates parts of a building, without a device. Its values are a function of time and seed, so two reads
+// at the same time agree and no goroutine is needed; only written set points change the course. The clock may run faster than the real
+// one.
 //
-// Most models stand alone. A building is the meter of all rooms on its line: a set point that is
-// written in a room moves the power of the building.
+// Most models stand alone. A building is the meter for all rooms on its line: writing a set point of a room changes the power of the
+// building.
 package sim
 
 import (
@@ -22,10 +22,10 @@ import (
 
 const (
 	maxPoints = 100_000 // of the model random
-	maxSpeed  = 3600    // seconds of a model in a second
+	maxSpeed  = 3600    // seconds of a model per second
 )
 
-// errClocks says that devices of a line cannot go together.
+// errClocks says that devices of a line have incompatible clocks.
 var errClocks = errors.New("another device on its line has another clock; write the same speed, begin and shows for all of them")
 
 // Kind returns the simulator.
@@ -98,7 +98,7 @@ func (c *Config) Validate() []error {
 	return problems
 }
 
-// LineName is the shared line, or "": a line of its own.
+// LineName is the shared line, or "" for its own line.
 func (c *Config) LineName() string {
 	if c.Line != "" {
 		return "sim:" + c.Line
@@ -106,7 +106,7 @@ func (c *Config) LineName() string {
 	return ""
 }
 
-// Points lists what the model has.
+// Points lists the points of the model.
 func (c *Config) Points() []point.Info {
 	if c.Model == "random" {
 		return crowdPoints(c.Count)
@@ -122,7 +122,7 @@ func (c *Config) Points() []point.Info {
 	return infos
 }
 
-// BuiltInTags says what the device is. Those of a random one say nothing of it.
+// BuiltInTags describes the kind of device; a random one has none.
 func (c *Config) BuiltInTags() map[string]string {
 	if c.Model == "random" {
 		return nil
@@ -130,7 +130,7 @@ func (c *Config) BuiltInTags() map[string]string {
 	return map[string]string{"equip": c.Model}
 }
 
-// dial makes a line; there is nothing to connect to.
+// dial returns a line; there is nothing to connect to.
 func dial(ctx context.Context, cfg driver.Config) (driver.Line, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fault.E("sim.Dial", fault.KindOf(err), cfg.LineName(), err)
@@ -141,9 +141,9 @@ func dial(ctx context.Context, cfg driver.Config) (driver.Line, error) {
 // line is a line without a wire.
 type line struct {
 	closed bool
-	open   int     // devices
-	clock  clock   // of all devices that are open
-	rooms  []*room // that are open
+	open   int     // open devices
+	clock  clock   // of all open devices
+	rooms  []*room // open rooms
 }
 
 // Open implements driver.Line.

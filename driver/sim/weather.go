@@ -34,12 +34,12 @@ func (w weather) temperature(t time.Time) float64 {
 	return 9 + 10*year + (2+3*(1-w.cloud(t)))*swing(t, 15) + 4*noise(w.seed, t, 40*time.Hour) + 0.3*noise(w.seed+1, t, 7*time.Minute)
 }
 
-// cloud is how much of the sky is covered, 0 to 1.
+// cloud is the cloud cover, 0 to 1.
 func (w weather) cloud(t time.Time) float64 {
 	return clamp(0.5+0.7*noise(w.seed+2, t, 9*time.Hour), 0, 1)
 }
 
-// sun is how high the sun stands, 0 (set) to 1.
+// sun is the height of the sun, 0 (set) to 1.
 func (w weather) sun(t time.Time) float64 {
 	year := 0.8
 	if !w.hot {

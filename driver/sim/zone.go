@@ -3,22 +3,22 @@ package sim
 import "time"
 
 const (
-	// step is the fixed step of the integration: small against every time constant here.
+	// step is the fixed integration step, small compared with every time constant here.
 	step = 30 * time.Second
-	// memory is how far back a model starts that has just been opened: what was before has
-	// faded by then, so that every session comes to the same state.
+	// memory is how far back a newly opened model starts: earlier influences have faded by then, so that
+	// every session arrives at the same state.
 	memory = 36 * time.Hour
 )
 
-// integral is a state that is integrated with fixed steps on a grid of the clock, so that it
-// depends on the time and the set points, not on when it is read.
+// integral is a state integrated in fixed steps on a time grid, so that it depends on the time and the set
+// points, not on when it is read.
 type integral struct {
 	value float64
 	last  time.Time // on the grid; zero before the first reading
 	slope float64   // at last, per second
 }
 
-// advance integrates up to the grid point at or before t. A clock that goes back changes nothing.
+// advance integrates up to the grid point at or before t. A clock that goes back has no effect.
 func (s *integral) advance(t time.Time, slope func(value float64, t time.Time) float64) {
 	if s.last.IsZero() || t.Sub(s.last) > memory {
 		s.last = t.Add(-memory).Truncate(step)
@@ -36,13 +36,13 @@ func (s *integral) at(t time.Time) float64 {
 	return s.value + s.slope*clamp(t.Sub(s.last).Seconds(), 0, step.Seconds())
 }
 
-// zone is a room: a thermal mass of the first order with a radiator, people and sun.
+// zone is a room: a first-order thermal mass with a radiator, people and sun.
 type zone struct {
 	weather  weather
 	seed     uint64
 	temp     integral // degC
-	setpoint setting  // degC, when somebody is there
-	setback  setting  // K, how much less when nobody is
+	setpoint setting  // degC, when occupied
+	setback  setting  // K lower when unoccupied
 }
 
 // newZone returns the model zone.
@@ -70,7 +70,7 @@ func newZone(c *Config) *model {
 // slope is the change of the room's temperature in K/s.
 func (z *zone) slope(temp float64, t time.Time) float64 {
 	const (
-		loss   = 1.0 / (14 * 3600) // 1/s: what leaks towards outdoors
+		loss   = 1.0 / (14 * 3600) // 1/s: loss to the outside
 		heat   = 4.0 / 3600        // K/s of the radiator, fully open
 		people = 0.5 / 3600        // K/s
 		sun    = 0.6 / 3600        // K/s at 1000 W/m²
@@ -82,9 +82,9 @@ func (z *zone) slope(temp float64, t time.Time) float64 {
 	return slope
 }
 
-// wanted is the set point now in degC.
+// wanted is the current set point in degC.
 func (z *zone) wanted(t time.Time) float64 {
-	if worktime(t.Add(time.Hour)) { // it heats up before people come
+	if worktime(t.Add(time.Hour)) { // it heats up before people arrive
 		return z.setpoint.value
 	}
 	return z.setpoint.value - z.setback.value

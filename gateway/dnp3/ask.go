@@ -14,9 +14,9 @@ import (
 	"voltbus/point"
 )
 
-// Missing asks the node for every point of the mapping, and returns those that it does not have, in the order of their
-// paths. The gateway serves the others, and these as soon as the node has them; until then they are not online. It is
-// for before Run, which then does not report these points again.
+// Missing asks the node for every point of the mapping, and returns those that it does not have, in path order. The
+// gateway serves the others, and these as soon as the node has them; until then they are not online. Call it before
+// Run, which then does not report these points again.
 func (g *Gateway) Missing(ctx context.Context) ([]point.Path, error) {
 	missing, err := g.missing(ctx, slices.Collect(maps.Keys(g.byPath)))
 	if err != nil {
@@ -44,8 +44,8 @@ func (g *Gateway) missing(ctx context.Context, paths []point.Path) ([]point.Path
 	return missing, nil
 }
 
-// ask fetches the points of paths that the node has; with again, it first checks whether the node has those now that it
-// did not have before.
+// ask fetches the existing points among paths; with again, it first checks whether the node now has those that it
+// lacked before.
 func (g *Gateway) ask(ctx context.Context, paths []string, again bool) error {
 	if again && len(g.absent) > 0 {
 		before := slices.Collect(maps.Keys(g.absent))
@@ -72,8 +72,8 @@ func (g *Gateway) ask(ctx context.Context, paths []string, again bool) error {
 	return nil
 }
 
-// fetchSome fetches points, and leaves out those that the node does not have: one of them makes it refuse the whole
-// question, so that the question is halved until the point is found.
+// fetchSome fetches points, except those that the node does not have: one of them makes the node refuse the whole
+// request, so the request is halved until the point is found.
 func (g *Gateway) fetchSome(ctx context.Context, paths []string) error {
 	err := g.fetch(ctx, paths)
 	if err == nil || fault.KindOf(err) != fault.NotFound {
@@ -93,8 +93,8 @@ func (g *Gateway) fetchSome(ctx context.Context, paths []string) error {
 	return g.fetchSome(ctx, paths[half:])
 }
 
-// fetch takes the newest values of points, and what came between those that it took before and them: each change is
-// an event.
+// fetch gets the newest values of points, and the values between the previously shown ones and these: each change
+// is an event.
 func (g *Gateway) fetch(ctx context.Context, paths []string) error {
 	latest, err := g.node.Latest(ctx, client.Span{Points: paths})
 	if err != nil {
@@ -120,8 +120,7 @@ func (g *Gateway) fetch(ctx context.Context, paths []string) error {
 	return nil
 }
 
-// between returns what the history has of points behind what was shown of them and before the newest samples, in the
-// order of time.
+// between returns the history of points after the value last shown and before the newest samples, in time order.
 func (g *Gateway) between(ctx context.Context, newest []point.Sample) ([]point.Sample, error) {
 	var paths []string
 	var from, to time.Time

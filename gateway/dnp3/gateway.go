@@ -27,14 +27,14 @@ import (
 )
 
 const (
-	refresh = 30 * time.Second // how often all newest values are asked for, beside the stream
-	batch   = 50               // points in one question
+	refresh = 30 * time.Second // interval of requests for all newest values, in addition to the stream
+	batch   = 50               // points per request
 
-	mostBetween = 10_000          // samples of a point between two questions
-	pause       = 2 * time.Second // before a node that did not answer is asked again, and points that the stream does not bring
+	mostBetween = 10_000          // samples of a point between two requests
+	pause       = 2 * time.Second // before retrying a node that did not answer, or points that the stream does not deliver
 )
 
-// Node is where the points come from; *client.Client is one.
+// Node is the source of the points; *client.Client implements it.
 type Node interface {
 	Latest(ctx context.Context, s client.Span) (answer.Latest, error)
 	Range(ctx context.Context, s client.Span, limit int, newest bool) (answer.Range, error)
@@ -42,26 +42,26 @@ type Node interface {
 	Stream(ctx context.Context, pattern string, emit func(json.RawMessage) error) error
 }
 
-// Gateway shows points of a node to masters. New starts nothing; Run does the work.
+// Gateway serves points of a node to masters. New starts nothing; Run does the work.
 type Gateway struct {
 	mapping *Mapping
 	node    Node
 	log     *slog.Logger
 	device  *outstation.Outstation
 	ports   []*station.Port
-	byPath  map[point.Path][]*Point // a point may be several objects
-	pattern string                  // of live messages that concern these points
+	byPath  map[point.Path][]*Point // a point may map to several objects
+	pattern string                  // for live messages about these points
 
-	shown  map[point.Path]time.Time // of the newest value that was asked for; of keepUp
-	absent map[point.Path]bool      // what the node does not have, and who runs the gateway was told; of keepUp, and of Missing before it
+	shown  map[point.Path]time.Time // of the newest value requested; owned by keepUp
+	absent map[point.Path]bool      // points that the node does not have, which was reported to the operator; owned by keepUp, and by Missing before it
 
 	mu    sync.Mutex
-	heard map[point.Path]bool // what the stream has brought of late
+	heard map[point.Path]bool // points recently delivered by the stream
 }
 
 var errEnded = errors.New("the stream of live values has ended")
 
-// New makes a gateway of a checked mapping. The error says what to change in the mapping.
+// New returns a gateway for a checked mapping. The error says what to change in the mapping.
 func New(m *Mapping, node Node, log *slog.Logger) (*Gateway, error) {
 	g := &Gateway{mapping: m, node: node, log: log, byPath: make(map[point.Path][]*Point), heard: make(map[point.Path]bool), shown: make(map[point.Path]time.Time), absent: make(map[point.Path]bool)}
 	for i := range m.Points {
@@ -92,13 +92,13 @@ func New(m *Mapping, node Node, log *slog.Logger) (*Gateway, error) {
 	return g, nil
 }
 
-// attributes say what the device is (Annex A, g0v250: its product name and model).
+// attributes describe the device (Annex A, g0v250: its product name and model).
 func attributes() map[uint8]object.Attribute {
 	const product = 250
 	return map[uint8]object.Attribute{product: {Type: object.AttributeText, Data: []byte("Voltbus")}}
 }
 
-// refuse answers commands: they may not be given this way, and most points take none at all.
+// refuse answers commands: they are not allowed this way, and most points accept none at all.
 func (g *Gateway) refuse(c outstation.Command) object.Status {
 	want := object.KindBinaryOutput
 	if c.Kind == object.KindAnalogCommand {
@@ -112,7 +112,7 @@ func (g *Gateway) refuse(c outstation.Command) object.Status {
 	return object.StatusNotSupported
 }
 
-// listener opens the listener of the mapping, secured by a configuration that is not nil.
+// listener opens the listener of the mapping, secured if a TLS configuration is given.
 func (m *Mapping) listener(ctx context.Context, secure *tls.Config) (net.Listener, error) {
 	listener, err := channel.Listen(ctx, m.Listen, secure)
 	if err != nil {
@@ -121,7 +121,7 @@ func (m *Mapping) listener(ctx context.Context, secure *tls.Config) (net.Listene
 	return listener, nil
 }
 
-// guard keeps away masters from addresses that the mapping does not allow.
+// guard refuses masters from addresses that the mapping does not allow.
 func (g *Gateway) guard(ctx context.Context, listener net.Listener) net.Listener {
 	var allowed []netip.Prefix
 	for _, text := range g.mapping.Allow {
@@ -162,7 +162,7 @@ func (g *Gateway) Run(ctx context.Context, listener net.Listener) error {
 	return err
 }
 
-// keepUp follows the node until ctx ends, and begins again when it does not answer.
+// keepUp follows the node until ctx ends, and starts over when it does not answer.
 func (g *Gateway) keepUp(ctx context.Context) {
 	failures := 0
 	for ctx.Err() == nil {
@@ -172,7 +172,7 @@ func (g *Gateway) keepUp(ctx context.Context) {
 			return
 		}
 		if time.Since(began) > refresh {
-			failures = 0 // it answered for a while
+			failures = 0 // it has answered for a while
 		}
 		if failures++; failures&(failures-1) == 0 {
 			g.log.WarnContext(ctx, "the node does not give its points", slog.Int("count", failures), slog.Any("err", err))
@@ -187,9 +187,9 @@ func (g *Gateway) keepUp(ctx context.Context) {
 	}
 }
 
-// followOnce takes the newest values and every change, until the node no longer gives one of them.
-// All values are asked for when it begins, because the stream brings only what happens, and now and
-// then beside it; those that the stream does not bring are asked for again and again.
+// followOnce receives the newest values and every change, until the node no longer delivers either. It
+// requests all values at the start, because the stream carries only changes, and now and then during the
+// stream; those that the stream does not deliver are requested repeatedly.
 func (g *Gateway) followOnce(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var following sync.WaitGroup

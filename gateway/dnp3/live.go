@@ -9,7 +9,7 @@ import (
 	"voltbus/wire"
 )
 
-// follow takes what happens, until the node ends it.
+// follow receives live messages until the node ends the stream.
 func (g *Gateway) follow(ctx context.Context) error {
 	return g.node.Stream(ctx, g.pattern, func(message json.RawMessage) error {
 		scan, err := wire.ParseScan(message)
@@ -21,7 +21,7 @@ func (g *Gateway) follow(ctx context.Context) error {
 	})
 }
 
-// take shows the samples of mapped points in a scan.
+// take serves the samples of mapped points in a scan.
 func (g *Gateway) take(scan *wire.Scan) {
 	var samples []point.Sample
 	for name, raw := range scan.Points {
@@ -47,8 +47,8 @@ func (g *Gateway) take(scan *wire.Scan) {
 	}
 }
 
-// unheard returns the points that the stream has not brought since forget was called: their devices
-// publish no scans, or have nothing to say.
+// unheard returns the points that the stream has not delivered since forget was called: their devices publish
+// no scans, or have nothing to report.
 func (g *Gateway) unheard() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -61,15 +61,14 @@ func (g *Gateway) unheard() []string {
 	return paths
 }
 
-// forget begins anew to note what the stream brings.
+// forget clears the record of points delivered by the stream.
 func (g *Gateway) forget() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	clear(g.heard)
 }
 
-// valueOf reads a value of a live message; none if it is null. What is written as an integer is
-// one, to the last digit.
+// valueOf parses a value of a live message; none if it is null. An integer literal stays an exact integer.
 func valueOf(raw json.RawMessage) point.Value {
 	var whole int64
 	var number float64
@@ -89,7 +88,7 @@ func valueOf(raw json.RawMessage) point.Value {
 	return point.Value{}
 }
 
-// common returns the pattern of the deepest path that all paths are or lie below; "" for none.
+// common returns the pattern of the deepest path at or below which all paths lie; "" for none.
 func common(paths []point.Path) string {
 	if len(paths) == 0 {
 		return ""

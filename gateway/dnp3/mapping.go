@@ -1,9 +1,9 @@
-// Package dnp3 serves points of a node to DNP3 masters (IEEE 1815): an outstation that takes its values from the node's API, first the
+// Package dnp3 serves points of a node to DNP3 masters (IEEE 1815): an outstation that gets its values from the node's API, first the
 // newest ones and then every change.
 //
 //	node ─ Latest, Stream ─▶ Gateway ─▶ protocol/dnp3/outstation ─▶ masters
 //
-// A mapping file says which point is which object. Commands are refused.
+// A mapping file maps points to objects. Commands are refused.
 package dnp3
 
 import (
@@ -24,13 +24,13 @@ type Mapping struct {
 	Listen string `yaml:"listen" example:"127.0.0.1:20000"`
 	// Outstation is the link address of the outstation.
 	Outstation int `yaml:"outstation" example:"10"`
-	// Masters are the link addresses of the masters; each gets every event.
+	// Masters are the link addresses of the masters; each receives every event.
 	Masters []int `yaml:"masters" example:"[1]"`
 	// Allow are the addresses, or ranges of addresses, that masters may dial from; empty for any.
 	Allow []string `yaml:"allow" example:"[10.0.0.0/24]"`
 	// TLS secures the line.
 	TLS Secure `yaml:"tls"`
-	// Points are what is shown.
+	// Points are the points to serve.
 	Points []Point `yaml:"points"`
 }
 
@@ -42,7 +42,7 @@ type Secure struct {
 	CA string `yaml:"ca"`
 }
 
-// Point shows one point of the node as an object.
+// Point maps one point of the node to an object.
 type Point struct {
 	// Point is the path of the point.
 	Point string `yaml:"point" example:"site/meter/power"`
@@ -52,18 +52,18 @@ type Point struct {
 	Index int `yaml:"index"`
 	// Class is the event class, 1 to 3; 0 for no events.
 	Class int `yaml:"class"`
-	// Variation is the one in which the present value is reported; 0 for the usual one.
+	// Variation is the variation in which the present value is reported; 0 for the usual one.
 	Variation int `yaml:"variation"`
-	// EventVariation is the one in which events are reported; 0 for the usual one.
+	// EventVariation is the variation in which events are reported; 0 for the usual one.
 	EventVariation int `yaml:"event_variation"`
-	// Deadband is by how much a number must move, with Scale and before it is rounded to its variation, to make an event; 0 for any change.
+	// Deadband is how much a number must change, scaled but not yet rounded to its variation, to cause an event; 0 for any change.
 	Deadband float64 `yaml:"deadband"`
-	// Scale and Offset make what is reported: value × scale + offset. 0 stands for a scale of 1.
+	// Scale and Offset convert the reported value: value × scale + offset. 0 means a scale of 1.
 	Scale  float64 `yaml:"scale"`
 	Offset float64 `yaml:"offset"`
 }
 
-// kindName is a type of objects that can be shown.
+// kindName is a type of objects that can be served.
 type kindName struct {
 	name          string
 	kind          object.Kind
@@ -88,7 +88,7 @@ func (p *Point) kind() *kindName {
 	return &kindTable[i]
 }
 
-// ParseMapping reads a mapping file, strictly. It returns every problem with its place.
+// ParseMapping parses a mapping file strictly. It returns every problem with its place.
 func ParseMapping(file string, data []byte) (*Mapping, []strictyaml.Problem) {
 	m := &Mapping{Listen: "127.0.0.1:20000", Outstation: 10, Masters: []int{1}}
 	node, problem := strictyaml.Parse(file, data)
@@ -102,7 +102,7 @@ func ParseMapping(file string, data []byte) (*Mapping, []strictyaml.Problem) {
 	return m, problems
 }
 
-// check reports what is wrong beyond the form.
+// check reports problems beyond the syntax.
 func (m *Mapping) check(file string) (problems []strictyaml.Problem) {
 	add := func(wrong bool, key, text string, args ...any) {
 		if wrong {
@@ -152,7 +152,7 @@ func fits(group uint8, number int) bool {
 	return number == 0 || number > 0 && number < 255 && group < 110 && object.Of(group, uint8(number)).Known()
 }
 
-// configs makes the outstation's points.
+// configs returns the outstation's points.
 func (m *Mapping) configs() []outstation.PointConfig {
 	classes := [4]app.Classes{0, app.Class1, app.Class2, app.Class3}
 	configs := make([]outstation.PointConfig, len(m.Points))

@@ -13,8 +13,7 @@ import (
 	"voltbus/fault"
 )
 
-// Open opens the listener that the mapping names, secured if it names certificates, whose files
-// are relative to dir.
+// Open opens the listener of the mapping, secured if it names certificates, whose files are relative to dir.
 func (m *Mapping) Open(ctx context.Context, dir string) (net.Listener, error) {
 	if m.TLS == (Secure{}) {
 		return m.listener(ctx, nil)

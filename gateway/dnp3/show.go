@@ -6,7 +6,7 @@ import (
 	"voltbus/protocol/dnp3/outstation"
 )
 
-// show puts samples into the outstation; what changed becomes events, in one step.
+// show passes samples to the outstation; changes become events, in one step.
 func (g *Gateway) show(samples []point.Sample) {
 	if len(samples) == 0 {
 		return
@@ -34,7 +34,7 @@ func (p *Point) show(tx *outstation.Tx, s point.Sample) {
 		last, _ := tx.Get(kind, index)
 		value = last.Value
 		if !s.Quality.IsBad() {
-			flags = 0 // a value that is none of this type
+			flags = 0 // a value that this type cannot represent
 		}
 	}
 	tx.Set(kind, object.Point{Index: index, Value: value, Flags: flags, Time: object.TimestampOf(s.Time)}, outstation.Detect)
@@ -62,7 +62,7 @@ func (p *Point) value(kind object.Kind, v point.Value) (object.Value, bool) {
 	}
 	reported := object.Float(number*scale + p.Offset)
 	if whole, is := v.Int(); is && scale == 1 && p.Offset == 0 {
-		reported = object.Signed(whole) // exact, also beyond what a float holds
+		reported = object.Signed(whole) // exact, even beyond the precision of a float
 	}
 	if kind == object.KindCounter {
 		return object.Unsigned(reported.Uint() & 0xFFFFFFFF), true // counters roll over
@@ -70,7 +70,7 @@ func (p *Point) value(kind object.Kind, v point.Value) (object.Value, bool) {
 	return reported, true
 }
 
-// flagsOf says a quality in flags.
+// flagsOf converts a quality to flags.
 func flagsOf(kind object.Kind, q point.Quality) object.Flags {
 	analog := kind == object.KindAnalogInput || kind == object.KindAnalogOutput
 	switch {

@@ -17,20 +17,20 @@ import (
 	"voltbus/store"
 )
 
-// MaxGaps is how many gaps are listed.
+// MaxGaps is the maximum number of gaps listed.
 const MaxGaps = 1000
 
-// Blocks is the log of a node. Package bus has it.
+// Blocks is the log of a node. Package bus implements it.
 type Blocks interface {
 	State(ctx context.Context) (blocklog.State, error)
 	Bounds(ctx context.Context) (first, last uint64, err error)
-	// Written returns when a block was written.
+	// Written returns the time at which a block was written.
 	Written(ctx context.Context, sequence uint64) (time.Time, error)
 }
 
-// Options are what a Ledger reads. All but Sink must be there.
+// Options are the sources of a Ledger. All but Sink are required.
 type Options struct {
-	Origin   string // what the node's own blocks are called
+	Origin   string // the origin of the node's own blocks
 	Blocks   Blocks
 	Recorder *recorder.Recorder
 	Sink     *sink.Sink // nil for a node without a store
@@ -56,7 +56,7 @@ func (l *Ledger) Own(ctx context.Context) (answer.Ledger, error) {
 	if err != nil && !history.Away(err) {
 		return out, err
 	}
-	if err != nil { // what was stored last is known, and the backlog behind it
+	if err != nil { // the last stored position is known, and so is the backlog after it
 		out.State, out.Reason = "backlog", err.Error()
 	}
 	lanes := l.opts.Recorder.Lanes()
@@ -74,8 +74,8 @@ func (l *Ledger) Own(ctx context.Context) (answer.Ledger, error) {
 	return out, nil
 }
 
-// foreign returns what is known of the origins of other nodes, in the order of their names: what of
-// them stands in the log or the store.
+// foreign returns what is known about the origins of other nodes, by name: their positions in the log and the
+// store.
 func (l *Ledger) foreign(positions map[string]store.Position) []recorder.Stats {
 	all := l.opts.Recorder.Others()
 	for origin, p := range positions {
@@ -103,7 +103,7 @@ func blocksIn(s blocklog.State) uint64 {
 	return s.Last - s.First + 1
 }
 
-// positions reads the store's side of the ledger. With an error they are those that were known before.
+// positions reads the store's side of the ledger. After an error they are the last known ones.
 func (l *Ledger) positions(ctx context.Context, out *answer.Ledger) (map[string]store.Position, error) {
 	if l.opts.History.Store() == nil {
 		return map[string]store.Position{}, nil
@@ -137,9 +137,8 @@ func (l *Ledger) positions(ctx context.Context, out *answer.Ledger) (map[string]
 	return positions, nil
 }
 
-// account compares what an origin says with what the store has. It balances if every sample is
-// somewhere: refused, on its way, waiting in the log, missing, left out or stored. Without a store
-// there is no backlog: nothing waits for anything.
+// account compares an origin's figures with those of the store. It balances if every sample is accounted for:
+// refused, in transit, waiting in the log, missing, left out or stored. Without a store there is no backlog.
 func (l *Ledger) account(p store.Position, s recorder.Stats, own bool) answer.Origin {
 	if l.opts.History.Store() == nil {
 		p = store.Position{Sequence: s.Sequence, Samples: s.Acknowledged}
@@ -161,7 +160,8 @@ func (l *Ledger) account(p store.Position, s recorder.Stats, own bool) answer.Or
 	}
 }
 
-// Backlog returns how many blocks of the log wait for a consumer that has those up to a sequence, and when the oldest was written.
+// Backlog returns how many blocks of the log are pending for a consumer that has those up to a sequence number, and when the oldest of them was
+// written.
 func (l *Ledger) Backlog(ctx context.Context, sequence uint64) (waiting uint64, oldest time.Time) {
 	first, last, err := l.opts.Blocks.Bounds(ctx)
 	next := max(sequence+1, first)

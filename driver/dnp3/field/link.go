@@ -1,5 +1,5 @@
-// Package field is an association with one outstation for the field tool: opened once, over any transport of the configuration, able to
-// explain every frame.
+// Package field provides an association with one outstation to the field tool: opened once, over any configurable transport, with an
+// optional explanation of every frame.
 package field
 
 import (
@@ -26,8 +26,8 @@ type Link struct {
 	running sync.WaitGroup
 }
 
-// Open opens the line and the association; Close ends them. With frames every frame is explained to them. A device that dials in is
-// waited for, and standard error says so.
+// Open opens the line and the association; Close closes them. With frames, every frame is explained there. It waits for a device
+// that dials in, and says so on standard error.
 func Open(ctx context.Context, c *dnp3.Config, m master.Config, h master.Handler, frames func(string)) (*Link, error) {
 	f := &Link{config: c, lost: make(chan error, 1)}
 	var err error
@@ -58,7 +58,7 @@ func (f *Link) Close() {
 	f.running.Wait()
 }
 
-// Lost brings why the line ended, once. The line of a device that dials in has no end.
+// Lost receives why the line ended, once. The line of a device that dials in does not end.
 func (f *Link) Lost() <-chan error { return f.lost }
 
 // dial opens the stream, once.
@@ -88,7 +88,7 @@ func (f *Link) listen(ctx context.Context, hub *channel.Hub, port *station.Port,
 	online := make(chan struct{}, 1)
 	server, err := channel.NewServer(hub, channel.ServerConfig{Ports: []*station.Port{port}, Notify: func(s channel.State) {
 		if !s.Online {
-			return // it may dial again
+			return // the device may dial again
 		}
 		select {
 		case online <- struct{}{}:
@@ -109,7 +109,7 @@ func (f *Link) listen(ctx context.Context, hub *channel.Hub, port *station.Port,
 	}
 }
 
-// Ask makes a request, and says in words what came of it.
+// Ask makes a request, and describes the outcome in words.
 func (f *Link) Ask(ctx context.Context, r *master.Request) (master.Result, error) {
 	result, err := f.Do(ctx, r)
 	subject := fmt.Sprintf("outstation %d at %s", f.config.Outstation, f.config.LineName())

@@ -11,7 +11,7 @@ import (
 	"voltbus/protocol/dnp3/master"
 )
 
-// Survey finds out which points an outstation has. It takes no events away.
+// Survey finds out which points an outstation has. It leaves the device's events alone.
 func Survey(ctx context.Context, c *dnp3.Config) ([]driver.Found, error) {
 	y := &survey.Survey{}
 	f, err := Open(ctx, c, c.ReadOnlyMaster(), y, nil)
@@ -24,10 +24,10 @@ func Survey(ctx context.Context, c *dnp3.Config) ([]driver.Found, error) {
 			_, err = f.Ask(ctx, r)
 		}
 		if fault.Is(err, fault.Rejected) {
-			err = nil // it has none of that type
+			err = nil // the device has none of that type
 		}
 	}
-	f.Close() // what was found is ours then
+	f.Close() // the findings are then no longer modified
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ type tap struct {
 	show    func(string)
 }
 
-// tapped returns the stream, with a tap if frames are to be shown.
+// tapped returns the stream, with a tap if frames are shown.
 func tapped(stream io.ReadWriteCloser, show func(string)) io.ReadWriteCloser {
 	if show == nil {
 		return stream

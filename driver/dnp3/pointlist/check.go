@@ -13,7 +13,7 @@ import (
 	"voltbus/protocol/dnp3/object"
 )
 
-// check makes an item of an entry, or says what is wrong with each of its fields.
+// check converts an entry to an item, or reports what is wrong with each field.
 func (e *Entry) check(operate string) (t Item, problems []error) {
 	fail := func(field string, err error) {
 		if err != nil {
@@ -52,7 +52,7 @@ func (e *Entry) check(operate string) (t Item, problems []error) {
 	return t, problems
 }
 
-// presets reads what commands go back to, and their bounds.
+// presets parses the default of commands, and their limits.
 func (t *Item) presets(e *Entry, fail func(field string, err error)) {
 	if e.Default+e.Min+e.Max != "" && !t.Writable {
 		fail("default", errors.New("and min and max are for points that may be written; leave them out, or write true for writable"))
@@ -74,7 +74,7 @@ func (t *Item) presets(e *Entry, fail func(field string, err error)) {
 	}
 }
 
-// presetOf reads a value of a point that can be operated; None for none.
+// presetOf parses a value of a point that can be operated; None for none.
 func presetOf(text string, kind object.Kind) (point.Value, error) {
 	if text == "" {
 		return point.Value{}, nil
@@ -87,7 +87,7 @@ func presetOf(text string, kind object.Kind) (point.Value, error) {
 	return point.FloatOf(x), err
 }
 
-// object returns the kind of the points that type, or group and variation, name.
+// object returns the kind of the points named by type, or by group and variation.
 func (e *Entry) object() (object.Kind, uint8, error) {
 	kind := object.Kind(0)
 	group, err := small(e.Group, "group")
@@ -117,7 +117,7 @@ func (e *Entry) object() (object.Kind, uint8, error) {
 	}
 	t := typeOf(kind)
 	if e.Group != "" && group != t.group {
-		return kind, commandSize(kind, variation), nil // of an event or a command: present values come as the device likes
+		return kind, commandSize(kind, variation), nil // of an event or a command: the device chooses the variation of present values
 	}
 	if !object.Of(t.group, variation).Known() {
 		return 0, 0, fmt.Errorf("variation %d of group %d is not known; write one that is, or leave it out", variation, t.group)
@@ -125,8 +125,8 @@ func (e *Entry) object() (object.Kind, uint8, error) {
 	return kind, variation, nil
 }
 
-// commandSize keeps the variation of an analog command, which are numbered like those of the
-// present values; other variations of events say nothing about those.
+// commandSize keeps the variation of an analog command, numbered like that of present values; variations of
+// events say nothing about present values.
 func commandSize(kind object.Kind, variation uint8) uint8 {
 	if kind == object.KindAnalogOutput && variation <= 4 {
 		return variation
@@ -142,7 +142,7 @@ func (e *Entry) index() (uint32, error) {
 	return uint32(n), nil
 }
 
-// operation reads how the point is operated; what is not said is as in byDefault.
+// operation parses how the point is operated; unspecified fields are as in byDefault.
 func (e *Entry) operation(byDefault string) (operation, error) {
 	o := operation{how: byDefault, control: controlLatch, count: 1}
 	if e.Operate != "" {

@@ -29,8 +29,8 @@ func (t *Item) Request(c master.Command) *master.Request {
 	return master.SelectOperate(c)
 }
 
-// Command returns the command that sets the point to a value. shown is the number of the
-// variation in which the device shows it.
+// Command returns the command that sets the point to a value. shown is the variation in which the device
+// reports it.
 func (t *Item) Command(v point.Value, shown uint8) (master.Command, error) {
 	if t.Kind == object.KindBinaryOutput {
 		return t.switching(v)
@@ -66,11 +66,12 @@ func (t *Item) switching(v point.Value) (master.Command, error) {
 	return master.Command{Variation: object.G12V1, Index: t.Index, CROB: block}, nil
 }
 
-// almost is how far from a whole number the arithmetic of scale and offset may leave one.
+// almost is the deviation from a whole number that the arithmetic of scale and offset may cause.
 const almost = 1e-6
 
-// setting makes an analog command of the size that the registry or the device says; single precision if neither does,
-// or if the device shows whole numbers and the value is none. A scaled value is rounded to the step of the object.
+// setting makes an analog command of the size given by the registry or the device; single precision if neither does,
+// or if the device reports whole numbers and the value is fractional. A scaled value is rounded to the step of the
+// object.
 func (t *Item) setting(raw float64, shown uint8) (master.Command, error) {
 	broken := !t.scaled() && math.Abs(raw-math.Round(raw)) > almost
 	size := t.variation
@@ -92,7 +93,7 @@ func (t *Item) setting(raw float64, shown uint8) (master.Command, error) {
 		low, high, c.Value = math.MinInt16, math.MaxInt16, object.Signed(object.Float(raw).Int())
 	case object.G41V3:
 		low, high = -math.MaxFloat32, math.MaxFloat32
-	default: // double precision takes anything
+	default: // double precision holds anything
 	}
 	if rounded := math.Round(raw); rounded > high || rounded < low {
 		return c, fmt.Errorf("does not fit; the device takes raw values from %.10g to %.10g", low, high)
@@ -100,8 +101,8 @@ func (t *Item) setting(raw float64, shown uint8) (master.Command, error) {
 	return c, nil
 }
 
-// Encode returns the value that the point will show after a command with a value, or an error that says what does not fit.
-// Of an analog output whose variation the registry leaves to the device only that knows what it can hold.
+// Encode returns the value that the point will show after being commanded to a value, or an error about what does not fit.
+// For an analog output whose variation the registry leaves to the device, only the device knows what it can hold.
 func (t *Item) Encode(v point.Value) (point.Value, error) {
 	if !t.Writable {
 		return v, nil

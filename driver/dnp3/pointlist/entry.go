@@ -2,14 +2,14 @@ package pointlist
 
 import "voltbus/driver/registry"
 
-// Entry is one point as a registry writes it: text, checked later, so that every problem of a
-// registry is found in one pass. The yaml names are those of an inline list; columns lists the
-// names that files may use as well.
+// Entry is one point as written in a registry: text that is checked later, so that every problem of a
+// registry is found in one pass. The yaml names are those of an inline list; columns lists the names that
+// files may use as well.
 type Entry struct {
 	Name        string            `yaml:"name"`           // of the point
 	Type        string            `yaml:"type"`           // binary_input … octet_string; or
 	Group       string            `yaml:"group"`          // the number of the object group
-	Variation   string            `yaml:"variation"`      // asked for; the device's choice if empty
+	Variation   string            `yaml:"variation"`      // to request; the device's choice if empty
 	Index       string            `yaml:"index"`          // 0 to 65535
 	Scale       string            `yaml:"scale"`          // value = raw × scale + offset
 	Offset      string            `yaml:"offset"`         //
@@ -19,18 +19,18 @@ type Entry struct {
 	Control     string            `yaml:"control"`        // latch, pulse, trip_close
 	Count       string            `yaml:"count"`          // of operations, 1 if empty
 	OnTime      string            `yaml:"on_time"`        // of a pulse, 1s if empty
-	OffTime     string            `yaml:"off_time"`       // behind a pulse
-	Default     string            `yaml:"default"`        // what to write to put it back
-	Min         string            `yaml:"min"`            // the least that may be commanded
-	Max         string            `yaml:"max"`            // the most
+	OffTime     string            `yaml:"off_time"`       // after a pulse
+	Default     string            `yaml:"default"`        // the value to write to revert it
+	Min         string            `yaml:"min"`            // the least value that may be commanded
+	Max         string            `yaml:"max"`            // the greatest value
 	Description string            `yaml:"description"`    // for people
 	Tags        map[string]string `yaml:"tags,omitempty"` // free labels
 
 	at registry.Place
 }
 
-// columns says which field a column means. Names are compared in lower case with "_" for a
-// space. Two columns may mean the same: what is not empty counts.
+// columns maps columns to fields. Names are compared in lower case with "_" for a space. Two columns may map
+// to the same field: the non-empty one counts.
 var columns = map[string]func(*Entry) *string{
 	"name":                func(e *Entry) *string { return &e.Name },
 	"volttron_point_name": func(e *Entry) *string { return &e.Name },
@@ -56,7 +56,7 @@ var columns = map[string]func(*Entry) *string{
 	"notes":               func(e *Entry) *string { return &e.Description },
 }
 
-// registryTable is how registries of this driver are written.
+// registryTable is the format of this driver's registries.
 var registryTable = registry.Format[Entry]{
 	Noun: "point", Needs: "name, type and index", Example: "relay.csv",
 	Known: "name, type, group, variation, index, scale, offset, unit, writable, " +

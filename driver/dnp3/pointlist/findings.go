@@ -10,13 +10,13 @@ import (
 	"voltbus/point"
 )
 
-// namesBad is how many points a diagnosis names.
+// namesBad is the maximum number of points that a diagnosis names.
 const namesBad = 3
 
-// Findings are the points without a value of a device that answers.
+// Findings are the points without a value on a device that answers.
 type Findings struct{ absent, restarted []string }
 
-// Add notes a point whose value has a quality.
+// Add adds a point whose value has a quality.
 func (f *Findings) Add(t *Item, q point.Quality) {
 	switch q {
 	case point.BadConfig:
@@ -31,8 +31,8 @@ func (t *Item) describe() string {
 	return fmt.Sprintf("%s (%s %d)", t.Name, typeOf(t.Kind).name, t.Index)
 }
 
-// Err says what was found among some points, and what to do. Points that the device does not have come before those
-// that it shows without a value.
+// Err describes the findings about some points, and what to do. Points that the device does not have precede those
+// that it reports without a value.
 func (f *Findings) Err(all int) error {
 	var parts []string
 	kind := fault.Unavailable

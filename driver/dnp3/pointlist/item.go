@@ -23,11 +23,11 @@ type Item struct {
 	tags        map[string]string
 	Writable    bool
 	operate     operation
-	preset      point.Value // the registry's default; None if there is none
-	min, max    *float64    // of what may be commanded, nil for none
+	preset      point.Value // the registry's default; None if it has none
+	min, max    *float64    // of commanded values; nil for none
 }
 
-// operation says how a point is operated.
+// operation is how a point is operated.
 type operation struct {
 	how     string // sbo, direct, no_answer
 	control string // latch, pulse, trip_close
@@ -51,7 +51,7 @@ const (
 
 func (t *Item) scaled() bool { return t.scale != 1 || t.offset != 0 }
 
-// Variation returns the variation in which the point's present value is asked for.
+// Variation returns the variation in which the point's present value is requested.
 func (t *Item) Variation() object.Variation {
 	if t.Kind == object.KindOctetString {
 		return object.Of(typeOf(t.Kind).group, 0) // its variation is its length
@@ -59,11 +59,11 @@ func (t *Item) Variation() object.Variation {
 	return object.Of(typeOf(t.Kind).group, t.variation)
 }
 
-// Rough reports whether a variation has whole numbers where the registry names one with fractions: as classes are read, the
-// device chooses, and many choose whole numbers.
+// Rough reports whether a variation has whole numbers although the registry names one with fractions: in a read by class
+// the device chooses, and many choose whole numbers.
 func (t *Item) Rough(got object.Variation) bool { return fractional(t.Variation()) && !fractional(got) }
 
-// Whole reports whether a value that came as a whole number may be the known one without its fraction, cut or rounded.
+// Whole reports whether a value received as a whole number may be the known one, truncated or rounded.
 func (t *Item) Whole(known, got point.Value) bool {
 	a, knows := known.Number()
 	b, came := got.Number()
@@ -76,7 +76,7 @@ func fractional(v object.Variation) bool {
 	return v == object.G30V5 || v == object.G30V6 || v == object.G31V7 || v == object.G31V8 || v == object.G40V3 || v == object.G40V4
 }
 
-// before reports whether the other point continues a range with this one.
+// before reports whether the other point continues a range after this one.
 func (t *Item) before(other *Item) bool {
 	return t.Variation() == other.Variation() && t.Index+1 == other.Index
 }
@@ -93,7 +93,7 @@ func (t *Item) Info() point.Info {
 	}
 }
 
-// NewItem returns a point as a device shows it that nobody has configured, named after its type and index.
+// NewItem returns a point found on a device without configuration, named after its type and index.
 func NewItem(kind object.Kind, index uint32) Item {
 	name := TypeName(kind) + "_" + strconv.FormatUint(uint64(index), 10)
 	return Item{Name: name, Path: point.Path(name), Kind: kind, Index: index, scale: 1}

@@ -9,10 +9,10 @@ import (
 	"voltbus/protocol/dnp3/object"
 )
 
-// maxRanges bounds the object headers of one request, which every device can take.
+// maxRanges bounds the object headers of one request to a number that every device can process.
 const maxRanges = 20
 
-// Ask is one read request: for items by their number.
+// Ask is one read request: for items, by index.
 type Ask struct{ Members []int }
 
 // span is a range of indexes of one variation.
@@ -21,7 +21,7 @@ type span struct {
 	start, stop uint32
 }
 
-// Plan groups items into requests: neighbours share a range, some ranges share a request.
+// Plan groups items into requests: neighbours share a range, and several ranges share a request.
 func Plan(items []Item, wanted []int) []Ask {
 	sorted := slices.Clone(wanted)
 	slices.SortFunc(sorted, func(a, b int) int {
@@ -43,7 +43,7 @@ func Plan(items []Item, wanted []int) []Ask {
 	return asks
 }
 
-// spans returns the ranges of items that are in order.
+// spans returns the ranges of sorted items.
 func spans(items []Item, members []int) []span {
 	var all []span
 	for _, i := range members {
@@ -57,7 +57,7 @@ func spans(items []Item, members []int) []span {
 	return all
 }
 
-// Request makes the request.
+// Request returns the request.
 func (a Ask) Request(items []Item) *master.Request {
 	all := spans(items, a.Members)
 	return master.Read(func(w *app.Writer) error {
@@ -75,7 +75,7 @@ func (a Ask) Without(out func(i int) bool) Ask {
 	return Ask{slices.DeleteFunc(slices.Clone(a.Members), out)}
 }
 
-// Halves splits a request that was refused, to find the points that do not exist.
+// Halves splits a refused request, to find the points that do not exist.
 func (a Ask) Halves(items []Item) []Ask {
 	middle := len(a.Members) / 2
 	return append(Plan(items, a.Members[:middle]), Plan(items, a.Members[middle:])...)

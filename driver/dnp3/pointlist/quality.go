@@ -8,8 +8,8 @@ import (
 	"voltbus/protocol/dnp3/object"
 )
 
-// qualityOf says what the flags of a point mean (IEEE 1815-2012 Annex A; 11.6): first what makes a
-// value unusable, then what makes it doubtful, then who put it there.
+// qualityOf interprets the flags of a point (IEEE 1815-2012 Annex A; 11.6): first what makes a value
+// unusable, then what makes it doubtful, then who set it.
 func qualityOf(kind object.Kind, f object.Flags) point.Quality {
 	switch {
 	case f.Has(object.FlagCommLost):
@@ -46,7 +46,7 @@ func qualityOf(kind object.Kind, f object.Flags) point.Quality {
 	return point.Good
 }
 
-// Read turns a value with its flags into one of the platform. A bad one is no value.
+// Read converts a value with its flags to one of the platform. A bad one has no value.
 func (t *Item) Read(v object.Value, f object.Flags) (point.Value, point.Quality) {
 	q := qualityOf(t.Kind, f)
 	if q.IsBad() {
@@ -74,8 +74,7 @@ func (t *Item) Read(v object.Value, f object.Flags) (point.Value, point.Quality)
 	return point.FloatOf(number), q
 }
 
-// TextOf returns an octet string as text: without the zeros behind it, and what is no UTF-8
-// replaced.
+// TextOf returns an octet string as text: without trailing zeros, and with invalid UTF-8 replaced.
 func TextOf(octets []byte) point.Value {
 	return point.TextOf(strings.ToValidUTF8(strings.TrimRight(string(octets), "\x00"), "\uFFFD"))
 }

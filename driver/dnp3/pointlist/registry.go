@@ -15,14 +15,14 @@ import (
 // Registry is a device's list of points: in the configuration itself, or in a file.
 type Registry struct {
 	File    string  // name of a CSV or YAML file; "" for an inline list
-	Entries []Entry // the inline list; after Load also what the file holds
+	Entries []Entry // the inline list; after Load also the content of the file
 
-	empty    bool    // it was written down as a list without points
+	empty    bool    // it is an explicit empty list
 	problems []error // found while decoding, reported by Load
 }
 
-// UnmarshalYAML takes a file name or a list of points. What is wrong with a point is reported by
-// Load, together with everything else.
+// UnmarshalYAML accepts a file name or a list of points. Problems of points are reported by Load, together
+// with all others.
 func (r *Registry) UnmarshalYAML(node *yaml.Node) error {
 	s := registryTable.Decode("registry", node)
 	*r = Registry{File: s.File, Entries: s.Entries, empty: s.Empty, problems: s.Problems}
@@ -37,16 +37,15 @@ func (r Registry) MarshalYAML() (any, error) {
 	return r.Entries, nil
 }
 
-// ParseCSV reads a registry as CSV with a heading, with the column names of Entry or those of the
-// customary form ("Volttron Point Name", "Group", "Variation", "Index", "Scaling", "Units",
-// "Writable", "Notes"), in any order and case, with a comma or a semicolon between. Rows that are
-// empty or begin with # are left out. The key and the file only serve to name problems, each a
-// *driver.Problem.
+// ParseCSV parses a registry as CSV with a heading, with the column names of Entry or the customary ones
+// ("Volttron Point Name", "Group", "Variation", "Index", "Scaling", "Units", "Writable", "Notes"), in any
+// order and case, with a comma or a semicolon between. Rows that are empty or begin with # are left out. The
+// key and the file only serve to name problems, each a *driver.Problem.
 func ParseCSV(key, file string, src io.Reader) (entries []Entry, problems []error) {
 	return registryTable.ParseCSV(key, file, src)
 }
 
-// Load reads the file, if the registry names one, and returns what is wrong with it or was wrong with the inline list.
+// Load reads the file, if the registry names one, and returns its problems or those of the inline list.
 func (r *Registry) Load(files driver.Files) []error {
 	problems := slices.Clone(r.problems)
 	if r.File != "" {
@@ -57,19 +56,19 @@ func (r *Registry) Load(files driver.Files) []error {
 	return problems
 }
 
-// Missing reports whether nothing was written down: no file, no points, and no list without points.
+// Missing reports whether nothing was specified: no file, no points, and no explicit empty list.
 func (r *Registry) Missing() bool {
 	return len(r.Entries) == 0 && !registry.Wrong(r.problems) && r.File == "" && !r.empty
 }
 
-// Key names a point of a device: its kind above its index.
+// Key names a point of a device: its kind in the high bits, its index below.
 type Key uint64
 
 // KeyOf returns the key of a point.
 func KeyOf(kind object.Kind, index uint32) Key { return Key(kind)<<32 | Key(index) }
 
-// Items checks all entries and returns the points of those that are right. operate says how points are operated where an
-// entry does not. Every problem is a *driver.Problem.
+// Items checks all entries and returns the points of the valid ones. operate is how points are operated by default.
+// Every problem is a *driver.Problem.
 func (r *Registry) Items(operate string) (items []Item, problems []error) {
 	names, objects := make(map[string]bool), make(map[Key]string)
 	for i := range r.Entries {

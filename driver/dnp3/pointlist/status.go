@@ -7,7 +7,7 @@ import (
 	"voltbus/protocol/dnp3/object"
 )
 
-// statusText says what a control status means, and what to do.
+// statusText explains a control status, and what to do.
 type statusText struct {
 	kind fault.Kind
 	text string
@@ -36,7 +36,7 @@ var statusTable = map[object.Status]statusText{
 	object.StatusUndefined:          {fault.Rejected, "the device gives no reason"},
 }
 
-// StatusFault turns a control status that is not SUCCESS into a fault about the subject.
+// StatusFault converts a control status other than SUCCESS to a fault about the subject.
 func StatusFault(op, subject string, status object.Status) error {
 	t, known := statusTable[status]
 	if !known {

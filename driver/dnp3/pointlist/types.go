@@ -5,12 +5,12 @@ import (
 	"voltbus/protocol/dnp3/object"
 )
 
-// typeName is a type of points as a registry names it.
+// typeName is a point type as named in a registry.
 type typeName struct {
 	name   string
 	kind   object.Kind
 	group  uint8   // of present values
-	others []uint8 // more groups that stand for the same points
+	others []uint8 // further groups for the same points
 	values point.Kind
 }
 
@@ -34,7 +34,7 @@ func typeNames() []string {
 	return names
 }
 
-// typeOf returns the type of points of a kind, nil for objects that are no points.
+// typeOf returns the type of the points of a kind, nil for objects that are not points.
 func typeOf(k object.Kind) *typeName {
 	for i := range typeTable {
 		if typeTable[i].kind == k {
@@ -44,8 +44,8 @@ func typeOf(k object.Kind) *typeName {
 	return nil
 }
 
-// TypeName returns how a registry names points of a kind, such as "analog_input"; "" for objects
-// that are no points.
+// TypeName returns a registry's name for points of a kind, such as "analog_input"; "" for objects that are
+// not points.
 func TypeName(k object.Kind) string {
 	if t := typeOf(k); t != nil {
 		return t.name
@@ -63,7 +63,7 @@ func ParseType(name string) (object.Kind, bool) {
 	return 0, false
 }
 
-// Type is a type of points.
+// Type is a point type.
 type Type struct {
 	Kind  object.Kind
 	Group uint8 // of present values

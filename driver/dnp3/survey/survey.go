@@ -14,11 +14,11 @@ import (
 	"voltbus/protocol/dnp3/object"
 )
 
-// maxSurveyed bounds the points of one device that a Survey keeps.
+// maxSurveyed bounds the points that a Survey keeps for one device.
 const maxSurveyed = 100_000
 
-// Survey collects the points that an outstation shows in its answers. It is a master.Handler; its
-// other methods are for when the request has ended. The zero value is ready.
+// Survey collects the points in an outstation's answers. It is a master.Handler; call its other methods after
+// the request has ended. The zero value is ready to use.
 type Survey struct {
 	info  master.Info
 	found map[pointlist.Key]*surveyed
@@ -26,7 +26,7 @@ type Survey struct {
 
 type surveyed struct {
 	item   pointlist.Item
-	number uint8 // of the variation in which it came
+	number uint8 // the received variation
 	sample point.Sample
 }
 
@@ -71,8 +71,8 @@ func (y *Survey) add(kind object.Kind, index uint32, number uint8, read func(*po
 	s.sample = point.Sample{Point: s.item.Path, Time: y.info.Received.UTC(), Value: value, Quality: quality}
 }
 
-// Rest returns requests for the types of which no point was found: a device may leave some out of
-// its classes. It may refuse each of them.
+// Rest returns requests for the types without any point found: a device may exclude some from its classes. It
+// may refuse each of them.
 func (y *Survey) Rest() []*master.Request {
 	has := make(map[object.Kind]bool)
 	for _, s := range y.found {

@@ -12,13 +12,13 @@ import (
 	"voltbus/point"
 )
 
-// The reasons why a value does not fit a register.
+// Reasons why a value does not fit a register.
 var (
 	ErrNotNumber = errors.New("is not a number; write a number")
 	errNotBool   = errors.New("is neither true nor false; write true or false")
 )
 
-// Join puts the words together, the most significant first.
+// Join combines the words, the most significant first.
 func (l Layout) Join(words []uint16) (raw uint64) {
 	for i := range l.Words {
 		raw = raw<<16 | uint64(l.word(words, i))
@@ -40,8 +40,8 @@ func (l Layout) word(words []uint16, i int) uint16 {
 	return words[i]
 }
 
-// Insert puts the value's bits into words. Of a bit field, current are the words that the device holds now, whose other
-// bits stay; otherwise they are not looked at.
+// Insert puts the value's bits into words. For a bit field, current are the words now in the device, whose other bits
+// are kept; otherwise they are ignored.
 func (l Layout) Insert(raw uint64, current []uint16) []uint16 {
 	if l.IsField() {
 		whole := Layout{Words: l.Words, Order: l.Order}
@@ -88,7 +88,7 @@ func (l Layout) Text(words []uint16) (string, bool) {
 	return string(runes), true
 }
 
-// Value gives the raw bits their meaning, without any transform.
+// Value interprets the raw bits, without any transform.
 func (l Layout) Value(raw uint64) (point.Value, bool) {
 	switch {
 	case l.Kind() == point.Bool:
@@ -102,7 +102,7 @@ func (l Layout) Value(raw uint64) (point.Value, bool) {
 	return point.IntOf(int64(raw)), raw <= math.MaxInt64
 }
 
-// Number is Value as a float64, which every unsigned number has.
+// Number is Value as a float64, which exists for every unsigned number.
 func (l Layout) Number(raw uint64) float64 {
 	switch {
 	case l.Form == Float:
@@ -194,7 +194,7 @@ func (l Layout) BitCount() int {
 	return 16 * l.Words
 }
 
-// Limits returns the least and the greatest whole number of the layout, within int64.
+// Limits returns the smallest and the greatest whole number of the layout, within int64.
 func (l Layout) Limits() (low, high int64) {
 	if l.Form == Int && !l.IsField() {
 		high = math.MaxInt64 >> (64 - l.BitCount())

@@ -1,5 +1,5 @@
-// Package layout describes how values are laid out in registers: types, byte order, texts and bit fields. It knows no registry, no scale
-// and no wire.
+// Package layout describes how values are laid out in registers: types, byte order, texts and bit fields. It knows nothing of
+// registries, scales and the wire.
 package layout
 
 import (
@@ -11,10 +11,10 @@ import (
 	"voltbus/point"
 )
 
-// MaxRegisters is the most registers in one request: Modbus Application Protocol V1.1b3, 6.3.
+// MaxRegisters is the maximum number of registers in one request: Modbus Application Protocol V1.1b3, 6.3.
 const MaxRegisters = 125
 
-// Form is what the bits of a value mean.
+// Form is the meaning of a value's bits.
 type Form uint8
 
 // The forms.
@@ -26,26 +26,26 @@ const (
 	Text
 )
 
-// Order is how a device arranges the bytes of a value: ABCD is both false. The words are those
-// of 16 bits; a value of 64 bits has four of them.
+// Order is how a device arranges the bytes of a value: for ABCD both are false. Words have 16 bits; a 64-bit
+// value has four of them.
 type Order struct {
 	Bytes bool // the two bytes of each word are swapped: BADC, DCBA
 	Words bool // the last word comes first: CDAB, DCBA
 }
 
-// Layout is how a value lies in its registers.
+// Layout is the layout of a value in its registers.
 type Layout struct {
 	Form    Form
 	Words   int   // registers, or 1 bit
-	Size    int   // bytes of a text
-	latin   bool  // of a text: ISO 8859-1, not UTF-8
+	Size    int   // bytes of a string
+	latin   bool  // of a string: ISO 8859-1 instead of UTF-8
 	Order   Order //
 	low     uint8 // of a bit field: the lowest bit
-	width   uint8 // of a bit field: how many bits; 0 if the value is the whole
+	width   uint8 // of a bit field: the number of bits; 0 if it is no bit field
 	several bool  // a bit field written as a range, which is a number even if one bit wide
 }
 
-// IsField reports whether the value is some bits of its registers.
+// IsField reports whether the value is a bit field.
 func (l Layout) IsField() bool { return l.width > 0 }
 
 // Kind returns the kind of the values.
@@ -61,7 +61,7 @@ func (l Layout) Kind() point.Kind {
 	return point.Int
 }
 
-// ParseOrder reads the name of an order, such as CDAB; "" is ABCD.
+// ParseOrder parses the name of an order, such as CDAB; "" means ABCD.
 func ParseOrder(s string) (Order, error) {
 	switch strings.ToUpper(s) {
 	case "", "ABCD", "BIG":
@@ -76,7 +76,7 @@ func ParseOrder(s string) (Order, error) {
 	return Order{}, fmt.Errorf("%q is not known; write ABCD, BADC, CDAB or DCBA", s)
 }
 
-// plainLayout returns the layout of a type's name, in the order ABCD.
+// plainLayout returns the layout of a type name, in the order ABCD.
 func plainLayout(name string) (Layout, bool) {
 	switch name {
 	case "bool", "boolean", "bit":
@@ -143,7 +143,7 @@ func textLayout(name string) (Layout, error) {
 	return l, nil
 }
 
-// Parse reads a type's name, such as int16, string[8] or >f, and whether it states the order of its bytes.
+// Parse parses a type name, such as int16, string[8] or >f, and reports whether it states the byte order.
 func Parse(name string) (l Layout, ordered bool, err error) {
 	name = strings.TrimSpace(name)
 	lower := strings.ToLower(name)
@@ -163,7 +163,7 @@ func Parse(name string) (l Layout, ordered bool, err error) {
 	return Layout{}, false, fmt.Errorf("%q is not known; write bool, int16, uint16, int32, uint32, int64, uint64, float32, float64, string[n] or string[n,latin1]", name)
 }
 
-// SetBits reads "3" or "4-7".
+// SetBits parses "3" or "4-7".
 func (l *Layout) SetBits(s string) error {
 	if s == "" {
 		return nil
