@@ -39,6 +39,8 @@ type Config struct {
 	Offer func(samples []point.Sample) bool
 	// Live tells whoever listens; nil tells nobody.
 	Live func(*point.Scan)
+	// Kept is told of each retained message that Load brings back; nil tells nobody.
+	Kept func(topic string, payload []byte)
 	// Commanded is told once of each point that can be commanded, with the topic that it was found in, when it is listed.
 	// It must return at once. nil: nobody commands.
 	Commanded func(topic string, c *template.Command)
@@ -192,6 +194,9 @@ func (b *Broker) Load(ctx context.Context) error {
 		}
 		if m.Expires.IsZero() || m.Expires.After(now) {
 			b.retained.put(m, "")
+			if b.cfg.Kept != nil {
+				b.cfg.Kept(m.Topic, m.Payload)
+			}
 		}
 		return nil
 	})

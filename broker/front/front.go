@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"voltbus/broker"
 	"voltbus/broker/account"
 	"voltbus/broker/command"
+	"voltbus/broker/discovery"
 	"voltbus/broker/setting"
 	"voltbus/broker/sparkplug"
 	"voltbus/broker/storage"
@@ -64,6 +66,7 @@ type Front struct {
 	Commands *command.Commander
 	storage  *storage.Storage
 	host     *sparkplug.Host // nil if the node is none
+	ha       *discovery.Host // nil if devices do not describe themselves
 	doors    []broker.Door
 	// templates are those in use.
 	templates atomic.Pointer[template.Set]
@@ -90,6 +93,7 @@ func Open(ctx context.Context, cfg Config) (f *Front, err error) {
 		return f, err
 	}
 	f.host = sparkplug.New(cfg.Setting.Sparkplug, func(m *session.Message) { broker.NewSender(f.Broker).Send(m) }, cfg.Now)
+	f.ha = discovery.New(cfg.Setting.HomeAssistant)
 	f.Commands, err = command.Open(ctx, command.Config{
 		Storage: f.storage, Send: func(topic string, payload []byte, within time.Duration) bool {
 			return broker.NewSender(f.Broker).Command(topic, payload, within)
@@ -100,7 +104,7 @@ func Open(ctx context.Context, cfg Config) (f *Front, err error) {
 		return f, err
 	}
 	f.Broker = broker.New(broker.Config{
-		Setting: cfg.Setting, Templates: templates, Find: f.host.Find, Devices: f.Devices, Storage: f.storage,
+		Setting: cfg.Setting, Templates: templates, Find: f.find, Kept: f.ha.Learn, Devices: f.Devices, Storage: f.storage,
 		List: f.list, Record: cfg.Recorder.Record, Offer: cfg.Recorder.Offer, Live: f.live, Commanded: f.Commands.Add, Told: cfg.Told,
 		Bounds: cfg.Bounds, Now: cfg.Now, Log: cfg.Log,
 	})
@@ -156,6 +160,9 @@ func (f *Front) listen() error {
 
 // commandOf returns how a point is commanded by the templates, nil if it is not any more.
 func (f *Front) commandOf(k command.Known) *template.Command {
+	if strings.HasPrefix(k.Detail, discovery.Detail) {
+		return f.ha.Restore(k.Detail)
+	}
 	if k.Detail != "" {
 		return f.host.Restore(k.Detail)
 	}
@@ -169,6 +176,14 @@ func (f *Front) commandOf(k command.Known) *template.Command {
 		}
 	}
 	return nil
+}
+
+// find returns what takes messages before the templates, or after them if they describe themselves; nil for nothing.
+func (f *Front) find(topic string) *template.Match {
+	if m := f.host.Find(topic); m != nil || f.ha == nil || f.templates.Load().Find(topic) != nil {
+		return m
+	}
+	return f.ha.Find(topic)
 }
 
 // live tells whoever listens, and who waits for a report.

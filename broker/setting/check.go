@@ -53,6 +53,7 @@ func (s *Section) Validate(r Report) {
 		k.validate(func(key, format string, args ...any) { r(at+key, format, args...) })
 	}
 	s.Sparkplug.validate(func(key, format string, args ...any) { r("sparkplug."+key, format, args...) })
+	s.HomeAssistant.validate(func(key, format string, args ...any) { r("home_assistant."+key, format, args...) })
 	validatePublish(r, s.Publish)
 	names := map[string]bool{}
 	for i := range s.Templates {
@@ -80,6 +81,16 @@ func (s *Sparkplug) validate(r Report) {
 		if p == "" || len(p) > point.MaxPath {
 			r(fmt.Sprintf("writable[%d]", i), "%q is not a pattern; write such as boiler/setpoint or **/setpoint", p)
 		}
+	}
+}
+
+func (h *HomeAssistant) validate(r Report) {
+	if h.Prefix != "" && topic.Check(h.Prefix, maxLevels) != nil {
+		r("prefix", "%q is not a topic; write such as homeassistant", h.Prefix)
+	}
+	base, _, is := strings.Cut(h.Device, "/"+DeviceName)
+	if err := point.Path(base).Validate(); !is || err != nil || strings.ContainsAny(base, "{}") || h.Device != base+"/"+DeviceName {
+		r("device", "%q is not the place of a device; write a path with %s at its end, such as home/%s", h.Device, DeviceName, DeviceName)
 	}
 }
 

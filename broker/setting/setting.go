@@ -37,6 +37,8 @@ type Section struct {
 	Kinds []Kind `yaml:"kinds"`
 	// Sparkplug makes the node a host application of Sparkplug B for edge nodes that publish to its broker.
 	Sparkplug Sparkplug `yaml:"sparkplug"`
+	// HomeAssistant makes points of devices that describe themselves by Home Assistant's MQTT discovery. Templates come first.
+	HomeAssistant HomeAssistant `yaml:"home_assistant"`
 	// Publish sends samples to brokers of others. What is recorded while a broker is away is sent when it is back.
 	Publish []Publish `yaml:"publish"`
 	// Templates turn messages into points: the first whose topic matches is used. A message without a template is only
@@ -54,6 +56,15 @@ type Sparkplug struct {
 	// Writable are patterns of the points within an edge node, such as boiler/setpoint, that can be commanded, beside those
 	// whose birth has the property readOnly with the value false.
 	Writable []string `yaml:"writable" example:"[\"**/setpoint\"]"`
+}
+
+// HomeAssistant is the section "mqtt.home_assistant".
+type HomeAssistant struct {
+	// Prefix begins the topics where devices describe themselves, such as homeassistant/sensor/boiler/supply/config. Default: such
+	// messages are like others.
+	Prefix string `yaml:"prefix" example:"homeassistant"`
+	// Device is the path of the points of a device; {device} stands for its name.
+	Device string `yaml:"device" example:"home/{device}"`
 }
 
 // Kind is an entry of "mqtt.kinds".
@@ -193,7 +204,7 @@ func Default() Section {
 	return Section{
 		Clients: 10_000, Connects: 2000, Packet: 256 << 10, KeepAlive: time.Hour, Expiry: 7 * 24 * time.Hour,
 		Queue: 1000, QueueBytes: 1 << 20, Retained: 100_000, RetainedBytes: 64 << 20,
-		Sparkplug: Sparkplug{Device: "sparkplug/{group}/{node}"},
+		Sparkplug: Sparkplug{Device: "sparkplug/{group}/{node}"}, HomeAssistant: HomeAssistant{Device: "homeassistant/" + DeviceName},
 	}
 }
 
