@@ -24,6 +24,8 @@ type Events struct {
 	Answered func(id uint16, code packet.Code)
 	// Subscribed gets the answer to a SUBSCRIBE or UNSUBSCRIBE.
 	Subscribed func(ack *packet.Suback)
+	// Ponged says that the server has answered a PINGREQ.
+	Ponged func()
 }
 
 // Client is the client's end of a session: it numbers, answers and repeats messages. It sets no
@@ -185,7 +187,11 @@ func (c *Client) handle(f packet.Frame, out []byte) ([]byte, error) {
 		return out, err
 	case packet.PINGRESP:
 		c.pinged = time.Time{}
-		return out, d.Ping(f)
+		err := d.Ping(f)
+		if err == nil && c.events.Ponged != nil {
+			c.events.Ponged()
+		}
+		return out, err
 	case packet.DISCONNECT:
 		p, err := d.Disconnect(f)
 		if err != nil {
