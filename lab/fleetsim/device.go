@@ -42,6 +42,7 @@ type device struct {
 	online    bool
 	cut       bool // by the fleet
 	subscribe bool // has to
+	planned   bool // its messages are
 	counted   bool // among those that are connected
 }
 
@@ -82,11 +83,11 @@ func (d *device) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		switch {
-		case was == cutByFleet:
+		switch was {
+		case cutByFleet:
 			wait = firstWait
 			continue
-		case was == served:
+		case served:
 			d.p.lost(err)
 			wait = firstWait
 		default:
@@ -199,7 +200,7 @@ func (d *device) receive(data []byte) (err error) {
 	}
 	if d.subscribe {
 		d.subscribe = false
-		filter := []byte(named(d.p.fleet.Filter, d.number, 0))
+		filter := []byte(named(d.p.fleet.Filter, d.number+d.p.fleet.Offset, 0))
 		s := packet.Subscribe{Subscriptions: []packet.Subscription{{Filter: filter, Options: packet.Options(d.p.fleet.QoS)}}} //nolint:gosec // 0 to 2
 		if d.out, _, err = d.session.Subscribe(time.Now(), s, d.out); err != nil {
 			return err

@@ -27,8 +27,9 @@ type Fleet struct {
 	Topic  string `json:"topic"`
 	Topics int    `json:"topics"`
 	QoS    int    `json:"qos"` // of messages and subscriptions
-	// Filter is what a device subscribes to, with {n} for its number; "" for nothing.
+	// Filter is what a device subscribes to, with {n} for its number plus Offset; "" for nothing.
 	Filter string `json:"filter"`
+	Offset int    `json:"offset"`
 	// Profiles are how a device publishes, all of them at once; none for one that only receives.
 	Profiles []Profile `json:"profiles"`
 	// Window is how many messages of a device may be unanswered. Further ones wait, and so do those that are due while it
@@ -142,4 +143,11 @@ func (l *Look) Cores() float64 {
 		return 0
 	}
 	return l.Processor / l.Seconds
+}
+
+// Together is what two looks found, of the same devices one after the other or of different ones.
+func Together(a, b *Look) *Look {
+	sum := *a
+	sum.add(b)
+	return &sum
 }

@@ -11,10 +11,11 @@ import (
 
 // poster is a device that posts its messages over HTTP, one after another.
 type poster struct {
-	p      *process
-	number int
-	shard  *shard
-	wishes chan wish
+	p       *process
+	number  int
+	shard   *shard
+	wishes  chan wish
+	planned bool
 }
 
 // want implements wanter.

@@ -128,12 +128,7 @@ func (p *process) follow(ctx context.Context, o order) (a answer, err error) {
 		p.prime()
 		return a, p.wait(ctx, o.Within, "published to each topic", p.settled)
 	case doBegin:
-		for _, d := range p.devices {
-			d.shard.begin(d, p.fleet.Profiles)
-		}
-		for _, d := range p.posters {
-			d.shard.begin(d, p.fleet.Profiles)
-		}
+		p.begin()
 	case doStorm:
 		return a, p.storm(ctx, o.Within)
 	case doChurn:
@@ -141,14 +136,41 @@ func (p *process) follow(ctx context.Context, o order) (a answer, err error) {
 	case doLook:
 		a.Look = p.report()
 	case doHush:
-		for _, s := range p.shards {
-			s.stop()
-		}
+		p.hush()
 		return a, p.wait(ctx, o.Within, "been answered", p.settled)
 	default:
 		return a, fmt.Errorf("there is no order %q", o.Do)
 	}
 	return a, nil
+}
+
+// begin plans the messages of all devices that have no plan.
+func (p *process) begin() {
+	for _, d := range p.devices {
+		if !d.planned {
+			d.planned = true
+			d.shard.begin(d, p.fleet.Profiles)
+		}
+	}
+	for _, d := range p.posters {
+		if !d.planned {
+			d.planned = true
+			d.shard.begin(d, p.fleet.Profiles)
+		}
+	}
+}
+
+// hush forgets all plans.
+func (p *process) hush() {
+	for _, s := range p.shards {
+		s.stop()
+	}
+	for _, d := range p.devices {
+		d.planned = false
+	}
+	for _, d := range p.posters {
+		d.planned = false
+	}
 }
 
 // connect starts devices until there are so many, and waits for their connections.

@@ -13,9 +13,11 @@ import (
 
 	"voltbus/fault"
 	"voltbus/lab/experiment"
+	"voltbus/lab/fleetsim"
 	"voltbus/lab/metersim"
 	"voltbus/lab/rig"
 	"voltbus/lab/study/ami"
+	"voltbus/lab/study/fleet"
 	"voltbus/store/duckdb/statement"
 )
 
@@ -34,7 +36,7 @@ func List() []experiment.Experiment {
 		historianBacklog(),
 		recorderKill(),
 		ingestLineProtocol(),
-	}, ami.List())
+	}, ami.List(), fleet.List())
 }
 
 // Find returns the experiment of that name. It fails with fault.NotFound, and names those that
@@ -78,6 +80,9 @@ func Match(pattern string) ([]experiment.Experiment, error) {
 func Serve(ctx context.Context, kind string, in io.Reader, out io.Writer) error {
 	if metersim.Serves(kind) && os.Getenv(statement.Env) == "" {
 		return metersim.Serve(ctx, kind, in, out)
+	}
+	if fleetsim.Serves(kind) {
+		return fleetsim.Serve(ctx, kind, in, out)
 	}
 	return rig.Serve(ctx, kind, in, out)
 }

@@ -62,6 +62,16 @@ func tiny() map[string]map[string]string {
 		"ami-redundancy":       {"meters": "20", "members": "2", "requests": "20", "period": "10ms", "bulk": "5"},
 		"ami-payload":          {"bulk": "5", "concentrators": "2", "meters": "50", "warm-up": "50ms", "window": "200ms"},
 		"ami-3a":               {"bulks": "1,10", "concentrators": "2", "meters": "50", "warm-up": "50ms", "window": "300ms"},
+		"mqtt-clients":         {"clients": "5", "http": "2", "speed": "50", "rest": "1ms", "warm-up": "100ms", "window": "300ms"},
+		"mqtt-fleet":           {"first": "2", "most": "3", "speed": "50", "bound": "false", "window": "300ms"},
+		"mqtt-fleet-1":         {"first": "2", "most": "3", "speed": "50", "bound": "false", "window": "300ms"},
+		"mqtt-fleet-4":         {"first": "2", "most": "3", "speed": "50", "bound": "false", "window": "300ms", "tls": "false"},
+		"mqtt-fleet-5":         {"first": "2", "most": "3", "speed": "50", "bound": "false", "window": "300ms", "qos": "1"},
+		"mqtt-storm":           {"clients": "10", "live": "2", "window": "200ms"},
+		"mqtt-failover":        {"clients": "5", "speed": "50", "window": "200ms"},
+		"mqtt-p2p":             {"publishers": "3", "warm-up": "50ms", "window": "300ms"},
+		"mqtt-fan-in":          {"publishers": "3", "subscribers": "2", "warm-up": "50ms", "window": "300ms"},
+		"mqtt-fan-out":         {"publishers": "2", "subscribers": "3", "warm-up": "50ms", "window": "300ms"},
 		"large-messages":       {"most-devices": "2", "scrapes": "1", "interval": "200ms"},
 	}
 }

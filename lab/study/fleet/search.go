@@ -1,0 +1,238 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"voltbus/lab/experiment"
+	"voltbus/lab/fleetsim"
+	"voltbus/lab/machine"
+)
+
+// setup is one of the published experiments.
+type setup struct {
+	number, replicas int
+	cores            float64 // of each
+	machines         int
+	clients          float64 // published: compared with those of the first
+	response         float64 // published, in milliseconds
+}
+
+// all are the published experiments.
+func all() []setup {
+	return []setup{
+		{1, 1, 0.2, 1, 1, 8.01},
+		{2, 2, 0.2, 1, 2.14, 4.35},
+		{3, 3, 0.2, 1, 3.23, 4.61},
+		{4, 1, 0.4, 1, 2.9, 6.05},
+		{5, 1, 0.6, 1, 6.8, 5.05},
+		{6, 2, 0.2, 2, 2.16, 6.10},
+		{7, 3, 0.2, 3, 3.04, 4.86},
+	}
+}
+
+// why says why a set-up cannot be measured here, "" if it can.
+func (s *setup) why() string {
+	if s.replicas > 1 {
+		return "the lab measures one broker only: several that share their clients are not built from one configuration here"
+	}
+	return ""
+}
+
+func (s *setup) kase() experiment.Case {
+	return experiment.Case{Name: fmt.Sprintf("experiment %d: %d × %g CPU on %d", s.number, s.replicas, s.cores, s.machines), X: float64(s.number)}
+}
+
+// search looks for the most clients that are served in time.
+func search(list []setup) experiment.Experiment {
+	e := experiment.Experiment{
+		Name:     "mqtt-fleet",
+		Title:    "How many clients a broker serves with a part of a processor",
+		Question: "How many clients does a broker with a bounded processor serve within a response time, and how fast?",
+		Source:   source,
+		Method: []string{
+			simulated,
+			"The broker's process has a share of a core, by a control group (cgroup) with the period of 100 ms that container engines use. Clients are added step by step; each step is watched for a window. When the 95th percentile of the response time exceeds the limit in two windows, or messages remain unanswered, the step before is the most that are served. The figure is the mean response time there.",
+			"The published document has 2 and 3 replicas in four of its seven experiments. The note says which are not measured.",
+		},
+		Limits: []string{
+			sharing,
+			"A process with a share of 0.2 that used it up stands still until its period of 100 ms is over; response times jump from milliseconds to tens of milliseconds there, and the number of clients depends on the bursts of the base load.",
+			"The document does not say from which response time on a client was not served; the limit is a setting.",
+		},
+		Metric: experiment.Metric{Name: "mean response time at the most clients", Unit: "ms", Axis: "experiment"},
+		Settings: append(common("0"),
+			experiment.Setting{Name: "first", Default: "200", Quick: "20", Doc: "clients of the first step"},
+			experiment.Setting{Name: "most", Default: "12000", Quick: "40", Doc: "clients at most"},
+			experiment.Setting{Name: "step", Default: "20", Quick: "50", Doc: "percent by which each step is larger"},
+			experiment.Setting{Name: "limit", Default: "50ms", Quick: "10s", Doc: "of the 95th percentile of the response time"},
+			experiment.Setting{Name: "topics", Default: strconv.Itoa(fleetsim.PublishedTopics), Quick: "2", Doc: "that each publishes to in turn"},
+			experiment.Setting{Name: "connects", Default: "200", Quick: "0", Doc: "that connect a second"},
+			experiment.Setting{Name: "speed", Default: "1", Quick: "10", Doc: "how many times faster than published the profiles are"},
+			experiment.Setting{Name: "window", Default: "5s", Quick: "500ms", Doc: "of a step"},
+			experiment.Setting{Name: "bound", Default: "true", Doc: "whether the broker's processor is bounded; without it nothing is as published"},
+		),
+		Run: func(ctx context.Context, b *experiment.Bench) error { return runSearch(ctx, b, experiment.Own, list) },
+		Peers: peersOf(func(ctx context.Context, b *experiment.Bench, kind string) error {
+			return runSearch(ctx, b, kind, list)
+		}),
+	}
+	if len(list) == 1 {
+		s := &list[0]
+		e.Name = fmt.Sprint("mqtt-fleet-", s.number)
+		e.Title = fmt.Sprintf("How many clients a broker serves: experiment %d, %d × %g CPU", s.number, s.replicas, s.cores)
+	}
+	for _, s := range list {
+		if s.why() == "" {
+			e.Published = append(e.Published, experiment.Published{Case: s.kase(), Figures: []experiment.Figure{{Label: published, Value: s.response}}})
+		}
+	}
+	return e
+}
+
+func runSearch(ctx context.Context, b *experiment.Bench, kind string, list []setup) error {
+	table := experiment.Table{
+		Title: "Clients that are served: " + kind, Head: []string{"experiment", "clients", "× experiment 1", "published ×", "mean response time, ms", "published, ms"},
+	}
+	course := experiment.Table{Title: "Mean response time over the number of clients: " + kind, Head: []string{"experiment", "clients", "mean, ms", "95th percentile, ms", "processor of the broker, cores"}}
+	first := 0.0
+	for i := range list {
+		s := &list[i]
+		row := []string{strconv.Itoa(s.number), "–", "–", number(s.clients), "–", number(s.response)}
+		if why := s.why(); why != "" {
+			b.Note("Experiment %d is not measured: %s.", s.number, why)
+			table.Rows = append(table.Rows, row)
+			continue
+		}
+		if b.Flag("bound") && machineBounds() != nil {
+			return machineBounds()
+		}
+		err := b.Measure(ctx, s.kase(), func(ctx context.Context, t *experiment.Trial) error {
+			steps, err := climb(ctx, b, t, s, kind)
+			if t.Repeat == 0 {
+				for _, p := range steps {
+					course.Rows = append(course.Rows, []string{strconv.Itoa(s.number), strconv.Itoa(p.clients), number(p.mean), number(p.p95), number(p.cores)})
+				}
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		served := b.MedianOf(s.kase().Name, served)
+		if first == 0 {
+			first = served
+		}
+		row[1], row[2], row[4] = fmt.Sprintf("%.0f", served), number(served/first), number(b.Median(s.kase().Name))
+		table.Rows = append(table.Rows, row)
+	}
+	b.Table(table)
+	b.Table(course)
+	return nil
+}
+
+// served names the figure beside the metric.
+const served = "clients served"
+
+func number(v float64) string { return experiment.Round(v) }
+
+// machineBounds says why processors cannot be bounded here, nil if they can.
+func machineBounds() error {
+	q, err := machine.NewQuota(1)
+	if err != nil {
+		return fmt.Errorf("%w; or set bound=false", err)
+	}
+	return q.Remove()
+}
+
+// step is what so many clients found.
+type step struct {
+	clients          int
+	mean, p95, cores float64
+}
+
+// climb adds clients until they are not served in time.
+func climb(ctx context.Context, b *experiment.Bench, t *experiment.Trial, s *setup, kind string) (steps []step, err error) {
+	most := max(1, b.Int("most"))
+	p := plan{devices: most, cores: s.cores, kind: kind}
+	if !b.Flag("bound") {
+		p.cores = 0
+	}
+	h, err := open(ctx, b, t, p)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, h.close()) }()
+	f := fleetsim.Fleet{Profiles: profiles(b), QoS: b.Int("qos"), Topics: max(1, b.Int("topics"))}
+	r, err := h.fleet(f, 0, most)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Stop()) }()
+	c := &climber{hub: h, fleet: r}
+	for n := max(1, b.Int("first")); ; n = min(most, n+max(1, n*b.Int("step")/100)) {
+		good, err := c.step(ctx, n)
+		if err != nil {
+			return c.steps, err
+		}
+		if !good || n >= most {
+			break
+		}
+	}
+	if c.best == nil {
+		return c.steps, fmt.Errorf("not even %d clients are served within %s; set first to less, or limit to more", c.steps[0].clients, b.Duration("limit"))
+	}
+	t.Value(c.last.mean)
+	t.Also(served, "clients", float64(c.last.clients))
+	t.Also("95th percentile of the response time there", "ms", c.last.p95)
+	t.Latency(fleetsim.Histogram(c.best.Response))
+	note(h, c.best, r)
+	return c.steps, nil
+}
+
+// climber is a search under way.
+type climber struct {
+	*hub
+	fleet *fleetsim.Running
+	steps []step
+	last  step           // the last good one
+	best  *fleetsim.Look // of it
+}
+
+// step reports whether so many clients are served in time.
+func (c *climber) step(ctx context.Context, n int) (good bool, err error) {
+	if _, err := c.fleet.Connect(ctx, n, float64(c.bench.Int("connects")), connecting); err != nil {
+		c.bench.Note("%d clients could not connect: %v", n, err)
+		return false, ctx.Err()
+	}
+	if err := c.fleet.Begin(ctx); err != nil {
+		return false, err
+	}
+	for range 2 {
+		if _, err := c.watch(ctx, c.fleet, c.bench.Duration("window")/5); err != nil { // connecting does not count
+			return false, err
+		}
+		if _, err := c.usage(); err != nil {
+			return false, err
+		}
+		l, err := c.watch(ctx, c.fleet, c.bench.Duration("window"))
+		if err != nil {
+			return false, err
+		}
+		u, err := c.usage()
+		if err != nil {
+			return false, err
+		}
+		h := fleetsim.Histogram(l.Response)
+		s := step{clients: n, mean: h.Summary().Mean * 1e3, p95: h.At(95).Seconds() * 1e3, cores: u.Cores()}
+		c.steps = append(c.steps, s)
+		if s.p95 <= float64(c.bench.Duration("limit"))/float64(time.Millisecond) && l.Answered > 0 && l.Skipped == 0 && l.Lost == 0 {
+			c.last, c.best = s, l
+			return true, nil
+		}
+	}
+	return false, nil
+}
