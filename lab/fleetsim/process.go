@@ -54,7 +54,10 @@ func newProcess(f Fleet) (*process, error) {
 		if !pool.AppendCertsFromPEM(text) {
 			return nil, fault.E("fleetsim", fault.Invalid, f.CA, errors.New("holds no certificate"))
 		}
-		p.trust = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12, ServerName: "localhost"}
+		p.trust = &tls.Config{
+			RootCAs: pool, MinVersion: tls.VersionTLS12, ServerName: "localhost",
+			CurvePreferences: []tls.CurveID{tls.X25519, tls.CurveP256}, // as the TLS of small devices, which knows no others
+		}
 	}
 	for i := range shards {
 		p.shards = append(p.shards, newShard(p, uint64(f.First+i+1))) //nolint:gosec // a seed

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"voltbus/lab/experiment"
@@ -99,7 +100,7 @@ func fall(ctx context.Context, h *hub, r *fleetsim.Running, n int) error {
 	for _, s := range []stage{{"all are served", served}, {"killed and reconnecting", moving}, {"all are back", back}} {
 		d := fleetsim.Histogram(s.Response)
 		table.Rows = append(table.Rows, []string{
-			s.name, fmt.Sprint(s.Answered), number(d.Summary().Mean * 1e3), number(d.At(99).Seconds() * 1e3), number(d.Most().Seconds() * 1e3),
+			s.name, strconv.FormatUint(s.Answered, 10), number(d.Summary().Mean * 1e3), number(d.At(99).Seconds() * 1e3), number(d.Most().Seconds() * 1e3),
 		})
 	}
 	if h.trial.Repeat == 0 {

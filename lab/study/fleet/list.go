@@ -29,7 +29,7 @@ const source = "EXPAND: extreme performance testing of custom IoT workloads (dom
 const published = "EXPAND-2022"
 
 // simulated is how all experiments measure.
-const simulated = "The broker is a whole node in a process of its own, which records what it gets. Simulated devices are in other processes on the same machine; each has a name and a secret of its own. " +
+const simulated = "The broker is a whole node in a process of its own, which records what it gets. Simulated devices are in other processes on the same machine; each has a name and a secret of its own, and over TLS offers the key exchanges X25519 and P-256 as small devices do. " +
 	"A message is due by a schedule that does not wait for answers, and its response time runs from when it was due to its answer. With QoS 1 the answer is a PUBACK, which means that the value is on disk. " +
 	"With QoS 0 there is no answer: a PINGREQ follows each message, and its PINGRESP says that the broker has taken the message."
 

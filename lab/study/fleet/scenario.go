@@ -161,11 +161,17 @@ func (s scenario) measure(ctx context.Context, h *hub, from, to *fleetsim.Runnin
 	t.Also("processor of the subscribers", "cores", l.Cores())
 	t.Latency(d)
 	t.Usage("broker", u)
-	return s.settle(ctx, h, from, to, sent, fleetsim.Together(early, l))
+	return s.settle(ctx, h, end{from, sent}, end{to, fleetsim.Together(early, l)})
+}
+
+// end is one end of the messages' way, and what it did.
+type end struct {
+	*fleetsim.Running
+	so *fleetsim.Look
 }
 
 // settle waits for what is on its way, and says what did not arrive.
-func (s scenario) settle(ctx context.Context, h *hub, from, to *fleetsim.Running, sent, received *fleetsim.Look) error {
+func (s scenario) settle(ctx context.Context, h *hub, from, to end) error {
 	if err := from.Hush(ctx, connecting); err != nil {
 		return err
 	}
@@ -173,18 +179,18 @@ func (s scenario) settle(ctx context.Context, h *hub, from, to *fleetsim.Running
 	if err != nil {
 		return err
 	}
-	sent = fleetsim.Together(sent, l)
-	note(h, l, from)
-	due := sent.Published * uint64(s.copies(to.Devices())) //nolint:gosec // few
-	for began := time.Now(); received.Received < due && time.Since(began) < 5*time.Second; {
+	from.so = fleetsim.Together(from.so, l)
+	note(h, l, from.Running)
+	due := from.so.Published * uint64(s.copies(to.Devices())) //nolint:gosec // few
+	for began := time.Now(); to.so.Received < due && time.Since(began) < 5*time.Second; {
 		if err := pause(ctx, 20*time.Millisecond); err != nil {
 			return err
 		}
 		if l, err = to.Look(ctx); err != nil {
 			return err
 		}
-		received = fleetsim.Together(received, l)
+		to.so = fleetsim.Together(to.so, l)
 	}
-	h.trial.Also("deliveries that are missing", "messages", float64(due)-float64(received.Received))
+	h.trial.Also("deliveries that are missing", "messages", float64(due)-float64(to.so.Received))
 	return nil
 }

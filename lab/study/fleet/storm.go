@@ -55,14 +55,20 @@ func runStorm(ctx context.Context, b *experiment.Bench, kind string) error {
 			return err
 		}
 		defer func() { err = errors.Join(err, live.Stop()) }()
-		return rage(ctx, h, crowd, live, n, alive)
+		return (&tempest{hub: h, crowd: crowd, live: live, n: n, alive: alive}).rage(ctx)
 	})
 }
 
-// rage is one trial of a storm.
-func rage(ctx context.Context, h *hub, crowd, live *fleetsim.Running, n, alive int) error {
-	t := h.trial
-	if _, err := live.Connect(ctx, alive, 0, connecting); err != nil {
+// tempest is one trial of a storm.
+type tempest struct {
+	*hub
+	crowd, live *fleetsim.Running
+	n, alive    int // devices of both
+}
+
+func (s *tempest) rage(ctx context.Context) error {
+	t, h, crowd, live, n := s.trial, s.hub, s.crowd, s.live, s.n
+	if _, err := live.Connect(ctx, s.alive, 0, connecting); err != nil {
 		return err
 	}
 	if _, err := crowd.Connect(ctx, n, 0, connecting); err != nil {
