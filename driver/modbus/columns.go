@@ -17,6 +17,8 @@ type Entry struct {
 	Scale       string            `yaml:"scale"`          // value = raw × scale + offset
 	Offset      string            `yaml:"offset"`         //
 	Transform   string            `yaml:"transform"`      // such as scale(0.1) or mod10k(true)
+	Missing     string            `yaml:"missing"`        // raw value that stands for none, such as 0x8000
+	States      string            `yaml:"states"`         // names of values: off|on from 0, or 1=off|2=on
 	Unit        string            `yaml:"unit"`           // such as degC
 	Writable    string            `yaml:"writable"`       // true or false
 	Default     string            `yaml:"default"`        // the value to write to revert it
@@ -49,6 +51,8 @@ var columns = map[string]func(*Entry) *string{
 	"scale":               func(e *Entry) *string { return &e.Scale },
 	"offset":              func(e *Entry) *string { return &e.Offset },
 	"transform":           func(e *Entry) *string { return &e.Transform },
+	"missing":             func(e *Entry) *string { return &e.Missing },
+	"states":              func(e *Entry) *string { return &e.States },
 	"unit":                func(e *Entry) *string { return &e.Unit },
 	"units":               func(e *Entry) *string { return &e.Unit },
 	"writable":            func(e *Entry) *string { return &e.Writable },
@@ -65,7 +69,7 @@ var columns = map[string]func(*Entry) *string{
 var registryTable = registry.Format[Entry]{
 	Noun: "register", Needs: "name, address and type", Example: "boiler.csv",
 	Known: "name, table, address, type, byte_order, bit, scale, offset, " +
-		"transform, unit, writable, default, min, max, description or tags",
+		"transform, missing, states, unit, writable, default, min, max, description or tags",
 	Columns: columns,
 	Ignored: []string{"reference_point_name", "units_details", "unit_details", "precision", "comment", "comments"},
 	Tags:    func(e *Entry) *map[string]string { return &e.Tags },

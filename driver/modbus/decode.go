@@ -8,7 +8,8 @@ import (
 	"voltbus/point"
 )
 
-// decode returns the register's value. It returns false if there is none: for NaN, an unsigned number beyond
+// decode returns the register's value. It returns false if there is none: for NaN, the registry's
+// "missing", an unsigned number beyond
 // 63 bits without a scale, a scaling by zero. The words are those of the layout; other is the value of the
 // transform's other register.
 func (r *register) decode(words []uint16, other float64) (point.Value, bool) {
@@ -20,9 +21,16 @@ func (r *register) decode(words []uint16, other float64) (point.Value, bool) {
 		}
 		return point.TextOf(text), true
 	}
-	v, ok := r.change.apply(l, l.Join(words), other)
-	if !ok {
+	raw := l.Join(words)
+	if r.missing != nil && raw == *r.missing {
 		return point.Value{}, false
+	}
+	v, ok := r.change.apply(l, raw, other)
+	switch {
+	case !ok:
+		return point.Value{}, false
+	case len(r.states.names) > 0:
+		return r.states.name(v)
 	}
 	return v, true
 }
@@ -35,7 +43,12 @@ func (r *register) encode(v point.Value, current []uint16, other float64) ([]uin
 		return l.EncodeText(v)
 	}
 	wished := v
-	v, err := r.change.undo(v, other)
+	var err error
+	if len(r.states.names) > 0 {
+		v, err = r.states.number(v)
+	} else {
+		v, err = r.change.undo(v, other)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,8 @@ type register struct {
 	address     uint16 // on the wire, from 0
 	layout      layout.Layout
 	change      transform
+	missing     *uint64 // raw value that stands for none; nil if there is no such value
+	states      states
 	unit        string
 	description string
 	writable    bool
@@ -56,6 +58,9 @@ func (r *register) info() point.Info {
 }
 
 func (r *register) kind() point.Kind {
+	if len(r.states.names) > 0 {
+		return point.Text
+	}
 	if r.change.kind != point.None {
 		return r.change.kind
 	}
@@ -159,6 +164,10 @@ func (c *Config) check(e *Entry) (r register, problems []error) {
 	add("address", err)
 	r.change, err = parseTransform(e, r.layout)
 	add("transform", err)
+	r.missing, err = parseMissing(e.Missing, r.layout)
+	add("missing", err)
+	r.states, err = parseStates(e.States, r.layout, r.change)
+	add("states", err)
 	if e.Default != "" && len(problems) == 0 {
 		r.preset, err = parseValue(e.Default, r.kind())
 		add("default", err)

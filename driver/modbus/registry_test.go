@@ -155,7 +155,7 @@ where,attic,9,int16,,,,,,
 		got = append(got, place{p.Row, p.Error()})
 	}
 	want := []place{
-		{1, `registry: column "colour" is not known; write name, table, address, type, byte_order, bit, scale, offset, transform, unit, writable, default, min, max, description or tags, or remove it`},
+		{1, `registry: column "colour" is not known; write name, table, address, type, byte_order, bit, scale, offset, transform, missing, states, unit, writable, default, min, max, description or tags, or remove it`},
 		{3, `registry[1].name: is missing; write the point's name`},
 		{5, `registry[3].name: (dup) stands there twice, first as row 4; write another name`},
 		{6, `registry[4].address: (far) 65536 is out of range for the table holding; write a number from 0 to 65535`},

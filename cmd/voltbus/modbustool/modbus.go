@@ -18,7 +18,7 @@ import (
 	"voltbus/internal/folder"
 )
 
-const modbusHelp = `A field tool for Modbus: find units and their registers, read raw words beside what
+const modbusHelp = `A field tool for Modbus: find units, their registers and their SunSpec models, read raw words beside what
 they mean as each type and byte order, write, watch, and decode words from elsewhere.
 
   voltbus modbus scan --tcp 10.0.0.5 --units 1-20
@@ -27,6 +27,7 @@ they mean as each type and byte order, write, watch, and decode words from elsew
   voltbus modbus write --tcp 10.0.0.5 --unit 3 holding:100 21.5 --type float32
   voltbus modbus watch --serial /dev/ttyUSB0,9600,even --unit 3 input:30-39
   voltbus modbus decode 0x41ac 0x0000
+  voltbus modbus sunspec --tcp 10.0.0.5 --unit 126 --registry inverter.csv
 
 An area is a table (coil, discrete, input or holding) and numbers as they are on the wire, from 0:
 register 40001 of a data sheet is holding:0.`
@@ -34,7 +35,7 @@ register 40001 of a data sheet is holding:0.`
 // NewModbus returns the command "modbus".
 func NewModbus() *cobra.Command {
 	cmd := &cobra.Command{Use: "modbus", Short: "Find, read, write, monitor and decode registers of Modbus devices", Long: modbusHelp}
-	for _, sub := range []*cobra.Command{newModbusScan(), newModbusRead(), newModbusWrite(), newModbusWatch(), newModbusDecode()} {
+	for _, sub := range []*cobra.Command{newModbusScan(), newModbusRead(), newModbusWrite(), newModbusWatch(), newModbusDecode(), newModbusSunSpec()} {
 		cmd.AddCommand(sub)
 		shell.StrictArgs(sub)
 	}
