@@ -175,6 +175,10 @@ try-bundles: build ## set machines up from bundles with the real cloud-init, Ans
 fuzz: build/.go ## run every fuzz test for FUZZTIME (10s) each, in PKG
 	tools/fuzz.sh $(FUZZTIME) $(PKG)
 
+.PHONY: fuzz-bacnet
+fuzz-bacnet: build/.go ## run each parser of BACnet for 30 minutes
+	tools/fuzz.sh 30m ./protocol/bacnet/...
+
 .PHONY: bench-agents
 bench-agents: build build/.python-tools ## measure agents in Go and Python, and what it costs to know one of 10,000
 	go run ./bench/agent_request

@@ -8,6 +8,8 @@
     bacnet_peer.py plant ADDRESS/24 INSTANCE MAX_APDU OBJECTS [ADDRESS/24 …]
         likewise, with a binary, a multi-state and a text object besides, and an input whose sensor is broken;
         its analog input 1 stays as it is
+    bacnet_peer.py router ADDRESS/24 INSTANCE MAX_APDU OBJECTS
+        a router at the address, and behind it in network 2001 two devices with the MAC 1 and 2, likewise
     bacnet_peer.py client ADDRESS/24 DEVICE
         reads and commands the device with the address DEVICE and prints what it finds
 
@@ -28,16 +30,18 @@ from bacpypes3.ipv4.app import NormalApplication
 from bacpypes3.ipv4.bvll import BVLLCodec
 from bacpypes3.ipv4.service import BIPBBMD, UDPMultiplexer
 from bacpypes3.ipv4 import IPv4DatagramServer
+from bacpypes3.ipv4.link import NormalLinkLayer
 from bacpypes3.local.analog import AnalogInputObject, AnalogValueObjectCmd
 from bacpypes3.local.binary import BinaryValueObjectCmd
 from bacpypes3.local.cmd import Commandable
 from bacpypes3.local.device import DeviceObject
 from bacpypes3.local.multistate import MultiStateValueObject
 from bacpypes3.netservice import NetworkServiceAccessPoint, NetworkServiceElement
-from bacpypes3.pdu import Address, IPv4Address
+from bacpypes3.pdu import Address, IPv4Address, LocalBroadcast, LocalStation
 from bacpypes3.object import CharacterStringValueObject
 from bacpypes3.primitivedata import Null, ObjectIdentifier, Real
 from bacpypes3.service.cov import ChangeOfValueServices
+from bacpypes3.vlan import Network, Node
 
 
 class Device(NormalApplication, ChangeOfValueServices):
@@ -65,8 +69,41 @@ class Bbmd(Device):
         self.add_object(device_object)
 
 
+class Router:
+    """Passes on messages between BACnet/IP and a network of its own."""
+
+    def __init__(self, address: IPv4Address, lan: Network) -> None:
+        self.nsap = NetworkServiceAccessPoint()
+        self.nse = NetworkServiceElement()
+        bind(self.nse, self.nsap)
+        self.link = NormalLinkLayer(address)
+        self.nsap.bind(self.link, 1, address)
+        self.node = Node(LocalStation(bytes([254])), lan)
+        self.nsap.bind(self.node, 2001)
+
+
+class Behind(Application, ChangeOfValueServices):
+    """A station of the network behind the router."""
+
+    def __init__(self, device_object: DeviceObject, mac: int, lan: Network) -> None:
+        Application.__init__(self)
+        self.asap = ApplicationServiceAccessPoint(device_object, self.device_info_cache)
+        self.nsap = NetworkServiceAccessPoint()
+        self.nse = NetworkServiceElement()
+        bind(self.nse, self.nsap)
+        bind(self, self.asap, self.nsap)
+        address = LocalStation(bytes([mac]))
+        self.node = Node(address, lan)
+        self.nsap.bind(self.node, address=address)
+        self.add_object(device_object)
+
+
 def station(kind: type, address: str, instance: int, max_apdu: int) -> Device:
-    device = DeviceObject(
+    return kind(device_object(instance, max_apdu), IPv4Address(f"{address}:47808"))
+
+
+def device_object(instance: int, max_apdu: int) -> DeviceObject:
+    return DeviceObject(
         objectIdentifier=("device", instance),
         objectName=f"device {instance}",
         vendorIdentifier=999,
@@ -74,7 +111,6 @@ def station(kind: type, address: str, instance: int, max_apdu: int) -> Device:
         segmentationSupported="segmentedBoth",
         maxSegmentsAccepted=64,
     )
-    return kind(device, IPv4Address(f"{address}:47808"))
 
 
 class Text(CharacterStringValueObject):
@@ -132,7 +168,19 @@ def furnish(app: Device) -> None:
 
 
 async def device(kind: type, address: str, instance: int, max_apdu: int, objects: int, plant: bool = False) -> None:
-    app = station(kind, address, instance, max_apdu)
+    await serve(station(kind, address, instance, max_apdu), objects, plant)
+
+
+async def routed(address: str, instance: int, max_apdu: int, objects: int) -> None:
+    lan: Network = Network("2001", LocalBroadcast())
+    router = Router(IPv4Address(f"{address}:47808"), lan)
+    devices = [Behind(device_object(instance + n, max_apdu), n + 1, lan) for n in range(2)]
+    await asyncio.gather(*(serve(app, objects, True) for app in devices))
+    await asyncio.Event().wait()
+    del router
+
+
+async def serve(app: Application, objects: int, plant: bool) -> None:
     inputs = []
     for n in range(1, objects + 1):
         point = AnalogInputObject(
@@ -198,7 +246,11 @@ async def main() -> None:
     instance, max_apdu, objects = (int(text) for text in rest[1:4])
     made = Bbmd if kind == "bbmd" else Device
     plant = kind == "plant"
-    tasks = [asyncio.create_task(device(made, rest[0], instance, max_apdu, objects, plant))]
+    if kind == "router":
+        tasks = [asyncio.create_task(routed(rest[0], instance, max_apdu, objects))]
+        rest = rest[:4]
+    else:
+        tasks = [asyncio.create_task(device(made, rest[0], instance, max_apdu, objects, plant))]
     for n, address in enumerate(rest[4:], start=1):
         tasks.append(asyncio.create_task(device(Device, address, instance + n, max_apdu, objects, plant)))
     await asyncio.sleep(1)  # the sockets are opened by tasks that nobody can wait for
