@@ -19,3 +19,10 @@ func BACnetSite(t testing.TB, args ...string) *Process {
 	t.Helper()
 	return start(t, Python(t), append([]string{filepath.Join(folder(), "bacnet_site.py")}, args...))
 }
+
+// BACnetSC starts bacnet_sc_peer.py, a hub, a device or a client of BACnet/SC, with arguments, and waits until it is ready. It is
+// stopped when the test ends. Addr of a hub has its port.
+func BACnetSC(t testing.TB, args ...string) *Process {
+	t.Helper()
+	return start(t, Python(t), append([]string{filepath.Join(folder(), "bacnet_sc_peer.py")}, args...))
+}
