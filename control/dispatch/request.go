@@ -128,7 +128,7 @@ func (d *Dispatcher) ClearOverride(ctx context.Context, pattern point.Pattern, b
 	})
 }
 
-// Approve decides a pending command on the word of a second person. Errors are as for Command.
+// Approve decides a pending command on the word of another person. Errors are as for Command.
 func (d *Dispatcher) Approve(ctx context.Context, a control.Approval) (control.Decision, error) {
 	action := "approve"
 	if !a.Agree {
