@@ -45,7 +45,7 @@ func (h *History) FindStart(ctx context.Context, blocks Blocks, node string) (St
 	if s.Start, err = h.resume(ctx, blocks, s.Origin); err != nil {
 		return Start{}, err
 	}
-	if kept == "" && s.Own.Sequence == 0 { // otherwise the directory dates from before origins had a suffix
+	if kept == "" && s.Own.Sequence == 0 { // otherwise the directory dates from before origins had a unique suffix
 		s.Origin = datadir.NewOrigin(node)
 	}
 	if err := datadir.KeepOrigin(dir, s.Origin); err != nil {

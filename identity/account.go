@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// User is a person or program that was recognised.
+// User is a person or program that was authenticated.
 type User struct {
 	Name string
 	Role Role
-	// Under bounds where a token for recording may record: the path and all below it; "" for
-	// anywhere, and for everybody else.
+	// Under is the path at and below which a record-only token may record; "" for anywhere, and for all other
+	// users.
 	Under string
 }
 
-// Purpose is what a credential is for.
+// Purpose is the purpose of a credential.
 type Purpose string
 
 // The purposes.
 const (
-	Token   Purpose = "token"   // shown by programs on every request
-	Session Purpose = "session" // made by a login, held by a browser, ends by itself
-	Record  Purpose = "record"  // shown by programs that may record readings and nothing else
-	Peer    Purpose = "member"  // shown by another member of a cluster of metering data systems, for what members ask and nothing else
+	Token   Purpose = "token"   // sent by programs with every request
+	Session Purpose = "session" // created by a login, held by a browser, expires
+	Record  Purpose = "record"  // sent by programs that may only record readings
+	Peer    Purpose = "member"  // sent by another member of a metering cluster, for requests between members only
 )
 
 // Credential is a secret for authentication, without the secret: only its hash is kept.
@@ -30,12 +30,12 @@ type Credential struct {
 	Hash    Hash
 	User    User
 	Purpose Purpose
-	Parent  Hash // the token that a session was made with; zero for tokens
+	Parent  Hash // the token that created a session; zero for tokens
 	Created time.Time
 	Expires time.Time // zero: never
 
-	ID, Name string // of a token that somebody made for programs; "" for others
-	// Most bounds the role that User has here; Nobody for no bound.
+	ID, Name string // of a token created for programs; "" for others
+	// Most limits the role of User here; Nobody for no limit.
 	Most Role
 }
 
@@ -47,16 +47,16 @@ type Member struct {
 	Created time.Time
 }
 
-// Account is a user as the accounts keep it.
+// Account is a user as stored in Accounts.
 type Account struct {
 	User
 	Created  time.Time
-	Password string // encoded, see hashPassword; "" for a user who logs in by tokens only
+	Password string // encoded, see hashPassword; "" for a user who logs in only with tokens
 	Tokens   int    // how many the user has
 }
 
-// Accounts is where users, credentials and members are kept. All methods are safe for concurrent
-// use and durable when they return.
+// Accounts stores users, credentials and members. All methods are safe for concurrent use and durable when
+// they return.
 type Accounts interface {
 	// PutUser adds the user or changes the role of an existing one.
 	PutUser(ctx context.Context, u User) error
@@ -72,19 +72,19 @@ type Accounts interface {
 
 	// PutCredential adds a credential of an existing user.
 	PutCredential(ctx context.Context, c Credential) error
-	// Credential returns the credential with the role that its user has now, within its bound,
-	// expired or not; fault.NotFound if there is none.
+	// Credential returns the credential with its user's current role, within its limit, expired or not;
+	// fault.NotFound if there is none.
 	Credential(ctx context.Context, hash Hash) (Credential, error)
-	// Credentials lists those of a purpose by the names of their users.
+	// Credentials lists those of a purpose by user name.
 	Credentials(ctx context.Context, purpose Purpose) ([]Credential, error)
-	// CredentialsOf lists those of a user by age.
+	// CredentialsOf lists the credentials of a user by age.
 	CredentialsOf(ctx context.Context, user string) ([]Credential, error)
-	// DropCredential removes the credential and all that were made with it. It is no error
-	// if there is none.
+	// DropCredential removes the credential and all that were created with it. It is no error if there is
+	// none.
 	DropCredential(ctx context.Context, hash Hash) error
-	// DropTokens removes all tokens of the user with everything that was made with them.
+	// DropTokens removes all tokens of the user with everything created with them.
 	DropTokens(ctx context.Context, user string) error
-	// DropExpired removes the credentials that ended before now.
+	// DropExpired removes the credentials that expired before now.
 	DropExpired(ctx context.Context, now time.Time) error
 
 	// PutMember adds a member or changes the name and role of an existing one.

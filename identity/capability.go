@@ -19,8 +19,8 @@ var (
 	errBare    = errors.New("administer stands alone: it is everything")
 )
 
-// ParseCapability reads a capability as errors name it, in two words such as "publish" and
-// "analysis/x", as grants of just this. What restricts values is added by the caller.
+// ParseCapability parses a capability in the form of error messages, two words such as "publish" and
+// "analysis/x", to grants of just that. The caller adds constraints on values.
 func ParseCapability(verb, object string) (Grants, error) {
 	const op = "identity.ParseCapability"
 	switch {
@@ -60,10 +60,10 @@ func parseCommand(object string) (Grants, error) {
 	return Grants{Command: []CommandGrant{{Path: point.Pattern(object[:at]), Level: level}}}, nil
 }
 
-// Capabilities lists the grants in words, one a line, with what restricts them behind.
+// Capabilities lists the grants in words, one per line, each followed by its constraints.
 func (g *Grants) Capabilities() []string { return g.words(true) }
 
-// words lists the grants as ParseCapability reads them, or with what restricts them.
+// words lists the grants in the form of ParseCapability, or with their constraints.
 func (g *Grants) words(restricted bool) []string {
 	var list []string
 	for _, part := range []struct {
@@ -117,8 +117,8 @@ func (w Constraints) text(wanted bool) string {
 	return b.String()
 }
 
-// With returns the grants and those of more. A command, call or capability that is there already
-// takes the new restrictions.
+// With returns the grants and those of more. A command, call or capability that is already granted gets the
+// new constraints.
 func (g Grants) With(more Grants) Grants {
 	return Grants{
 		Publish: union(g.Publish, more.Publish), Record: union(g.Record, more.Record),
@@ -130,8 +130,8 @@ func (g Grants) With(more Grants) Grants {
 	}
 }
 
-// Without returns the grants that less does not name. Commands, calls and capabilities are named
-// without their restrictions. Something in less that is not granted gives fault.NotFound.
+// Without returns the grants that less does not name. Commands, calls and capabilities are named without
+// their constraints. An entry of less that is not granted gives fault.NotFound.
 func (g Grants) Without(less Grants) (Grants, error) {
 	have := g.words(false)
 	for _, c := range less.words(false) {
@@ -162,7 +162,7 @@ func union(a, b []point.Pattern) []point.Pattern {
 	return out
 }
 
-// without returns what of a is the same as nothing in b.
+// without returns the elements of a that equal none of b.
 func without[T any](a, b []T, same func(T, T) bool) []T {
 	var out []T
 	for _, x := range a {

@@ -13,19 +13,19 @@ import (
 	"voltbus/point"
 )
 
-// Constraints restricts arguments by their names. An argument that is restricted must be given.
+// Constraints restricts arguments by name. A restricted argument must be given.
 type Constraints map[string]Condition
 
-// Condition is what an argument must be: a text is a pattern of paths, {"min": …, "max": …} a
-// range, a list the values that are allowed.
+// Condition restricts an argument: a string is a pattern of paths, {"min": …, "max": …} a range, a list the
+// allowed values.
 type Condition struct {
-	Pattern point.Pattern // "" if it is none
+	Pattern point.Pattern // "" if it is not a pattern
 	Min     *float64
 	Max     *float64
-	Values  []any // texts, numbers and truths; nil if it is no list
+	Values  []any // strings, numbers and booleans; nil if it is not a list
 }
 
-// check returns nil if the arguments fit; nil arguments always do.
+// check returns nil if the arguments satisfy the constraints; nil arguments always do.
 func (w Constraints) check(args map[string]any) error {
 	if args == nil {
 		return nil
@@ -65,7 +65,7 @@ func (c *Condition) check(value any) error {
 	return inside(c.Min, c.Max, n)
 }
 
-// between reports whether a value of a point lies in the bounds.
+// between reports whether a value of a point is within the bounds.
 func between(low, high *float64, value point.Value) error {
 	if low == nil && high == nil {
 		return nil
@@ -99,7 +99,7 @@ func span(low, high *float64) string {
 	return fmt.Sprintf("from %v to %v", *low, *high)
 }
 
-// equal compares what JSON and programs write: 1 and 1.0 are the same number.
+// equal compares values from JSON and programs: 1 and 1.0 are the same number.
 func equal(a, b any) bool {
 	x, isNumber := number(a)
 	y, alsoNumber := number(b)
@@ -137,13 +137,13 @@ var (
 	errRange     = errors.New("a range needs min, max or both")
 )
 
-// bounds is a range as it is written.
+// bounds is the written form of a range.
 type bounds struct {
 	Min *float64 `json:"min,omitempty" yaml:"min,omitempty"`
 	Max *float64 `json:"max,omitempty" yaml:"max,omitempty"`
 }
 
-// plain returns the condition as it is written.
+// plain returns the written form of the condition.
 func (c Condition) plain() any {
 	switch {
 	case c.Pattern != "":

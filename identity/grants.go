@@ -6,14 +6,13 @@ import (
 	"voltbus/point"
 )
 
-// Grants say what an agent may do. The zero Grants allow nothing. A pattern without "*" means the
-// path and all below it. Grants are values: nobody changes their slices and maps after they were
-// handed over.
+// Grants are what an agent may do. The zero Grants allow nothing. A pattern without "*" means the path and
+// everything below it. Grants are values: their slices and maps must not be modified once they are shared.
 type Grants struct {
 	Publish   []point.Pattern   `json:"publish,omitempty" yaml:"publish,omitempty"`     // live scans, samples and messages
 	Record    []point.Pattern   `json:"record,omitempty" yaml:"record,omitempty"`       // durable samples
 	Subscribe []point.Pattern   `json:"subscribe,omitempty" yaml:"subscribe,omitempty"` // live scans, samples and messages
-	Read      []point.Pattern   `json:"read,omitempty" yaml:"read,omitempty"`           // history, newest values, the list of points
+	Read      []point.Pattern   `json:"read,omitempty" yaml:"read,omitempty"`           // history, newest values, list of points
 	Command   []CommandGrant    `json:"command,omitempty" yaml:"command,omitempty"`
 	Call      []CallGrant       `json:"call,omitempty" yaml:"call,omitempty"`
 	Hold      []CapabilityGrant `json:"hold,omitempty" yaml:"hold,omitempty"`
@@ -24,25 +23,23 @@ type Grants struct {
 // CommandGrant allows to command points.
 type CommandGrant struct {
 	Path  point.Pattern `json:"path" yaml:"path"`
-	Level int           `json:"level" yaml:"level"`                 // the most urgent that may be used: 1, the most urgent, to 16
+	Level int           `json:"level" yaml:"level"`                 // the most urgent level that may be used, from 1, the most urgent, to 16
 	Min   *float64      `json:"min,omitempty" yaml:"min,omitempty"` // bounds of the value, in the point's unit; nil: none
 	Max   *float64      `json:"max,omitempty" yaml:"max,omitempty"`
 }
 
 // CallGrant allows to call methods of an agent.
 type CallGrant struct {
-	// Agent is one of this node, or node/agent for one of another node, where * stands for any node
-	// or agent.
+	// Agent is an agent of this node, or node/agent for one of another node; * stands for any node or agent.
 	Agent  string      `json:"agent" yaml:"agent"`
 	Method string      `json:"method,omitempty" yaml:"method,omitempty"` // "" for all
 	Where  Constraints `json:"where,omitempty" yaml:"where,omitempty"`
 }
 
-// Remote reports whether the grant is about agents of other nodes, which is nothing that the bus of
-// this one knows.
+// Remote reports whether the grant concerns agents of other nodes, which this node's bus does not know.
 func (c *CallGrant) Remote() bool { return strings.Contains(c.Agent, "/") }
 
-// names reports whether the grant is about an agent, or node/agent.
+// names reports whether the grant covers an agent, or node/agent.
 func (c *CallGrant) names(agent string) bool {
 	if c.Agent == agent {
 		return true
@@ -52,14 +49,14 @@ func (c *CallGrant) names(agent string) bool {
 	return remote && far && (node == "*" || strings.EqualFold(node, atNode)) && (name == "*" || name == atName)
 }
 
-// CapabilityGrant is a capability with a name, which methods of agents can demand.
+// CapabilityGrant is a named capability, which methods of agents can require.
 type CapabilityGrant struct {
 	Name  string      `json:"name" yaml:"name"`
 	Where Constraints `json:"where,omitempty" yaml:"where,omitempty"`
 }
 
-// MayPublish reports whether live samples of the path, or messages on that topic, may be sent.
-// Like the others it returns nil, or a fault.Refused error that wraps a *Missing.
+// MayPublish reports whether live samples of the path, or messages on that topic, may be sent. Like the
+// following methods it returns nil, or a fault.Refused error that wraps a *Missing.
 func (g *Grants) MayPublish(path point.Path) error {
 	return g.path("identity.MayPublish", "publish", g.Publish, path)
 }
@@ -91,8 +88,8 @@ func (g *Grants) path(op, verb string, patterns []point.Pattern, path point.Path
 	return missing(op, verb+" "+string(path))
 }
 
-// MayCommand reports whether the point may be commanded to the value with a level of priority, 1
-// being the most urgent.
+// MayCommand reports whether the point may be commanded to the value at a priority level, 1 being the most
+// urgent.
 func (g *Grants) MayCommand(path point.Path, level int, value point.Value) error {
 	const op = "identity.MayCommand"
 	if g.Administer {
@@ -113,7 +110,7 @@ func (g *Grants) MayCommand(path point.Path, level int, value point.Value) error
 	return why
 }
 
-// MayReserve reports whether the point, device or branch may be reserved: whether all of it may be
+// MayReserve reports whether the point, device or branch may be reserved: that is, whether all of it may be
 // commanded at some level.
 func (g *Grants) MayReserve(path point.Path) error {
 	if g.Administer {
@@ -127,8 +124,7 @@ func (g *Grants) MayReserve(path point.Path) error {
 	return missing("identity.MayReserve", commandText(path, maxLevel))
 }
 
-// overrideLevel is the level of commands of those who set overrides: that of
-// an operator.
+// overrideLevel is the command level required to set overrides: that of an operator.
 const overrideLevel = 8
 
 // MayOverride reports whether all points of a pattern may be taken out of control: whether one grant to
@@ -145,8 +141,8 @@ func (g *Grants) MayOverride(pattern point.Pattern) error {
 	return missing("identity.MayOverride", commandText(point.Path(pattern), overrideLevel))
 }
 
-// coversAll reports whether a pattern selects all that another one selects. Of patterns with * before
-// their end only the same one is known to.
+// coversAll reports whether a pattern selects everything that another one selects. For patterns with * before
+// their end it knows this only of identical ones.
 func coversAll(granted, asked point.Pattern) bool {
 	if granted == asked || granted == "**" {
 		return true
@@ -155,9 +151,8 @@ func coversAll(granted, asked point.Pattern) bool {
 	return !strings.Contains(branch, "*") && (string(asked) == branch || strings.HasPrefix(string(asked), branch+"/"))
 }
 
-// MayCall reports whether a method of an agent may be called with the arguments by name. Nil
-// arguments leave the conditions out of it: it then says whether there is anything that may be
-// asked of the method.
+// MayCall reports whether a method of an agent may be called with the arguments by name. With nil arguments
+// it ignores the conditions: it then reports whether the method may be called at all.
 func (g *Grants) MayCall(agent, method string, args map[string]any) error {
 	const op = "identity.MayCall"
 	if g.Administer {

@@ -10,14 +10,14 @@ import (
 var errGuessable = errors.New("is among the first that anybody tries: a common word, a row of keys, a date, a repetition or the own name " +
 	"with little else; write several words that do not belong together")
 
-// ownLetters is how many characters of a password must be neither a common word, nor the name, nor a run
-// of keys, nor digits.
+// ownLetters is how many characters of a password must belong neither to common words, nor to the name, nor
+// to runs of keys, nor be digits.
 const ownLetters = 4
 
-// guessable reports whether a password holds little else than what guesses begin with. name is whose
-// password it is.
+// guessable reports whether a password consists of little more than what guesses start with. name is the
+// user's name.
 func guessable(name, password string) bool {
-	// The customary replacements of letters are undone.
+	// Customary letter substitutions are undone.
 	unleet := strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t", "8", "b", "@", "a", "$", "s", "!", "i", "€", "e", "+", "t")
 	plain := strings.ToLower(password)
 	for _, text := range []string{plain, unleet.Replace(plain)} {
@@ -28,7 +28,7 @@ func guessable(name, password string) bool {
 	return false
 }
 
-// letter drops what is none.
+// letter drops characters that are not letters.
 func letter(r rune) rune {
 	if unicode.IsLetter(r) {
 		return r
@@ -36,9 +36,9 @@ func letter(r rune) rune {
 	return -1
 }
 
-// ownPart returns how many letters of a text in lower case are left without what guesses begin with.
+// ownPart returns how many letters of a lower-case text remain without the parts that guesses start with.
 func ownPart(name, text string) int {
-	const gap = " " // what was on either side of a word is none together
+	const gap = " " // the text on either side of a removed word is not joined
 	for _, part := range nameParts(name) {
 		text = strings.ReplaceAll(text, part, gap)
 	}
@@ -54,7 +54,7 @@ func ownPart(name, text string) int {
 	return len(withoutRuns(letters))
 }
 
-// nameParts returns the name and its words, longest first, as far as they are no accident in a password.
+// nameParts returns the name and its words, longest first, unless they are short enough to occur by accident.
 func nameParts(name string) []string {
 	name = strings.ToLower(name)
 	parts := append([]string{name}, strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })...)
@@ -68,8 +68,8 @@ func nameParts(name string) []string {
 	return out
 }
 
-// withoutRuns returns the letters that continue neither a row of keys or letters, nor a repetition of what
-// stands up to four places before.
+// withoutRuns returns the letters that continue neither a row of keys or the alphabet, nor a repetition with
+// a period of up to four letters.
 func withoutRuns(letters []rune) []rune {
 	var own []rune
 	for i, r := range letters {
@@ -81,7 +81,7 @@ func withoutRuns(letters []rune) []rune {
 	return own
 }
 
-// neighbours reports whether two letters stand side by side on a keyboard or in the alphabet.
+// neighbours reports whether two letters are adjacent on a keyboard or in the alphabet.
 func neighbours(a, b rune) bool {
 	for _, row := range keyRows() {
 		if strings.Contains(row, string([]rune{a, b})) || strings.Contains(row, string([]rune{b, a})) {
@@ -100,7 +100,7 @@ func repeats(letters []rune, i int) bool {
 	return false
 }
 
-// same reports whether the letter, and those before it as far as a whole period, stand a period before too.
+// same reports whether the letter, and those before it for a whole period, repeat the previous period.
 func same(letters []rune, i, period int) bool {
 	for j := i; j > i-period; j-- {
 		if j-period < 0 || letters[j] != letters[j-period] {
@@ -110,7 +110,7 @@ func same(letters []rune, i, period int) bool {
 	return true
 }
 
-// keyRows are letters in the order in which they stand on keyboards and in the alphabet.
+// keyRows are the rows of letters on keyboards, and the alphabet.
 func keyRows() []string {
 	return []string{
 		"qwertyuiop", "asdfghjkl", "zxcvbnm", "qwertzuiopü", "asdfghjklöä", "yxcvbnm", "azertyuiop", "qsdfghjklm", "wxcvbn",
@@ -118,7 +118,7 @@ func keyRows() []string {
 	}
 }
 
-// withoutWords takes out the words that most guesses begin with.
+// withoutWords removes the words that most guesses start with.
 func withoutWords(text string) string {
 	words := commonWords()
 	pairs := make([]string, 0, 2*len(words))
@@ -128,11 +128,11 @@ func withoutWords(text string) string {
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// commonWords are words of passwords that are tried first, and those that suggest themselves for a node of
-// an automation network. A word that begins like a longer one stands after it.
+// commonWords are the words that password guesses try first, including obvious ones for a node of an
+// automation network. A prefix of a longer word comes after it.
 func commonWords() []string {
 	return []string{
-		// what a password is called
+		// names for a password
 		"passwords", "password", "passwort", "passphrase", "passwd", "passord", "wachtwoord", "motdepasse", "contraseña", "contrasena", "senha",
 		"parola", "geheim", "secrets", "secret", "changeme", "changeit", "letmein", "opensesame", "sesame", "default", "trustno", "access", "login", "logon",
 		"welcome", "willkommen", "bienvenue", "bienvenido", "hello", "hallo", "nopass", "whatever", "pass",

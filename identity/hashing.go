@@ -7,16 +7,16 @@ import (
 	"voltbus/fault"
 )
 
-// maxHashing is how many passwords are hashed or wait for it: with 19 MiB and tens of milliseconds each, what is
-// more would wait for a second and longer.
+// maxHashing is how many passwords are being hashed or queued: with 19 MiB and tens of milliseconds each, any
+// more would wait for a second or longer.
 const maxHashing = 32
 
 var errHashing = errors.New("too many passwords are judged at this moment; try again in a few seconds")
 
-// hashing gives the right to hash to one password at a time, since each takes memory, and bounds how many wait.
+// hashing allows one password to be hashed at a time, since each takes memory, and bounds the queue.
 type hashing struct {
 	turn  chan struct{} // holds an entry while a password is hashed
-	queue chan struct{} // holds an entry for each password that is hashed or waits for it
+	queue chan struct{} // holds an entry for each password being hashed or queued
 }
 
 func newHashing() hashing {

@@ -18,22 +18,22 @@ import (
 const (
 	NodeKeyFile    = "node.nk"     // the node's key
 	AdminKeyFile   = "admin.nk"    // the local administrator's key for the bus
-	AdminTokenFile = "admin.token" // the local administrator's token for the API, in clear
+	AdminTokenFile = "admin.token" // the local administrator's token for the API, in plain text
 	TLSFolder      = "tls"
 )
 
 // AdminName is the name of the local administrator.
 const AdminName = "admin"
 
-// Options say whose identity to open.
+// Options tell whose identity to open.
 type Options struct {
 	Dir      string           // the data directory; it must exist
 	Node     string           // the node's name
-	Names    []string         // further host names and addresses that the node is reached by
-	Accounts Accounts         // where users and members are kept
+	Names    []string         // further host names and addresses of the node
+	Accounts Accounts         // storage of users and members
 	Now      func() time.Time // the clock; nil for time.Now
-	// Looks says that the data is only looked at: certificates of a node that has none are not kept, so that it makes them,
-	// and says so, when it starts.
+	// Looks says that the data is only inspected: certificates generated for a node without any are not kept, so that the
+	// node generates its own, and reports it, when it starts.
 	Looks bool
 }
 
@@ -45,9 +45,9 @@ type Identity struct {
 	Logins       *Logins
 }
 
-// Open reads the identity in the data directory and makes what is missing: the node's key, the
-// certificates, and a local administrator with a bus key and an API token. Removing admin.token
-// before a start makes a new token and ends the old one.
+// Open reads the identity in the data directory and creates missing parts: the node's key, the certificates,
+// and a local administrator with a bus key and an API token. Removing admin.token before a start creates a
+// new token and ends the old one.
 func Open(ctx context.Context, o Options) (*Identity, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -71,7 +71,7 @@ func Open(ctx context.Context, o Options) (*Identity, error) {
 	return id, id.admitAdmin(ctx, o)
 }
 
-// certificates opens those of the node.
+// certificates opens the certificates of the node.
 func (o *Options) certificates() (*pki.Certificates, error) {
 	dir := filepath.Join(o.Dir, TLSFolder)
 	if there, err := os.ReadDir(dir); o.Looks && len(there) == 0 && (err == nil || errors.Is(err, fs.ErrNotExist)) {
@@ -85,7 +85,7 @@ func (o *Options) certificates() (*pki.Certificates, error) {
 	return pki.Open(dir, o.Node, o.Names, o.Now)
 }
 
-// enlist puts the two keys on the list of the bus.
+// enlist registers the two keys as members of the bus.
 func (id *Identity) enlist(ctx context.Context, o Options) error {
 	for _, m := range []Member{
 		{Public: id.Node.Public(), Name: o.Node, Role: Administrator, Created: o.Now()},
@@ -98,8 +98,8 @@ func (id *Identity) enlist(ctx context.Context, o Options) error {
 	return nil
 }
 
-// admitAdmin makes the token in admin.token valid. The file is written before the hash is kept,
-// so that a crash between the two is repaired here at the next start.
+// admitAdmin makes the token in admin.token valid. The file is written before the hash is stored, so that the
+// next start repairs a crash between the two.
 func (id *Identity) admitAdmin(ctx context.Context, o Options) error {
 	file := filepath.Join(o.Dir, AdminTokenFile)
 	token, err := ReadToken(file)

@@ -21,8 +21,8 @@ type Key struct {
 	file   string
 }
 
-// OpenKey reads the key in file and makes one first if the file does not exist. A file that
-// others may read gives fault.Refused, one that holds no key fault.Corrupt.
+// OpenKey reads the key in file creating it first if the file does not exist. A file that others may read
+// gives fault.Refused, one that holds no key fault.Corrupt.
 func OpenKey(file string) (*Key, error) {
 	k, err := ReadKey(file)
 	switch {
@@ -76,8 +76,7 @@ func (k *Key) Public() string { return k.public }
 // File returns the name of the file that holds the key.
 func (k *Key) File() string { return k.file }
 
-// Sign returns the signature of the bytes, as a bus server asks for it at the start of a
-// connection.
+// Sign returns the signature of the bytes, as a bus server requests it at the start of a connection.
 func (k *Key) Sign(b []byte) ([]byte, error) {
 	sig, err := k.pair.Sign(b)
 	if err != nil {
@@ -95,7 +94,7 @@ func Verify(public string, b, sig []byte) bool {
 // IsPublicKey reports whether the text is the public half of a key.
 func IsPublicKey(text string) bool { return nkeys.IsValidPublicUserKey(text) }
 
-// SeedKey returns the key that a seed makes. It has no file.
+// SeedKey returns the key derived from a seed. It has no file.
 func SeedKey(seed [32]byte) (*Key, error) {
 	const op = "identity.SeedKey"
 	pair, err := nkeys.FromRawSeed(nkeys.PrefixByteUser, seed[:])
@@ -112,8 +111,8 @@ func SeedKey(seed [32]byte) (*Key, error) {
 // printChars is how many letters and digits KeyPrint returns.
 const printChars = 16
 
-// KeyPrint returns what people compare of a public key: 16 letters and digits of its hash, which
-// nobody can hit with another key.
+// KeyPrint returns the fingerprint of a public key that people compare: 16 letters and digits of its hash,
+// too many for a collision.
 func KeyPrint(public string) string {
 	sum := sha256.Sum256([]byte(public))
 	return strings.ToLower(base32.StdEncoding.EncodeToString(sum[:])[:printChars])

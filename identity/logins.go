@@ -20,11 +20,11 @@ var (
 
 const maxUserName = 64
 
-// Logins recognises people and programs by their secrets. It is safe for concurrent use.
+// Logins authenticates people and programs by their secrets. It is safe for concurrent use.
 type Logins struct {
 	accounts Accounts
 	now      func() time.Time
-	people   sync.Mutex // one change of people at a time: there is always an administrator
+	people   sync.Mutex // one change of people at a time: so that there is always an administrator
 	hashing  hashing
 }
 
@@ -33,8 +33,8 @@ func NewLogins(accounts Accounts, now func() time.Time) *Logins {
 	return &Logins{accounts: accounts, now: now, hashing: newHashing()}
 }
 
-// Issue makes a token for the user, who is added or changed to the role, and returns it in
-// clear. It cannot be shown again.
+// Issue creates a token for the user, who is added with the role or changed to it, and returns it in plain
+// text. It cannot be shown again.
 func (l *Logins) Issue(ctx context.Context, u User) (string, error) {
 	secret := newSecret()
 	return secret, l.admit(ctx, u, secret)
@@ -54,8 +54,8 @@ func (l *Logins) admit(ctx context.Context, u User, secret string) error {
 	return l.accounts.PutCredential(ctx, Credential{Hash: hash, User: u, Purpose: Token, Created: l.now()})
 }
 
-// Recognise returns the user who shows the secret for the purpose. A secret that is unknown, for
-// something else or expired gives fault.Refused.
+// Recognise returns the user who presents the secret for the purpose. A secret that is unknown, expired or
+// for another purpose gives fault.Refused.
 func (l *Logins) Recognise(ctx context.Context, purpose Purpose, secret string) (User, error) {
 	c, err := l.credential(ctx, purpose, secret)
 	return c.User, err
@@ -80,8 +80,8 @@ func (l *Logins) credential(ctx context.Context, purpose Purpose, secret string)
 	return c, nil
 }
 
-// Login exchanges a token for a session that ends by itself, and returns its secret. Dropping
-// the token ends the session too.
+// Login exchanges a token for a session that expires, and returns its secret. Dropping the token ends the
+// session too.
 func (l *Logins) Login(ctx context.Context, token string) (secret string, session Credential, err error) {
 	parent, err := l.credential(ctx, Token, token)
 	if err != nil {
@@ -90,8 +90,8 @@ func (l *Logins) Login(ctx context.Context, token string) (secret string, sessio
 	return l.begin(ctx, parent.User, parent)
 }
 
-// begin makes a session for the user, which ends with its parent and may not do more; the zero
-// Credential for none.
+// begin creates a session for the user, which ends with its parent and has no more rights; the zero
+// Credential means no parent.
 func (l *Logins) begin(ctx context.Context, u User, parent Credential) (secret string, session Credential, err error) {
 	now := l.now()
 	if err := l.accounts.DropExpired(ctx, now); err != nil {

@@ -14,7 +14,7 @@ var (
 	errLooks = errors.New("consists of letters that all look like Latin ones; write it with Latin letters, or so that it cannot be taken for another name")
 )
 
-// scripts are written together in one language; letters of others beside them are there to deceive, or by mistake.
+// scripts are those that one language mixes; letters of other scripts next to them are deception or a mistake.
 //
 //nolint:gochecknoglobals // a table
 var scripts = map[string][]*unicode.RangeTable{
@@ -24,10 +24,10 @@ var scripts = map[string][]*unicode.RangeTable{
 	"Chinese": {unicode.Han, unicode.Bopomofo}, "Japanese": {unicode.Han, unicode.Hiragana, unicode.Katakana}, "Korean": {unicode.Han, unicode.Hangul},
 }
 
-// latinLooks are small letters of other scripts that are drawn like Latin ones.
+// latinLooks are small letters of other scripts that look like Latin ones.
 const latinLooks = "асеорхуѕіјһԁԛԝѵӏ" + "ανορϲϳι" + "ոսօհ"
 
-// common are marks and prolonged sounds that belong to any script.
+// common are marks and length signs that belong to any script.
 func common(r rune) bool { return r == 'ー' || !unicode.IsLetter(r) }
 
 // checkLooks refuses a new name that people could confuse with an existing one.
@@ -67,7 +67,7 @@ func oneScript(name string) bool {
 	return false
 }
 
-// mixed names a letter that is not of the script of the first, as a person can find it.
+// mixed describes a letter in another script than the first, in a way that lets a person find it.
 func mixed(name string) string {
 	var first rune
 	for _, r := range name {

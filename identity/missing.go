@@ -9,11 +9,11 @@ import (
 	"voltbus/point"
 )
 
-// Missing is the capability that was asked for in vain, in the words that "voltbus agent grant"
-// takes, such as "publish analysis/x".
+// Missing is the capability that was lacking, in the words that "voltbus agent grant" takes, such as "publish
+// analysis/x".
 type Missing struct {
 	Capability string
-	Why        error // what about the value is not allowed; nil if nothing of the kind is granted
+	Why        error // why the value is not allowed; nil if nothing of the kind is granted
 }
 
 // Error implements error.
@@ -24,10 +24,10 @@ func (m *Missing) Error() string {
 	return "missing: " + m.Capability
 }
 
-// Unwrap returns what about the value is not allowed.
+// Unwrap returns why the value is not allowed.
 func (m *Missing) Unwrap() error { return m.Why }
 
-// MissingOf returns the capability that an error says is missing, or "".
+// MissingOf returns the missing capability of an error, or "".
 func MissingOf(err error) string {
 	if m, ok := errors.AsType[*Missing](err); ok {
 		return m.Capability

@@ -13,7 +13,7 @@ import (
 	"voltbus/fault"
 )
 
-// maxOwnTokens is how many tokens of their own a person can have.
+// maxOwnTokens is the maximum number of a person's own tokens.
 const maxOwnTokens = 100
 
 var (
@@ -25,24 +25,24 @@ var (
 	errNoOwn      = errors.New("you have no such token; voltbus token own list shows those that you have")
 )
 
-// OwnToken describes a token that a person created for programs that act in their name.
+// OwnToken describes a token that a person created for programs acting on their behalf.
 type OwnToken struct {
-	ID      string // names it to revoke it
+	ID      string // identifies it, for revocation
 	Name    string
-	Role    Role // the most it may do; its user's role, if that is less by now
+	Role    Role // the most it may do; the user's role, if that is now lower
 	Created time.Time
 	Expires time.Time // zero: never
 }
 
-// Shown is a secret that came with a request, and what it was shown as: Token or Session.
+// Shown is a secret presented with a request, and its kind: Token or Session.
 type Shown struct {
 	Purpose Purpose
 	Secret  string
 }
 
-// IssueOwn makes a token for the user who shows a secret, with the name, role and end of t, and
-// returns it in clear; it cannot be shown again. The role cannot be above that of the caller, which
-// gives fault.Refused. A token that was made by showing another ends with that one.
+// IssueOwn creates a token for the user who presents a secret, with the name, role and expiry of t, and
+// returns it in plain text; it cannot be shown again. A role above the caller's gives fault.Refused. A token
+// created with another token ends with that one.
 func (l *Logins) IssueOwn(ctx context.Context, by Shown, t OwnToken) (string, OwnToken, error) {
 	const op = "identity.IssueOwn"
 	shown, err := l.credential(ctx, by.Purpose, by.Secret)
@@ -77,7 +77,7 @@ func (l *Logins) IssueOwn(ctx context.Context, by Shown, t OwnToken) (string, Ow
 	})
 }
 
-// validate returns what is wrong with a token that a user asks for.
+// validate returns what is wrong with a token that a user requests.
 func (t *OwnToken) validate(u User) error {
 	const op = "identity.IssueOwn"
 	switch {
@@ -93,8 +93,8 @@ func (t *OwnToken) validate(u User) error {
 	return nil
 }
 
-// maker returns the token with which a token is made: the one that is shown, or that a session was
-// opened with; the zero Credential for a session that was opened by a password.
+// maker returns the token that creates a token: the one presented, or the one that opened the session; the
+// zero Credential for a session opened by a password.
 func (l *Logins) maker(ctx context.Context, shown Credential) (Credential, error) {
 	switch {
 	case shown.Purpose == Token:
@@ -105,7 +105,7 @@ func (l *Logins) maker(ctx context.Context, shown Credential) (Credential, error
 	return l.accounts.Credential(ctx, shown.Parent)
 }
 
-// room refuses a name that is taken, and more tokens than anybody needs.
+// room refuses a name that is taken, and too many tokens.
 func (l *Logins) room(ctx context.Context, user, name string) error {
 	if err := l.accounts.DropExpired(ctx, l.now()); err != nil {
 		return err
@@ -125,8 +125,7 @@ func (l *Logins) room(ctx context.Context, user, name string) error {
 	return nil
 }
 
-// OwnTokens lists the tokens that a user made for programs, by age. Those that have ended may be
-// among them.
+// OwnTokens lists the tokens that a user created for programs, by age. Expired ones may be among them.
 func (l *Logins) OwnTokens(ctx context.Context, user string) ([]OwnToken, error) {
 	credentials, err := l.accounts.CredentialsOf(ctx, user)
 	if err != nil {
@@ -141,8 +140,8 @@ func (l *Logins) OwnTokens(ctx context.Context, user string) ([]OwnToken, error)
 	return list, nil
 }
 
-// RevokeOwn ends a token of the user at once, with the sessions and tokens that were made with it,
-// and returns what it was; fault.NotFound if the user has no token with this id.
+// RevokeOwn ends a token of the user at once, with the sessions and tokens created with it, and returns its
+// description; fault.NotFound if the user has no token with this id.
 func (l *Logins) RevokeOwn(ctx context.Context, user, id string) (OwnToken, error) {
 	credentials, err := l.accounts.CredentialsOf(ctx, user)
 	if err != nil {
@@ -156,7 +155,7 @@ func (l *Logins) RevokeOwn(ctx context.Context, user, id string) (OwnToken, erro
 	return OwnToken{}, fault.E("identity.RevokeOwn", fault.NotFound, id, errNoOwn)
 }
 
-// newTokenID returns 8 random bytes in hex: a name, no secret.
+// newTokenID returns 8 random bytes in hex: a name, not a secret.
 func newTokenID() string {
 	b := make([]byte, 8)
 	_, _ = rand.Read(b) // never fails, see its documentation

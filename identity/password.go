@@ -12,8 +12,8 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// Argon2id as RFC 9106 describes it. 19 MiB and two passes is what small machines can afford at
-// each login; guessing costs an attacker the same.
+// Argon2id as described in RFC 9106. 19 MiB and two passes are what small machines can afford for each login;
+// a guess costs an attacker the same.
 const (
 	argonPasses  = 2
 	argonMemory  = 19 << 10 // KiB
@@ -22,7 +22,7 @@ const (
 	keyBytes     = 32
 )
 
-// What a password may be, in bytes.
+// Length limits of a password in bytes.
 const (
 	minPassword = 10
 	maxPassword = 256
@@ -33,7 +33,7 @@ var (
 	errEncoded  = errors.New("the kept password cannot be read; set a new one")
 )
 
-// checkPassword says why the text cannot be the password of the user.
+// checkPassword returns why the text cannot be the password of the user.
 func checkPassword(name, password string) error {
 	switch {
 	case len(password) < minPassword || len(password) > maxPassword || !utf8.ValidString(password):
@@ -53,13 +53,13 @@ func hashPassword(password string) string {
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(key))
 }
 
-// bounds of what an encoded password may ask for: the catalogue may come from another machine.
+// Bounds of the parameters of an encoded password: the catalogue may come from another machine.
 const (
 	maxMemory = 1 << 20 // KiB
 	maxPasses = 64
 )
 
-// verifyPassword reports whether the password is the encoded one. It takes as long for a wrong one
+// verifyPassword reports whether the password is the encoded one. It takes the same time for a wrong password
 // as for the right one.
 func verifyPassword(encoded, password string) (bool, error) {
 	parts := strings.Split(encoded, "$")

@@ -23,15 +23,15 @@ var (
 	errSetUp      = errors.New("is done already: there is an administrator; log in as one to admit more people")
 )
 
-// Change says what becomes of a person.
+// Change describes a change of a person.
 type Change struct {
 	Name     string
 	Role     Role
-	Password string // "" to keep the one that is there
+	Password string // "" to keep the current one
 }
 
-// personName returns a name as it is kept: without regard to case, since phones begin with a
-// capital letter, and in the one of Unicode's forms that most keyboards write.
+// personName returns the stored form of a name: in lower case, since phones capitalise the first letter, and
+// in the Unicode normal form that most keyboards produce.
 func personName(name string) string {
 	return norm.NFC.String(strings.ToLower(strings.TrimSpace(name)))
 }
@@ -52,8 +52,8 @@ func checkName(name string) error {
 // People lists everybody who can log in, by name.
 func (l *Logins) People(ctx context.Context) ([]Account, error) { return l.accounts.Users(ctx) }
 
-// SetPerson adds a person, or changes role and password. A new password ends the person's
-// sessions. The last administrator with a password cannot become less.
+// SetPerson adds a person, or changes role and password. A new password ends the person's sessions. The last
+// administrator with a password cannot be demoted.
 func (l *Logins) SetPerson(ctx context.Context, c Change) (Account, error) {
 	c.Name = personName(c.Name)
 	if err := c.validate(); err != nil {
@@ -183,8 +183,8 @@ func (l *Logins) SetUp(ctx context.Context, name, password string) (User, error)
 	return u, l.putPassword(ctx, u, password)
 }
 
-// LoginByName exchanges name and password for a session, as Login does a token. A wrong name and a
-// wrong password give the same fault.Refused after the same time.
+// LoginByName exchanges name and password for a session, as Login does a token. A wrong name and a wrong
+// password give the same fault.Refused after the same time.
 func (l *Logins) LoginByName(ctx context.Context, name, password string) (secret string, session Credential, err error) {
 	u, err := l.verify(ctx, personName(name), password)
 	if err != nil {
@@ -193,7 +193,7 @@ func (l *Logins) LoginByName(ctx context.Context, name, password string) (secret
 	return l.begin(ctx, u, Credential{})
 }
 
-// ChangePassword sets a user's own password, who shows the old one. All sessions of the user end.
+// ChangePassword sets the password of a user who presents the old one. All sessions of the user end.
 func (l *Logins) ChangePassword(ctx context.Context, name, old, password string) error {
 	a, err := l.accounts.Account(ctx, name)
 	if err != nil {
@@ -214,7 +214,7 @@ func (l *Logins) ChangePassword(ctx context.Context, name, old, password string)
 	return l.putPassword(ctx, u, password)
 }
 
-// nobodysPassword is encoded as the others are: a name that is not there must take its time too.
+// nobodysPassword is encoded like the others: an unknown name must take the same time.
 const nobodysPassword = "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
 // verify returns the user whose name and password these are, or fault.Refused.

@@ -9,34 +9,34 @@ import (
 	"voltbus/fault"
 )
 
-// The kinds of a Principal.
+// The kinds of Principal.
 const (
 	AgentKind  = "agent"
 	PersonKind = "person"
 )
 
-// Principal is who asks for something: an agent or a person of this node, or of another one. It is
-// written agent:weather and person:ada here, and agent:campus/weather and person:campus/ada there,
-// which nobody of this node can be called: no name of theirs holds a slash. The zero Principal is
-// nobody who is known.
+// Principal is the origin of a request: an agent or a person of this node, or of another one. Those of this
+// node are written agent:weather and person:ada, those of another node agent:campus/weather and
+// person:campus/ada; no local name contains a slash, so they cannot be confused. The zero Principal is
+// unknown.
 type Principal struct {
 	Kind string
 	Name string
 	Node string // the name of the node on which it is; "" for this one
 }
 
-// MaxPrincipal is how many bytes a Principal has in writing at most.
+// MaxPrincipal is the maximum length of a written Principal in bytes.
 const MaxPrincipal = len(PersonKind) + len(":/") + 2*maxUserName
 
-// anyNode is the name of a node as configurations and parents give it.
+// anyNode matches a node name as given by configurations and parents.
 var anyNode = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
-// IsNodeName reports whether a node of the tree, the root too, can have the name.
+// IsNodeName reports whether a node of the tree, including the root, can have the name.
 func IsNodeName(name string) bool { return anyNode.MatchString(name) }
 
 var errPrincipal = errors.New("is nobody who can ask: write agent or person, a colon, the node and a slash unless it is this one, and the name")
 
-// ParsePrincipal reads what String writes. Anything else is fault.Invalid.
+// ParsePrincipal is the inverse of String. Anything else is fault.Invalid.
 func ParsePrincipal(text string) (Principal, error) {
 	kind, rest, _ := strings.Cut(text, ":")
 	p := Principal{Kind: kind, Name: rest}
@@ -72,15 +72,15 @@ func (p Principal) String() string {
 	return p.Kind + ":" + p.Node + "/" + p.Name
 }
 
-// At returns the principal as another node knows it, to which this one, or that of the principal, has
-// the name node.
+// At returns the principal as another node knows it, for which this node, or the principal's, has the name
+// node.
 func (p Principal) At(node string) Principal {
 	p.Node = node
 	return p
 }
 
-// SamePerson reports whether two principals in writing must be taken for one person: an account of
-// the same name at another node is no second pair of eyes.
+// SamePerson reports whether two written principals must be taken for one person: an account of the same name
+// at another node does not count as a second person.
 func SamePerson(a, b string) bool {
 	p, err := ParsePrincipal(a)
 	q, wrong := ParsePrincipal(b)

@@ -9,23 +9,23 @@ import (
 	"voltbus/fault"
 )
 
-// recordPrefix begins the user names of those who may only record, so that they are no people.
+// recordPrefix is the prefix of the user names of record-only tokens, so that they are not taken for people.
 const recordPrefix = "record:"
 
-// certificatePrefix begins the names of those who showed a certificate instead of a token.
+// certificatePrefix is the prefix of the names of programs that presented a certificate instead of a token.
 const certificatePrefix = "certificate:"
 
-// Certified is a program that showed a client certificate: it may record below a path, and nothing else.
+// Certified returns the user for a program that presented a client certificate: it may only record, below a path.
 func Certified(name, under string) User {
 	return User{Name: recordPrefix + certificatePrefix + name, Role: Nobody, Under: under}
 }
 
-// CertificateName returns the name in the certificate that the user showed, and whether it was one.
+// CertificateName returns the name in the certificate that the user presented, and whether there was one.
 func (u User) CertificateName() (string, bool) {
 	return strings.CutPrefix(u.Name, recordPrefix+certificatePrefix)
 }
 
-// reservedRecord is where people's own tokens are in the API.
+// reservedRecord is the path of people's own tokens in the API.
 const reservedRecord = "own"
 
 var (
@@ -35,11 +35,10 @@ var (
 	errTaken      = errors.New("there is a token of this name already; revoke it first, or choose another name")
 )
 
-// RecordName returns the name of the token for recording that the user stands for, and whether it is
-// one.
+// RecordName returns the name of the record-only token that the user represents, and whether it is one.
 func (u User) RecordName() (string, bool) { return strings.CutPrefix(u.Name, recordPrefix) }
 
-// RecordToken describes a token that can record readings and do nothing else, or that of a member of a cluster.
+// RecordToken describes a record-only token, or that of a cluster member.
 type RecordToken struct {
 	Name    string
 	Purpose Purpose
@@ -47,8 +46,8 @@ type RecordToken struct {
 	Created time.Time
 }
 
-// IssueRecord makes a token that can only record, below a path or, if under is "", anywhere, and
-// returns it in clear. It cannot be shown again. A name in use gives fault.Conflict.
+// IssueRecord creates a record-only token, for a path or, if under is "", for anywhere, and returns it in
+// plain text. It cannot be shown again. A name in use gives fault.Conflict.
 func (l *Logins) IssueRecord(ctx context.Context, name, under string) (string, error) {
 	user := User{Name: recordPrefix + name, Role: Nobody, Under: strings.Trim(under, "/")}
 	if name == reservedRecord || strings.HasPrefix(name, certificatePrefix) {
@@ -60,7 +59,7 @@ func (l *Logins) IssueRecord(ctx context.Context, name, under string) (string, e
 	return issue(ctx, l, user, Record)
 }
 
-// issue makes a token of a purpose for a user that has none.
+// issue creates a token for a purpose, for a user that has none.
 func issue(ctx context.Context, l *Logins, user User, purpose Purpose) (string, error) {
 	const op = "identity.Issue"
 	taken, err := l.accounts.Credentials(ctx, purpose)
@@ -84,7 +83,7 @@ func issue(ctx context.Context, l *Logins, user User, purpose Purpose) (string, 
 	return secret, l.accounts.PutCredential(ctx, Credential{Hash: hash, User: user, Purpose: purpose, Created: l.now()})
 }
 
-// RecordTokens lists the tokens that can only record and those of members of a cluster, each by name.
+// RecordTokens lists the record-only tokens and those of cluster members, each by name.
 func (l *Logins) RecordTokens(ctx context.Context) ([]RecordToken, error) {
 	var tokens []RecordToken
 	for _, purpose := range []Purpose{Record, Peer} {
@@ -100,7 +99,7 @@ func (l *Logins) RecordTokens(ctx context.Context) ([]RecordToken, error) {
 	return tokens, nil
 }
 
-// RevokeRecord ends the token for recording of a name at once; if there is none, that of the member; fault.NotFound if there is none either.
+// RevokeRecord ends the record-only token of a name at once, or else the token of the member of that name; fault.NotFound if there is neither.
 func (l *Logins) RevokeRecord(ctx context.Context, name string) error {
 	tokens, err := l.RecordTokens(ctx)
 	if err != nil {

@@ -1,5 +1,6 @@
 // Package identity defines identities: the keys of the node and of its bus clients, the certificates for connections, the people and
-// programs that log in, and their roles. All secrets are made where they are used and lie in files that only their owner can read.
+// programs that log in, and their roles. All secrets are generated where they are used and stored in files that only their owner can
+// read.
 package identity
 
 // Role is what a person or program may do. Each role includes those before it.
@@ -34,7 +35,7 @@ func ParseRole(name string) (Role, bool) {
 	return Nobody, false
 }
 
-// Within returns the lower one of the role and a bound; Nobody is no bound.
+// Within returns the lower of the role and a limit; Nobody means no limit.
 func (r Role) Within(bound Role) Role {
 	if bound == Nobody {
 		return r

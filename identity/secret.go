@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Hash is the SHA-256 of a secret. The secrets are random and 256 bits long, so a plain hash
-// cannot be reversed, and looking one up leaks nothing about its neighbours.
+// Hash is the SHA-256 of a secret. The secrets are random and 256 bits long, so a plain hash cannot be
+// reversed, and looking one up leaks nothing about others.
 type Hash [sha256.Size]byte
 
 const secretBytes = 32

@@ -13,7 +13,7 @@ import (
 	"voltbus/point"
 )
 
-// What grants hold at most: the bus keeps them as subjects, for each connection.
+// Maximum sizes of grants: the bus keeps them as subjects, for each connection.
 const (
 	maxGrants   = 1000
 	maxWhere    = 50
@@ -21,10 +21,10 @@ const (
 	maxLevel    = 16
 )
 
-// nodeName is what the node is called on the bus.
+// nodeName is the name of the node on the bus.
 const nodeName = "node"
 
-// What comes before the names of nodes and invitations on the bus. No agent's name begins with them.
+// Prefixes of the names of nodes and invitations on the bus. No agent's name begins with them.
 const (
 	ChildPrefix  = "@" // + the child's name
 	InvitePrefix = "+" // + the invitation's ID
@@ -47,7 +47,7 @@ var (
 	errMany      = fmt.Errorf("are more than %d; use patterns", maxGrants)
 )
 
-// CheckChildName returns nil, or a fault.Invalid error that says what a name looks like.
+// CheckChildName returns nil, or a fault.Invalid error that describes valid names.
 func CheckChildName(name string) error {
 	if !nodeNames.MatchString(name) || name == nodeName {
 		return fault.E("identity.CheckChildName", fault.Invalid, "name", errChildName)
@@ -55,7 +55,7 @@ func CheckChildName(name string) error {
 	return nil
 }
 
-// CheckAgentName returns nil, or a fault.Invalid error that says what a name looks like.
+// CheckAgentName returns nil, or a fault.Invalid error that describes valid names.
 func CheckAgentName(name string) error {
 	switch {
 	case name == nodeName:
@@ -66,7 +66,7 @@ func CheckAgentName(name string) error {
 	return nil
 }
 
-// Validate returns all that is wrong, each with its place, such as "publish[2]: …".
+// Validate returns all problems, each with its position, such as "publish[2]: …".
 func (g *Grants) Validate() []error {
 	v := &validation{}
 	v.patterns("publish", g.Publish, checkPublish)
@@ -95,7 +95,7 @@ func (g *Grants) Validate() []error {
 	return v.problems
 }
 
-// CheckGrants returns nil, or all that is wrong with the grants as one fault.Invalid error.
+// CheckGrants returns nil, or all problems of the grants as one fault.Invalid error.
 func CheckGrants(g *Grants) error {
 	if problems := g.Validate(); len(problems) > 0 {
 		return fault.E("identity.CheckGrants", fault.Invalid, "grants", errors.Join(problems...))
@@ -105,7 +105,7 @@ func CheckGrants(g *Grants) error {
 
 var errCallee = errors.New("an agent of another node is written node/agent, where * stands for any")
 
-// checkCallee checks who may be called: an agent, the node, or one of another node.
+// checkCallee checks a callee: an agent, the node, or one of another node.
 func checkCallee(name string) error {
 	node, agent, remote := strings.Cut(name, "/")
 	if !remote {
@@ -119,7 +119,7 @@ func checkCallee(name string) error {
 	return CheckAgentName(agent)
 }
 
-// validation gathers problems.
+// validation collects problems.
 type validation struct{ problems []error }
 
 func (v *validation) add(at string, err error) {
@@ -148,7 +148,7 @@ func checkPattern(p point.Pattern) error {
 	return point.Path(p).Validate()
 }
 
-// checkPublish checks a pattern that the server of the bus enforces, which knows subjects only.
+// checkPublish checks a pattern enforced by the bus server, which knows only subjects.
 func checkPublish(p point.Pattern) error {
 	if err := checkPattern(p); err != nil {
 		return err
@@ -165,8 +165,8 @@ func checkPublish(p point.Pattern) error {
 	return nil
 }
 
-// checkSubscribe is checkPublish for subscriptions. The server takes the ">" of a subscription for
-// a segment like any other, so that "*" at the end would let all below pass.
+// checkSubscribe is checkPublish for subscriptions. The server treats the ">" of a subscription as an
+// ordinary segment, so "*" at the end would match everything below.
 func checkSubscribe(p point.Pattern) error {
 	if p == "*" || strings.HasSuffix(string(p), "/*") {
 		return errOpenEnd

@@ -25,7 +25,7 @@ const (
 
 const (
 	tagDecimal  = 4    // decimal fraction: [exponent, mantissa]
-	breakCode   = 0xff // ends what has no length
+	breakCode   = 0xff // ends an item of indefinite length
 	indefinite  = 31
 	simpleFalse = 20
 	simpleTrue  = 21
@@ -36,13 +36,13 @@ const (
 
 var errCBOR = errors.New("is not CBOR")
 
-// cbor walks over CBOR. As with scanner, check comes first.
+// cbor walks over CBOR. As with jsontext.Scanner, check comes first.
 type cbor struct {
 	b []byte
 	i int
 }
 
-// head is the beginning of a data item.
+// head is the head of a data item.
 type head struct {
 	major byte
 	info  byte
@@ -86,7 +86,7 @@ func (c *cbor) head() (h head, err error) {
 	return h, nil
 }
 
-// skip steps over an item and checks it.
+// skip skips an item and checks it.
 func (c *cbor) skip(depth int) error {
 	if depth > maxDepth {
 		return jsontext.ErrDeep
@@ -104,7 +104,7 @@ func (c *cbor) skip(depth int) error {
 		return c.skip(depth + 1)
 	case majorSimple:
 		if h.info == indefinite {
-			return errCBOR // a break where nothing can end
+			return errCBOR // a break where no item can end
 		}
 	}
 	return nil
@@ -151,7 +151,7 @@ func (c *cbor) skipItems(h head, depth int) error {
 	return nil
 }
 
-// ended steps over a break if it comes next.
+// ended skips a break if it comes next.
 func (c *cbor) ended() bool {
 	if c.i < len(c.b) && c.b[c.i] == breakCode {
 		c.i++
@@ -160,7 +160,7 @@ func (c *cbor) ended() bool {
 	return false
 }
 
-// items counts what is left of an array or a map.
+// items counts the remaining items of an array or a map.
 type items struct {
 	left    uint64
 	endless bool
@@ -188,7 +188,7 @@ func (c *cbor) text(h head) []byte {
 	}
 	joined := []byte{}
 	for !c.ended() {
-		part, _ := c.head() // checked before
+		part, _ := c.head() // already checked
 		joined = append(joined, c.text(part)...)
 	}
 	return joined
@@ -197,7 +197,7 @@ func (c *cbor) text(h head) []byte {
 // value reads the value of a field.
 func (c *cbor) value() (v fieldContent, err error) {
 	from := c.i
-	h, _ := c.head() // checked before
+	h, _ := c.head() // already checked
 	switch h.major {
 	case majorUint, majorNegative:
 		v.number, err = wholeNumber(h)
@@ -220,7 +220,7 @@ func (c *cbor) value() (v fieldContent, err error) {
 	return v, err
 }
 
-// wholeNumber makes a value of an integer as scalar.Number does.
+// wholeNumber converts an integer to a value as scalar.Number does.
 func wholeNumber(h head) (point.Value, error) {
 	if h.arg > math.MaxInt64 {
 		return point.Value{}, scalar.ErrTooLarge
@@ -276,10 +276,10 @@ func half(b uint16) float64 {
 	return f
 }
 
-// decimal reads the two numbers of a decimal fraction.
+// decimal decodes the two numbers of a decimal fraction.
 func (c *cbor) decimal() (v fieldContent, err error) {
 	from := c.i
-	h, _ := c.head() // checked before
+	h, _ := c.head() // already checked
 	if h.major != majorArray || h.info == indefinite || h.arg != 2 {
 		c.i = from
 		_ = c.skip(0)
@@ -300,13 +300,13 @@ func (c *cbor) decimal() (v fieldContent, err error) {
 	return v, err
 }
 
-// parseCBOR reads SenML as CBOR.
+// parseCBOR parses SenML as CBOR.
 func (p *Parser) parseCBOR(body []byte) error {
 	c := &cbor{b: body}
 	if err := c.check(); err != nil {
 		return err
 	}
-	h, _ := c.head() // checked before
+	h, _ := c.head() // already checked
 	if h.major != majorArray {
 		return fault.E("ingest.Parse", fault.Invalid, "body", errPack)
 	}
@@ -320,10 +320,10 @@ func (p *Parser) parseCBOR(body []byte) error {
 	return nil
 }
 
-// readCBOR reads the fields of a record. It always steps over the whole of it.
+// readCBOR reads the fields of a record. It always consumes the whole record.
 func (k *pack) readCBOR(c *cbor) (err error) {
 	from := c.i
-	h, _ := c.head() // checked before
+	h, _ := c.head() // already checked
 	if h.major != majorMap {
 		c.i = from
 		_ = c.skip(0)
@@ -333,7 +333,7 @@ func (k *pack) readCBOR(c *cbor) (err error) {
 	for c.next(&fields) {
 		l := c.label()
 		if l == otherLabel {
-			_ = c.skip(0) // checked before
+			_ = c.skip(0) // already checked
 			continue
 		}
 		v, e := c.value()
@@ -347,10 +347,10 @@ func (k *pack) readCBOR(c *cbor) (err error) {
 	return err
 }
 
-// label reads the name of a field, which is a number or a text.
+// label reads the name of a field, which is a number or a string.
 func (c *cbor) label() label {
 	from := c.i
-	h, _ := c.head() // checked before
+	h, _ := c.head() // already checked
 	switch {
 	case h.major == majorUint && h.arg <= uint64(dataValue):
 		return label(h.arg)

@@ -24,13 +24,13 @@ var (
 	errCellNumber = errors.New("is not a number; quote it if it is text, and write a point before decimals")
 )
 
-// table reads records of CSV (RFC 4180). Quoted cells may have line feeds.
+// table reads records of CSV (RFC 4180). Quoted cells may contain line feeds.
 type table struct {
 	rest  []byte
 	comma byte
 	line  int // where rest begins
 	cells []cell
-	plain []byte // room for cells without their quotes
+	plain []byte // buffer for cells without their quotes
 }
 
 type cell struct {
@@ -38,8 +38,8 @@ type cell struct {
 	quoted bool
 }
 
-// next returns the next record that is not empty, and its line. Its cells are good until the next
-// call. At the end it returns line 0. After an error it goes on with the line behind.
+// next returns the next record that is not empty, and its line. Its cells are valid until the next call. At
+// the end it returns line 0. After an error it continues with the next line.
 func (t *table) next() (cells []cell, line int, err error) {
 	for len(t.rest) > 0 {
 		line = t.line
@@ -53,7 +53,7 @@ func (t *table) next() (cells []cell, line int, err error) {
 
 func (t *table) record() ([]cell, error) {
 	t.cells, t.plain = t.cells[:0], t.plain[:0]
-	first := bytes.IndexByte(t.rest, '\n') // where to go on after an error
+	first := bytes.IndexByte(t.rest, '\n') // where to continue after an error
 	if first < 0 {
 		first = len(t.rest)
 	}
@@ -71,13 +71,13 @@ func (t *table) record() ([]cell, error) {
 	}
 }
 
-// step goes on behind the line feed at end.
+// step continues after the line feed at end.
 func (t *table) step(end int) {
 	t.line += 1 + bytes.Count(t.rest[:end], []byte{'\n'})
 	t.rest = t.rest[min(end+1, len(t.rest)):]
 }
 
-// cell reads the cell that begins at i and returns where its comma or line feed stands.
+// cell reads the cell that begins at i and returns the position of its comma or line feed.
 func (t *table) cell(i int) (int, error) {
 	if len(t.cells) >= maxColumns {
 		return 0, errManyColumn
@@ -125,7 +125,7 @@ type sheet struct {
 	columns []string // their names
 }
 
-// parseCSV reads a table. The first line decides which form it has.
+// parseCSV reads a table. The first line determines its form.
 func (p *Parser) parseCSV(body []byte) error {
 	t, header, err := openTable(body)
 	if err != nil {
@@ -143,9 +143,9 @@ func (p *Parser) parseCSV(body []byte) error {
 	return s.rows(read)
 }
 
-// openTable reads a table up to the names of its columns, and returns them.
+// openTable reads a table up to its column names, and returns them.
 func openTable(body []byte) (t *table, header []cell, err error) {
-	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")) // what some spreadsheets begin with
+	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")) // written by some spreadsheets
 	t = &table{rest: body, line: 1}
 	for len(t.rest) > 0 && (t.rest[0] == '#' || t.rest[0] == '\n' || t.rest[0] == '\r') {
 		end := bytes.IndexByte(t.rest, '\n')
@@ -162,18 +162,17 @@ func openTable(body []byte) (t *table, header []cell, err error) {
 	return t, header, err
 }
 
-// CutHeader returns what stands behind the first line of a table, which names its columns, and what
-// divides its cells.
+// CutHeader returns the text after the first line of a table, which names its columns, and the separator of
+// its cells.
 func CutHeader(body []byte) (rest []byte, comma byte) {
-	t, _, _ := openTable(body) // whoever parses it will meet the error
+	t, _, _ := openTable(body) // parsing it reports the error
 	return t.rest, t.comma
 }
 
-// CutRecord returns what stands behind the first record of a table, which ends at a line feed that
-// stands in no quotes.
+// CutRecord returns the text after the first record of a table, which ends at a line feed outside quotes.
 func CutRecord(body []byte, comma byte) []byte {
 	t := &table{rest: body, comma: comma, line: 1}
-	_, _ = t.record() // whoever parses it will meet the error
+	_, _ = t.record() // parsing it reports the error
 	return t.rest
 }
 
@@ -199,8 +198,8 @@ func (s *sheet) rows(read func(int, []cell) error) error {
 	}
 }
 
-// separator returns what divides the cells: the most frequent of comma, semicolon and tab in the
-// first line.
+// separator returns the separator of the cells: the most frequent of comma, semicolon and tab in the first
+// line.
 func separator(b []byte) byte {
 	line, _, _ := bytes.Cut(b[:min(len(b), MaxLine)], []byte{'\n'})
 	best := byte(',')
@@ -212,7 +211,7 @@ func separator(b []byte) byte {
 	return best
 }
 
-// form returns how to read a line under the names of the columns.
+// form returns how to read a line, by the column names.
 func (s *sheet) form() (func(int, []cell) error, error) {
 	at := map[string]int{}
 	for i, n := range s.columns {
@@ -293,7 +292,7 @@ func (s *sheet) row(line int, r *reading, c cell) error {
 	return nil
 }
 
-// cellTime reads a time, which must be there.
+// cellTime parses a time, which is required.
 func (p *Parser) cellTime(b []byte) (int64, error) {
 	at, err := p.clock.Read(b, p.unit)
 	if err != nil {
@@ -302,7 +301,7 @@ func (p *Parser) cellTime(b []byte) (int64, error) {
 	return at, nil
 }
 
-// wideForm reads lines of one time, with a column for each point. Empty cells are no readings.
+// wideForm reads lines of one time, with a column for each point. Empty cells are not readings.
 func (s *sheet) wideForm(when int) (func(int, []cell) error, error) {
 	paths := make([]point.Path, len(s.columns))
 	for i, n := range s.columns {
@@ -335,8 +334,8 @@ func (s *sheet) wideForm(when int) (func(int, []cell) error, error) {
 	}, nil
 }
 
-// cellValue reads a value: a number, true or false, or text. What looks like a number and is none
-// is text only if it is quoted.
+// cellValue reads a value: a number, true or false, or text. Something that looks like a number but is not
+// one is text only if quoted.
 func cellValue(c cell, kind []byte) (v point.Value, err error) {
 	switch string(kind) {
 	case "none":

@@ -1,8 +1,8 @@
 // Package ingest parses the request bodies in which programs send readings: Voltbus's own JSON, SenML as JSON and CBOR (RFC 8428),
 // InfluxDB line protocol and CSV. It turns bytes into samples and into errors by line; it knows no HTTP and records nothing.
 //
-// All bodies are hostile: sizes, depth, lengths and the number of errors are bounded, every path,
-// text and time is checked, and text that becomes part of a path is escaped.
+// All bodies are untrusted: sizes, depth, lengths and the number of errors are bounded, every path, text and time is checked, and
+// text that becomes part of a path is escaped.
 package ingest
 
 import (
@@ -16,7 +16,7 @@ import (
 	"voltbus/point"
 )
 
-// Format is a form in which readings are written.
+// Format is a format of readings.
 type Format uint8
 
 // The formats.
@@ -25,50 +25,50 @@ const (
 	SenML                   // application/senml+json
 	SenMLCBOR               // application/senml+cbor
 	Line                    // InfluxDB line protocol
-	CSV                     // one reading a line, or one column a point
+	CSV                     // one reading per line, or one column per point
 )
 
-// Bounds of what is read.
+// Bounds of input.
 const (
 	MaxLine   = 1 << 20           // bytes of a line of text
 	MaxText   = scalar.MaxText    // bytes of a text value
-	MaxErrors = 100               // errors that are listed; the rest is counted
+	MaxErrors = 100               // errors listed; further ones are counted
 	maxDepth  = jsontext.MaxDepth // of nested CBOR
-	batchSize = 32 << 10          // samples that are handed over at once
+	batchSize = 32 << 10          // samples passed on at once
 )
 
-// Options say how a body is read.
+// Options tell how a body is parsed.
 type Options struct {
-	// Now is the time of readings without one, and what relative times are relative to.
+	// Now is the time of readings without one, and the reference of relative times.
 	Now time.Time
-	// Precision is the unit of times that are whole numbers: time.Nanosecond, Microsecond,
-	// Millisecond, Second, Minute or Hour. 0 is nanoseconds for line protocol and milliseconds
-	// for JSON and CSV. SenML counts in seconds always.
+	// Precision is the unit of times that are whole numbers: time.Nanosecond, Microsecond, Millisecond,
+	// Second, Minute or Hour. 0 is nanoseconds for line protocol and milliseconds for JSON and CSV. SenML
+	// always uses seconds.
 	Precision time.Duration
-	// Bounds say which times are believed. A reading whose time is not gets Now, and is uncertain(clock).
+	// Bounds is the accepted range of times. A reading with another time gets Now, and is uncertain(clock).
 	Bounds point.Bounds
-	// Under is put before every path; "" for nothing.
+	// Under is prefixed to every path; "" for nothing.
 	Under point.Path
 	// Layout makes paths of line protocol; nil for DefaultLayout.
 	Layout *Layout
 }
 
-// Error is why a reading was refused.
+// Error tells why a reading was refused.
 type Error struct {
 	Line   int        // the line of text, or the number of the reading in JSON and SenML, from 1
-	Point  point.Path // "" if it is not known; bounded, otherwise as it was sent
+	Point  point.Path // "" if unknown; bounded, otherwise as sent
 	Kind   fault.Kind
 	Detail string // what to do about it
 }
 
-// Report counts what was refused. A line that cannot be read counts once, whatever it holds.
+// Report counts refusals. A line that cannot be parsed counts once, whatever it contains.
 type Report struct {
 	Refused  int
-	Misdated int     // readings whose time was not believed
+	Misdated int     // readings whose time was not accepted
 	Errors   []Error // the first MaxErrors
 }
 
-// Refuse counts a reading that is not recorded.
+// Refuse counts a refused reading.
 func (r *Report) Refuse(line int, p point.Path, kind fault.Kind, err error) {
 	r.Refused++
 	if len(r.Errors) < MaxErrors {
@@ -76,17 +76,17 @@ func (r *Report) Refuse(line int, p point.Path, kind fault.Kind, err error) {
 	}
 }
 
-// Batch is a part of the samples of a body. Whoever is given one may take samples out and refuse
-// them in the Report; nothing of it may be kept, but for the paths and values in it. Who keeps paths for
-// long clones them: many stand in one piece of memory.
+// Batch is a part of the samples of a body. Its receiver may remove samples and refuse them in the Report; it
+// must not retain any of it except the paths and values. To keep paths for long, clone them: many share one
+// allocation.
 type Batch struct {
 	Samples []point.Sample
-	Lines   []int                 // where each sample stands in the body
-	Units   map[point.Path]string // of points whose unit the body tells
+	Lines   []int                 // position of each sample in the body
+	Units   map[point.Path]string // of points whose unit is in the body
 	*Report
 }
 
-// Drop takes out the samples of which refuse returns an error, and refuses them.
+// Drop removes the samples for which refuse returns an error, and refuses them.
 func (b *Batch) Drop(refuse func(*point.Sample) error) {
 	kept := 0
 	for i := range b.Samples {
@@ -102,13 +102,13 @@ func (b *Batch) Drop(refuse func(*point.Sample) error) {
 	b.cut(kept)
 }
 
-// cut takes out all samples from the one at n on, and lets go of their texts.
+// cut removes all samples from index n on, and releases their strings.
 func (b *Batch) cut(n int) {
 	clear(b.Samples[n:])
 	b.Samples, b.Lines = b.Samples[:n], b.Lines[:n]
 }
 
-// bare returns the cause of a fault, whose subject stands beside it already.
+// bare returns the cause of a fault whose subject is already given.
 func bare(err error) error {
 	if e, ok := errors.AsType[*fault.Error](err); ok && e.Err != nil {
 		return e.Err
@@ -116,7 +116,7 @@ func bare(err error) error {
 	return err
 }
 
-// Parser reads bodies one after another. It is not safe for concurrent use.
+// Parser parses bodies one after another. It is not safe for concurrent use.
 type Parser struct {
 	opts  Options
 	now   int64         // Options.Now in microseconds
@@ -132,9 +132,9 @@ type Parser struct {
 // NewParser returns a parser.
 func NewParser() *Parser { return &Parser{} }
 
-// Parse reads a body and hands its samples to take, in their order and in parts. What take
-// returns ends the reading. The report lists what was refused. A body that is damaged as a whole,
-// such as JSON that ends too early, gives fault.Invalid before any sample is handed over.
+// Parse parses a body and passes its samples to take, in order and in parts. An error from take ends the
+// parsing. The report lists refusals. A body that is damaged as a whole, such as truncated JSON, gives
+// fault.Invalid before any sample is passed on.
 func (p *Parser) Parse(f Format, body []byte, o Options, take func(*Batch) error) (*Report, error) {
 	report := &Report{}
 	if err := p.begin(f, o, take, report); err != nil {
@@ -186,13 +186,13 @@ func (p *Parser) parse(f Format, body []byte) error {
 	return fault.E("ingest.Parse", fault.Internal, "", fmt.Errorf("there is no format %d", f))
 }
 
-// add appends a sample whose path was checked.
+// add appends a sample with a checked path.
 func (p *Parser) add(line int, s *point.Sample) {
 	p.batch.Samples = append(p.batch.Samples, *s)
 	p.batch.Lines = append(p.batch.Lines, line)
 }
 
-// spill hands over what was gathered if it is a batch.
+// spill passes on the samples collected once they make a batch.
 func (p *Parser) spill() error {
 	if len(p.batch.Samples) < batchSize {
 		return nil
@@ -210,8 +210,7 @@ func (p *Parser) flush() error {
 	return err
 }
 
-// date gives readings without a time, of which a point may have several, times that follow each other in
-// the order in which they were sent.
+// date gives readings without a time, of which a point may have several, consecutive times in the order sent.
 func (p *Parser) date() {
 	now := time.UnixMicro(p.now).UTC()
 	for i := range p.batch.Samples {
@@ -232,14 +231,14 @@ func (p *Parser) date() {
 	}
 }
 
-// refuse notes a reading that is wrong.
+// refuse records a wrong reading.
 func (p *Parser) refuse(line int, name string, err error) {
 	p.batch.Refuse(line, point.Path(clip(name)), fault.Invalid, err)
 }
 
 const maxClip = 200
 
-// clip shortens what a stranger sent, before it is repeated.
+// clip shortens received text before it is repeated.
 func clip(s string) string {
 	if len(s) <= maxClip {
 		return s

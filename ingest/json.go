@@ -23,8 +23,7 @@ var (
 	errJSONValue = errors.New("a value must be a number, true, false, a string or null")
 )
 
-// reading is one as it is written, before it is checked. Fields that are nil are absent. They
-// point into the body.
+// reading is a reading as written, before it is checked. Nil fields are absent. They point into the body.
 type reading struct {
 	name    []byte // the point
 	time    []byte // JSON, a string without its quotes
@@ -37,10 +36,10 @@ type reading struct {
 // jsonReader reads the readings of one body in Voltbus's own JSON.
 type jsonReader struct {
 	*Parser
-	n int // of the readings so far
+	n int // readings so far
 }
 
-// parseJSON reads Voltbus's own JSON.
+// parseJSON parses Voltbus's own JSON.
 func (p *Parser) parseJSON(body []byte) error {
 	s := jsontext.New(body)
 	if err := s.Check(); err != nil {
@@ -60,7 +59,7 @@ func (p *Parser) parseJSON(body []byte) error {
 		case "samples":
 		case "series":
 			read = r.allSeries
-		default: // such as what an answer about a range has beside its series
+		default: // such as the other fields of an answer about a range
 			s.Raw()
 			continue
 		}
@@ -101,7 +100,7 @@ func (j *jsonReader) samples(s *jsontext.Scanner) error {
 	return nil
 }
 
-// readObject reads a reading that is an object. It always steps over the whole of it.
+// readObject reads a reading that is an object. It always consumes the whole object.
 func readObject(s *jsontext.Scanner) (r reading, err error) {
 	s.Accept('{')
 	for name, ok := s.Key(); ok; name, ok = s.Key() {
@@ -141,7 +140,7 @@ func must(quoted bool) error {
 	return nil
 }
 
-// allSeries reads an array of series, as the answer to a range has them.
+// allSeries reads an array of series, as in the answer to a range query.
 func (j *jsonReader) allSeries(s *jsontext.Scanner) error {
 	for s.Item() {
 		if s.Peek() != '{' {
@@ -176,7 +175,7 @@ func (j *jsonReader) oneSeries(s *jsontext.Scanner) error {
 			r.unit = jsontext.Unquote(v)
 		}
 	}
-	if string(r.kind) == "none" { // a range says so of a point without a fixed kind
+	if string(r.kind) == "none" { // written by a range query for a point without a fixed kind
 		r.kind = nil
 	}
 	if len(tuples) == 0 || tuples[0] != '[' {
@@ -206,7 +205,7 @@ func (j *jsonReader) tuples(s *jsontext.Scanner, r reading) error {
 	return nil
 }
 
-// readTuple reads time, value and quality. It always steps over the whole tuple.
+// readTuple reads time, value and quality. It always consumes the whole tuple.
 func readTuple(s *jsontext.Scanner, r *reading) error {
 	r.time, r.value, r.quality = nil, nil, nil
 	if !s.Accept('[') {
@@ -264,7 +263,7 @@ func (j *jsonReader) reading(r *reading) error {
 	return nil
 }
 
-// when returns the time of a reading: now, if it says none.
+// when returns the time of a reading: now, if it has none.
 func (p *Parser) when(b []byte) (int64, error) {
 	if b == nil || string(b) == "null" {
 		return p.now, nil
@@ -283,7 +282,7 @@ func parseQuality(b []byte) (point.Quality, error) {
 	return q, nil
 }
 
-// jsonValue reads a JSON value of a kind; nil stands for any.
+// jsonValue parses a JSON value of a kind; nil means any.
 func jsonValue(raw, kind []byte) (v point.Value, err error) {
 	switch raw[0] {
 	case 'n':
@@ -293,7 +292,7 @@ func jsonValue(raw, kind []byte) (v point.Value, err error) {
 	case '"':
 		b := jsontext.Unquote(raw)
 		if string(kind) != "text" && (string(b) == "NaN" || string(b) == "+Inf" || string(b) == "-Inf") {
-			return v, scalar.ErrNotFinite // which is how answers of the API write them
+			return v, scalar.ErrNotFinite // as API answers write them
 		}
 		v, err = scalar.Text(b)
 	case '{', '[':
@@ -307,7 +306,7 @@ func jsonValue(raw, kind []byte) (v point.Value, err error) {
 	return convert(v, kind)
 }
 
-// convert makes the value one of the kind, if it can be without loss.
+// convert converts the value to the kind, if possible without loss.
 func convert(v point.Value, kind []byte) (point.Value, error) {
 	if len(kind) == 0 {
 		return v, nil
@@ -334,7 +333,7 @@ func convert(v point.Value, kind []byte) (point.Value, error) {
 
 const maxUnit = 64
 
-// unitOf notes the unit of a point.
+// unitOf records the unit of a point.
 func (p *Parser) unitOf(path point.Path, unit []byte) {
 	if len(unit) == 0 || len(unit) > maxUnit || p.batch.Units[path] == string(unit) {
 		return

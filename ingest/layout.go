@@ -21,18 +21,17 @@ var (
 	errLayoutAlone = errors.New("{tags} and {pairs} need a segment of their own")
 )
 
-// Layout says how a line's measurement, tags and field become the path of a point. It is
-// immutable.
+// Layout determines how a line's measurement, tags and field form the path of a point. It is immutable.
 type Layout struct {
 	text     string
 	segments [][]piece
-	named    []string // tags that have a place of their own
+	named    []string // tags with their own position
 }
 
 // piece is a part of a segment.
 type piece struct {
 	kind pieceKind
-	text string // of a literal; the name of a tag
+	text string // the literal, or the name of the tag
 }
 
 type pieceKind uint8
@@ -46,10 +45,10 @@ const (
 	tagPairs
 )
 
-// ParseLayout reads a layout: segments divided by "/", in which {measurement}, {field} and
-// {tag:name} stand for what a line says, and segments {tags} or {pairs}, which stand for a
-// segment for each tag that is not named elsewhere, in the order of their keys: its value, or
-// key=value. What a line says is escaped, so that it cannot make segments of its own.
+// ParseLayout parses a layout: segments separated by "/", in which {measurement}, {field} and {tag:name}
+// stand for parts of a line, and the segments {tags} or {pairs} stand for one segment per tag not named
+// elsewhere, in the order of their keys: its value, or key=value. Parts of a line are escaped, so that they
+// cannot form segments of their own.
 func ParseLayout(text string) (*Layout, error) {
 	if text == "" || len(text) > maxLayout || point.Path(text).Validate() != nil {
 		return nil, errLayout
@@ -129,10 +128,10 @@ func placeholder(name string) (piece, error) {
 	return piece{}, errLayout
 }
 
-// tag is one of a line.
+// tag is a tag of a line.
 type tag struct{ key, value string }
 
-// origin is what a line says about where its fields belong; tags stand in the order of their keys.
+// origin is the measurement and tags of a line; tags are in the order of their keys.
 type origin struct {
 	measurement string
 	tags        []tag

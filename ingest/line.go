@@ -21,8 +21,8 @@ var (
 	errNoMeasure  = errors.New("begins with no measurement")
 )
 
-// parseLines reads line protocol. A line that is wrong is refused as a whole; one with values
-// that cannot be recorded, such as NaN, loses just these.
+// parseLines parses line protocol. A malformed line is refused as a whole; from one with values that cannot
+// be recorded, such as NaN, only these are refused.
 func (p *Parser) parseLines(body []byte) error {
 	layout := p.opts.Layout
 	if layout == nil {
@@ -44,9 +44,8 @@ func (p *Parser) parseLines(body []byte) error {
 	return nil
 }
 
-// CutLine returns the first line of line protocol, which ends at a line feed that stands in no text,
-// and what stands behind it. A text that
-// is not closed ends with its first line, so that one mistake costs one line.
+// CutLine returns the first line of line protocol, which ends at a line feed outside a string, and the rest.
+// An unterminated string ends with its first line, so that one mistake costs one line.
 func CutLine(body []byte) (line, rest []byte) {
 	end := bytes.IndexByte(body, '\n')
 	if end < 0 {
@@ -58,7 +57,7 @@ func CutLine(body []byte) (line, rest []byte) {
 	return body[:end], body[min(end+1, len(body)):]
 }
 
-// quotedEnd finds the end of a line with quotes, whose first line feed stands at end.
+// quotedEnd finds the end of a line with quotes, whose first line feed is at end.
 func quotedEnd(body []byte, end int) int {
 	fields, quoted := false, false
 	for i := 0; i < min(len(body), MaxLine); i++ {
@@ -79,7 +78,7 @@ func quotedEnd(body []byte, end int) int {
 	return end
 }
 
-// line reads one line.
+// line parses one line.
 func (p *Parser) line(n int, line []byte) {
 	line = bytes.TrimLeft(line, " \t")
 	if len(line) == 0 || line[0] == '#' {
@@ -99,7 +98,7 @@ func (p *Parser) line(n int, line []byte) {
 	}
 }
 
-// fields reads the fields and the time of a line.
+// fields parses the fields and the time of a line.
 func (p *Parser) fields(n int, s *series, rest []byte) error {
 	mark := len(p.batch.Samples)
 	if len(rest) == 0 {
@@ -150,7 +149,7 @@ func (p *Parser) field(n int, s *series, name, value []byte) error {
 	return nil
 }
 
-// stamp reads the time behind the fields.
+// stamp parses the time after the fields.
 func (p *Parser) stamp(b []byte) (int64, error) {
 	if len(b) == 0 {
 		return p.now, nil
@@ -158,7 +157,7 @@ func (p *Parser) stamp(b []byte) (int64, error) {
 	return p.clock.Whole(b, p.unit)
 }
 
-// cutValue returns the value at the beginning of b as it is written, and what stands behind it.
+// cutValue returns the value at the beginning of b as written, and the rest.
 func cutValue(b []byte) (value, rest []byte, err error) {
 	if len(b) > 0 && b[0] == '"' {
 		for i := 1; i < len(b); i++ {
@@ -182,7 +181,7 @@ func cutValue(b []byte) (value, rest []byte, err error) {
 	return b, nil, nil
 }
 
-// fieldValue reads a value as line protocol writes it.
+// fieldValue parses a value of line protocol.
 func fieldValue(b []byte) (point.Value, error) {
 	if len(b) == 0 {
 		return point.Value{}, errFieldValue
@@ -213,7 +212,7 @@ func fieldValue(b []byte) (point.Value, error) {
 	return point.FloatOf(f), err
 }
 
-// unquote takes the backslash from quotes and backslashes.
+// unquote removes the backslash before quotes and backslashes.
 func unquote(b []byte) []byte {
 	if bytes.IndexByte(b, '\\') < 0 {
 		return b
@@ -228,7 +227,7 @@ func unquote(b []byte) []byte {
 	return out
 }
 
-// unescape takes the backslash from commas, equal signs, spaces and backslashes.
+// unescape removes the backslash before commas, equal signs, spaces and backslashes.
 func unescape(b []byte) string {
 	if bytes.IndexByte(b, '\\') < 0 {
 		return string(b)
@@ -243,7 +242,7 @@ func unescape(b []byte) string {
 	return string(out)
 }
 
-// indexUnescaped returns where c stands without a backslash before it; -1 if nowhere.
+// indexUnescaped returns the index of the first c without a backslash before it; -1 if there is none.
 func indexUnescaped(b []byte, c byte) int {
 	i := bytes.IndexByte(b, c)
 	if i < 0 || bytes.IndexByte(b[:i], '\\') < 0 {
@@ -268,7 +267,7 @@ func cutUnescaped(b []byte, c byte) (before, after []byte) {
 	return b[:i], b[i+1:]
 }
 
-// parseOrigin reads measurement and tags.
+// parseOrigin parses the measurement and tags.
 func parseOrigin(key []byte) (*origin, error) {
 	head, rest := cutUnescaped(key, ',')
 	o := &origin{measurement: unescape(head)}

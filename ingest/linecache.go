@@ -6,15 +6,15 @@ import (
 	"voltbus/point"
 )
 
-// maxSeries bounds the series that are remembered, maxCachedFields the fields of all of them.
+// maxSeries bounds the cached series, maxCachedFields the fields of all of them.
 const (
 	maxSeries       = 1 << 16
 	maxCachedFields = 1 << 18
-	maxSeriesKey    = 4 << 10 // bytes; a longer one is forgotten at once
+	maxSeriesKey    = 4 << 10 // bytes; a longer one is not cached
 )
 
-// lineCache remembers the paths of series, which are a measurement with tags as they are written,
-// and their fields. Programs send the same lines again and again.
+// lineCache caches the paths of series, that is a measurement with tags as written, and of their fields.
+// Programs send the same lines repeatedly.
 type lineCache struct {
 	under  point.Path
 	layout *Layout
@@ -23,20 +23,20 @@ type lineCache struct {
 	built  []byte
 }
 
-// series is a measurement with tags and the fields that were seen with it.
+// series is a measurement with tags, and the fields seen with it.
 type series struct {
 	key    string
 	names  []string
 	paths  []point.Path
 	next   int            // the field expected next: they come in the same order each time
-	index  map[string]int // made when there are many fields
+	index  map[string]int // built when there are many fields
 	parsed *origin        // nil until a field is new
 }
 
-// many is how many fields are searched one by one.
+// many is up to how many fields are searched linearly.
 const many = 16
 
-// use sets how paths are made. The memory is emptied if that has changed.
+// use sets how paths are formed. The cache is cleared if that has changed.
 func (c *lineCache) use(under point.Path, layout *Layout) {
 	if c.known == nil || c.under != under || c.layout.text != layout.text || c.fields >= maxCachedFields {
 		c.known, c.fields = map[string]*series{}, 0
@@ -44,7 +44,7 @@ func (c *lineCache) use(under point.Path, layout *Layout) {
 	c.under, c.layout = under, layout
 }
 
-// series returns what is known of a series.
+// series returns the cache entry of a series.
 func (c *lineCache) series(key []byte) *series {
 	if s, ok := c.known[string(key)]; ok {
 		s.next = 0
@@ -90,7 +90,7 @@ func (s *series) find(name []byte) int {
 	return -1
 }
 
-// make makes the path of a field that is new.
+// make forms the path of a new field.
 func (c *lineCache) make(s *series, name []byte) (point.Path, error) {
 	if s.parsed == nil {
 		o, err := parseOrigin([]byte(s.key))
@@ -129,5 +129,5 @@ func (c *lineCache) make(s *series, name []byte) (point.Path, error) {
 	return path, nil
 }
 
-// sampleTime makes a time of microseconds.
+// sampleTime converts microseconds to a time.
 func sampleTime(us int64) time.Time { return time.UnixMicro(us).UTC() }

@@ -8,13 +8,12 @@ import (
 	"voltbus/point"
 )
 
-// namesAtOnce is how many bytes of paths stand in one piece of memory, which stays as long as one of them
-// is used.
+// namesAtOnce is how many bytes of paths share one allocation, which lives as long as one of them is used.
 const namesAtOnce = 16 << 10
 
 var errNoPoint = errors.New("names no point")
 
-// names makes paths, many in one piece of memory. It remembers none: to make one costs less than to find it.
+// names allocates paths, many in one allocation. It caches none: forming one costs less than finding it.
 type names struct {
 	under point.Path
 	text  strings.Builder
@@ -41,11 +40,10 @@ func (n *names) path(name []byte) (point.Path, error) {
 
 const hexDigits = "0123456789ABCDEF"
 
-// appendSegment appends a text as one segment of a path: "/", "%", control characters, what is
-// not UTF-8, and "." and ".." as a whole are percent-encoded, so that no text can leave its place and different texts stay
-// different.
+// appendSegment appends a text as one segment of a path: "/", "%", control characters, invalid UTF-8, and "." and ".." as
+// whole segments are percent-encoded, so that no text can leave its segment and different texts stay different.
 func appendSegment(dst []byte, text string) []byte {
-	if text == "." || text == ".." { // no segment of a path
+	if text == "." || text == ".." { // not valid path segments
 		return append(dst, strings.Repeat("%2E", len(text))...)
 	}
 	if !strings.ContainsFunc(text, special) {

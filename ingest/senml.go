@@ -33,7 +33,7 @@ const (
 	updateTime  label = 7
 	dataValue   label = 8
 	otherLabel  label = 127 // may be ignored
-	vitalLabel  label = 126 // ends with "_": whoever does not know it must not go on
+	vitalLabel  label = 126 // ends with "_": a reader that does not know it must stop
 )
 
 // senmlVersion is the version of SenML that RFC 8428 defines.
@@ -57,18 +57,18 @@ var (
 	errData      = errors.New("vd must be base64 for URLs without padding")
 )
 
-// fieldContent is what a field holds, as it was read.
+// fieldContent is the content of a field.
 type fieldContent struct {
-	number point.Value // of a number or a bool
+	number point.Value // for a number or a bool
 	text   []byte
-	data   []byte // bytes
+	data   []byte // for bytes
 }
 
-// record is a SenML record as it is written, and base what earlier ones say for those after them.
+// record is a SenML record as written, and base the base fields from earlier ones.
 type record struct {
 	name, unit    []byte
 	value         point.Value
-	values        int // how many values there are
+	values        int // number of values
 	sum, time     float64
 	hasSum, named bool
 	hasBase       bool
@@ -89,7 +89,7 @@ type pack struct {
 	joined []byte
 }
 
-// set notes a field of the record.
+// set sets a field of the record.
 func (k *pack) set(l label, v *fieldContent) error {
 	r := &k.record
 	switch l {
@@ -168,7 +168,7 @@ func (k *pack) setNumber(l label, v point.Value) error {
 	return nil
 }
 
-// base64 returns data as base64 for URLs.
+// base64 returns data as URL-safe base64.
 func (v *fieldContent) base64() ([]byte, error) {
 	switch {
 	case v.data != nil:
@@ -182,11 +182,11 @@ func (v *fieldContent) base64() ([]byte, error) {
 	return v.text, nil
 }
 
-// finish resolves the record with what the base says, and appends its readings.
+// finish resolves the record with the base fields, and appends its readings.
 func (k *pack) finish(n int) error {
 	r, b := &k.record, &k.base
 	if r.values == 0 && !r.hasSum && (r.hasBase && !r.named) {
-		return nil // it only says what holds for those behind it
+		return nil // it only sets base fields for the following ones
 	}
 	k.joined = append(append(k.joined[:0], b.name...), r.name...)
 	switch {
@@ -238,7 +238,7 @@ func (k *pack) emit(n int, at int64, v point.Value, u []byte) error {
 	return nil
 }
 
-// resolveTime turns seconds into microseconds. Small ones are relative to now.
+// resolveTime converts seconds to microseconds. Small ones are relative to now.
 func (k *pack) resolveTime(seconds float64) (int64, error) {
 	if seconds >= relativeBefore {
 		return scalar.FloatMicros(seconds, time.Second)
@@ -249,7 +249,7 @@ func (k *pack) resolveTime(seconds float64) (int64, error) {
 	return scalar.InRange(k.now + int64(math.Round(seconds*1e6)))
 }
 
-// validName reports whether a resolved name has only the characters that RFC 8428 allows.
+// validName reports whether a resolved name has only characters that RFC 8428 allows.
 func validName(b []byte) bool {
 	for i, c := range b {
 		switch {
@@ -262,8 +262,8 @@ func validName(b []byte) bool {
 	return len(b) > 0
 }
 
-// close ends a record, whose fields led to err, and refuses it if it is wrong. Only a version
-// that is not known ends the pack.
+// close ends a record, whose fields led to err, and refuses it if it is wrong. Only an unknown version ends
+// the pack.
 func (k *pack) close(n int, err error) error {
 	if errors.Is(err, errVersion) || errors.Is(err, errVital) {
 		return fault.E("ingest.Parse", fault.Invalid, fmt.Sprintf("record %d", n), err)
@@ -278,7 +278,7 @@ func (k *pack) close(n int, err error) error {
 	return k.spill()
 }
 
-// parseSenML reads SenML as JSON.
+// parseSenML parses SenML as JSON.
 func (p *Parser) parseSenML(body []byte) error {
 	s := jsontext.New(body)
 	if err := s.Check(); err != nil {
@@ -296,7 +296,7 @@ func (p *Parser) parseSenML(body []byte) error {
 	return nil
 }
 
-// readJSON reads the fields of a record. It always steps over the whole of it.
+// readJSON reads the fields of a record. It always consumes the whole record.
 func (k *pack) readJSON(s *jsontext.Scanner) (err error) {
 	if s.Peek() != '{' {
 		s.Raw()
@@ -334,7 +334,7 @@ func senmlValue(raw []byte) (v fieldContent, err error) {
 	return v, err
 }
 
-// labelOf returns the label of a field's name in JSON.
+// labelOf returns the label of a JSON field name.
 func labelOf(field []byte) label {
 	switch string(field) {
 	case "bn":

@@ -7,8 +7,8 @@ import (
 
 var errPrecision = errors.New("is not a precision; write ns, us, ms, s, m or h")
 
-// ParsePrecision reads the name of a unit of time as line protocol knows it: n or ns, u, us or
-// µs, ms, s, m, h. "" gives 0.
+// ParsePrecision parses the name of a time unit of line protocol: n or ns, u, us or µs, ms, s, m, h. "" gives
+// 0.
 func ParsePrecision(name string) (time.Duration, error) {
 	switch name {
 	case "":

@@ -15,13 +15,13 @@ import (
 const (
 	// Private is the mode of a secret.
 	Private fs.FileMode = 0o600
-	// Public is the mode of what everybody may read.
+	// Public is the mode of files readable by everybody.
 	Public     fs.FileMode = 0o644
 	maxKeyFile             = 64 << 10
 )
 
-// Read returns the content of a file that only its owner may read. Others' access gives
-// fault.Refused, an absent file fault.NotFound.
+// Read returns the content of a file that only its owner may read. Access for others gives fault.Refused, an
+// absent file fault.NotFound.
 func Read(file string) ([]byte, error) {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -46,8 +46,8 @@ func Read(file string) ([]byte, error) {
 	return b, nil
 }
 
-// Write puts the content in place in one step, durably: a crash leaves the old file or the
-// new one, and a secret is at no moment readable by others.
+// Write replaces the content in one step, durably: a crash leaves the old file or the new one, and a secret
+// is never readable by others.
 func Write(file string, content []byte, mode fs.FileMode) error {
 	if err := (atomicfile.Writer{}).Write(file, content, mode); err != nil {
 		return Fault("keyfile.Write", file, err)
@@ -55,7 +55,7 @@ func Write(file string, content []byte, mode fs.FileMode) error {
 	return nil
 }
 
-// Fault gives an error of the file system its kind and says what to do.
+// Fault adds to an error of the file system its kind and what to do.
 func Fault(op, file string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -13,7 +13,7 @@ import (
 	"voltbus/identity/keyfile"
 )
 
-// Files of the authority below the folder of certificates. The copies take the place of the others if those are lost or damaged.
+// Files of the authority below the folder of certificates. The copies replace the originals if those are lost or damaged.
 const (
 	AuthorityFile    = "ca.pem"
 	AuthorityKey     = "ca.key"
@@ -22,7 +22,7 @@ const (
 	serverFile       = "server.pem"
 )
 
-// Made reports whether the authority was made now and continues no other: only who is given its certificate trusts it.
+// Made reports whether the authority was newly created and continues no other: only those who are given its certificate trust it.
 func (c *Certificates) Made() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -31,7 +31,7 @@ func (c *Certificates) Made() bool {
 
 func (c *Certificates) file(name string) string { return filepath.Join(c.dir, name) }
 
-// renewAuthority reads the authority, or its copy, and replaces it when it nears its end. It makes one where none was ever used.
+// renewAuthority reads the authority, or its copy, and replaces it when it nears its end. It creates one if none was ever used.
 func (c *Certificates) renewAuthority(now time.Time) error {
 	a, err := c.readAuthority()
 	switch {
@@ -68,7 +68,7 @@ func (c *Certificates) readAuthority() (*issued, error) {
 		}
 	}
 	used := false
-	for _, name := range []string{AuthorityCopy, AuthorityKeyCopy, serverFile} { // which are written later than the authority
+	for _, name := range []string{AuthorityCopy, AuthorityKeyCopy, serverFile} { // written after the authority
 		_, is := os.Lstat(c.file(name))
 		used = used || !errors.Is(is, fs.ErrNotExist)
 	}
@@ -80,7 +80,7 @@ func (c *Certificates) readAuthority() (*issued, error) {
 		"authority, whose ca.pem they all must get, run: mv '%s' '%s.before'", err, c.dir, c.dir))
 }
 
-// keepAuthority writes the authority and its copies where they are not there already.
+// keepAuthority writes the authority and its copies unless they exist.
 func (c *Certificates) keepAuthority(a *issued) error {
 	cert, key, err := a.encode()
 	if err != nil {
@@ -90,7 +90,7 @@ func (c *Certificates) keepAuthority(a *issued) error {
 		name    string
 		content []byte
 		mode    fs.FileMode
-	}{ // the keys first: a crash leaves a pair that does not fit, which load reports, beside a copy that does
+	}{ // the keys first: a crash leaves a mismatched pair, which load reports, and a matching copy
 		{AuthorityKey, key, keyfile.Private},
 		{AuthorityFile, cert, keyfile.Public},
 		{AuthorityKeyCopy, key, keyfile.Private},

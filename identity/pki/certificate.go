@@ -24,7 +24,7 @@ const (
 	clockSkew     = 24 * time.Hour       // how far a client's clock may be behind ours
 )
 
-// issued is a certificate with its key, as it lies on disk.
+// issued is a certificate with its key, as stored on disk.
 type issued struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
@@ -36,7 +36,7 @@ func (i *issued) fresh(now time.Time) bool {
 	return now.After(i.cert.NotBefore) && now.Before(i.cert.NotAfter.Add(-life/3))
 }
 
-// newAuthority makes a certificate that signs others.
+// newAuthority creates a certificate that signs others.
 func newAuthority(node string, now time.Time) (*issued, error) {
 	template := &x509.Certificate{
 		Subject:   pkix.Name{CommonName: "Voltbus node " + node + " authority"},
@@ -47,7 +47,7 @@ func newAuthority(node string, now time.Time) (*issued, error) {
 	return issue(template, nil)
 }
 
-// newServer makes a certificate for the names and addresses, signed by the authority.
+// newServer creates a certificate for the names and addresses, signed by the authority.
 func newServer(node string, names []string, authority *issued, now time.Time) (*issued, error) {
 	template := &x509.Certificate{
 		Subject:   pkix.Name{CommonName: "Voltbus node " + node},
@@ -90,7 +90,7 @@ func issue(template *x509.Certificate, authority *issued) (*issued, error) {
 	return &issued{cert: cert, key: key}, nil
 }
 
-// endorsement has the authority before sign the key of a new one, for as long as that one is valid.
+// endorsement makes the previous authority sign the key of a new one, valid as long as the previous one.
 func endorsement(a, before *issued) (*x509.Certificate, error) {
 	template := &x509.Certificate{
 		SerialNumber: a.cert.SerialNumber, Subject: a.cert.Subject, NotBefore: a.cert.NotBefore, NotAfter: before.cert.NotAfter,
@@ -103,8 +103,8 @@ func endorsement(a, before *issued) (*x509.Certificate, error) {
 	return x509.ParseCertificate(der)
 }
 
-// save writes certificate and key, the key first: a crash between the two leaves a pair that
-// does not fit, which load reports and which is then made anew.
+// save writes certificate and key, the key first: a crash between the two leaves a mismatched pair, which
+// load reports and which is then replaced.
 func (i *issued) save(certFile, keyFile string) error {
 	cert, key, err := i.encode()
 	if err != nil {
@@ -128,7 +128,7 @@ func (i *issued) encode() (cert, key []byte, err error) {
 
 var errPair = errors.New("certificate and key do not fit")
 
-// load reads a pair. fault.NotFound and fault.Corrupt ask for a new one.
+// load reads a pair. fault.NotFound and fault.Corrupt require a new one.
 func load(certFile, keyFile string) (*issued, error) {
 	keyPEM, err := keyfile.Read(keyFile)
 	if err != nil {

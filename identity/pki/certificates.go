@@ -17,11 +17,10 @@ import (
 	"voltbus/identity/keyfile"
 )
 
-// Certificates are the node's own authority and the server certificate that it signed, in a
-// folder: ca.pem, ca.key, copies of both, server.pem, server.key, and, once the authority was renewed,
-// ca-endorsed.pem: the new authority's key signed by the old one. Clients trust ca.pem. Both are renewed when a
-// third of their life is left, at start or at the first handshake after that. It is safe for
-// concurrent use.
+// Certificates are the node's own authority and the server certificate that it signed, in a folder: ca.pem,
+// ca.key, copies of both, server.pem, server.key, and, after a renewal of the authority, ca-endorsed.pem: the
+// new authority's key signed by the old one. Clients trust ca.pem. Both certificates are renewed when a third
+// of their lifetime is left, at start or at the first handshake after that. It is safe for concurrent use.
 type Certificates struct {
 	dir   string
 	node  string
@@ -31,16 +30,15 @@ type Certificates struct {
 	mu        sync.Mutex
 	authority *issued
 	server    *issued
-	endorsed  *x509.Certificate // the authority's key, signed by the one before; nil if there is none
+	endorsed  *x509.Certificate // the authority's key, signed by the previous one; nil if there is none
 	pair      *tls.Certificate
 	made      bool // the authority is a new one that continues no other
 }
 
-// Open reads the certificates in dir, which is made if absent, and makes or renews
-// what is missing, damaged, near its end or made for other names. An authority that was in use and cannot be read, nor its
-// copy, gives fault.Corrupt: nobody who trusts it would believe another one. The server answers to localhost, the
-// loopback addresses, the machine's host name, the node's name, and the further names (host
-// names or addresses). now is the clock.
+// Open reads the certificates in dir, which is created if absent, and creates or renews those that are missing, damaged,
+// about to expire or for other names. If an authority that was in use and its copy cannot be read, it returns
+// fault.Corrupt: those who trust it would not trust another one. The server answers to localhost, the loopback addresses,
+// the machine's host name, the node's name, and the further names (host names or addresses). now is the clock.
 func Open(dir, node string, names []string, now func() time.Time) (*Certificates, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, keyfile.Fault("pki.Open", dir, err)
@@ -88,7 +86,7 @@ func (c *Certificates) ClientConfig() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: pool}
 }
 
-// current returns the server's certificate, after renewing what has to be renewed.
+// current returns the server's certificate, after any necessary renewal.
 func (c *Certificates) current() (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,12 +110,12 @@ func (c *Certificates) current() (*tls.Certificate, error) {
 	return c.pair, nil
 }
 
-// endorse has the authority before sign the key of the new one, so that who knows only that one can
-// believe in the new one. It is written before the new one: a crash between the two makes another new
-// one at the next start.
+// endorse makes the previous authority sign the key of the new one, so that clients that know only the
+// previous one can trust the new one. It is written before the new one: after a crash between the two, the
+// next start creates another new one.
 func (c *Certificates) endorse(a, before *issued, now time.Time) error {
 	if now.After(before.cert.NotAfter) {
-		return nil // nobody would believe it
+		return nil // nobody would trust it
 	}
 	e, err := endorsement(a, before)
 	if err != nil {
@@ -126,11 +124,11 @@ func (c *Certificates) endorse(a, before *issued, now time.Time) error {
 	return keyfile.Write(c.endorsementFile(), []byte(encodeCert(e)), keyfile.Public)
 }
 
-// endorsement reads what the authority before said of this one; nil if it said nothing.
+// endorsement reads the previous authority's endorsement of this one; nil if there is none.
 func (c *Certificates) endorsement(a *issued) *x509.Certificate {
 	b, err := os.ReadFile(c.endorsementFile())
 	if err != nil {
-		return nil // there is none, or who knows the old one only has to be told by a person
+		return nil // there is none, or a person has to tell clients that know only the old one
 	}
 	e, err := parseCert(b)
 	if err != nil || !bytes.Equal(e.RawSubjectPublicKeyInfo, a.cert.RawSubjectPublicKeyInfo) {
@@ -157,14 +155,14 @@ func (c *Certificates) renewServer(now time.Time) error {
 	return nil
 }
 
-// serves reports whether s is fresh, signed by our authority and valid for just our names.
+// serves reports whether s is fresh, signed by our authority and valid for exactly our names.
 func (c *Certificates) serves(s *issued, now time.Time) bool {
 	return s.fresh(now) && s.cert.CheckSignatureFrom(c.authority.cert) == nil &&
 		slices.Equal(namesOf(s.cert), c.names)
 }
 
-// renewable reports whether a new certificate answers the error. Wrong permissions do not: they
-// say that the old key may be known to others, which a person should know.
+// renewable reports whether a new certificate answers the error. Wrong permissions are not such an error: the
+// old key may be known to others, which a person must decide about.
 func renewable(err error) bool {
 	return fault.Is(err, fault.NotFound) || fault.Is(err, fault.Corrupt)
 }

@@ -13,14 +13,14 @@ import (
 // deviceLife is how long the certificate of a device is valid.
 const deviceLife = 2 * 365 * 24 * time.Hour
 
-// DeviceCertificate is a certificate for a device, with its key, which is kept nowhere here.
+// DeviceCertificate is a certificate for a device, with its key, which is not stored here.
 type DeviceCertificate struct {
 	Certificate, Key, Authority string // PEM
 	Fingerprint                 [sha256.Size]byte
 	Expires                     time.Time
 }
 
-// IssueDevice makes a certificate that names a device, signed by the authority.
+// IssueDevice creates a certificate that names a device, signed by the authority.
 func (c *Certificates) IssueDevice(device string) (DeviceCertificate, error) {
 	if _, err := c.current(); err != nil {
 		return DeviceCertificate{}, err

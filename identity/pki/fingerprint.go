@@ -15,7 +15,7 @@ import (
 )
 
 // Fingerprint is the SHA-256 of the certificate of a node's authority. It identifies the node that a client
-// talks to, whatever that is called and wherever it is.
+// talks to, whatever its name and address.
 type Fingerprint [sha256.Size]byte
 
 // String returns the fingerprint in hexadecimal.
@@ -32,14 +32,14 @@ func ParseFingerprint(text string) (f Fingerprint, err error) {
 	return Fingerprint(b), nil
 }
 
-// Trust is what a node knows of another one's authority: the fingerprint that a person handed over,
-// and the certificates that it learned over connections that it trusted.
+// Trust is what a node knows about another node's authority: the fingerprint that a person transferred, and
+// the certificates learned over trusted connections.
 type Trust struct {
 	Fingerprint Fingerprint
 	Authorities []*x509.Certificate
 }
 
-// ParseTrust reads a fingerprint in hexadecimal and certificates in PEM, which may be none.
+// ParseTrust parses a hexadecimal fingerprint and certificates in PEM, which may be empty.
 func ParseTrust(fingerprint, authorities string) (t Trust, err error) {
 	if t.Fingerprint, err = ParseFingerprint(fingerprint); err != nil {
 		return t, err
@@ -64,14 +64,14 @@ var (
 	errTimes = errors.New("the certificate is not valid at this time; are both clocks right?")
 )
 
-// ClientConfig returns the configuration of a TLS 1.3 client that talks to the node of this authority
-// only, whatever its name and address. learn, if not nil, is called with the authority's certificate in PEM
-// at each handshake that succeeds: it is a new one when the old one endorsed it. now is the clock.
+// ClientConfig returns the configuration of a TLS 1.3 client that connects only to the node of this
+// authority, whatever its name and address. learn, if not nil, is called with the authority's certificate in
+// PEM at each successful handshake: it may be a new one that the old one endorsed. now is the clock.
 func (t Trust) ClientConfig(now func() time.Time, learn func(authority string)) *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13,
-		// Names mean nothing here: the authority signs for one node alone, and VerifyConnection
-		// checks that it did.
+		// Names are irrelevant here: the authority signs for one node only, and VerifyConnection checks that
+		// it did.
 		InsecureSkipVerify: true, //nolint:gosec // see above
 		VerifyConnection: func(state tls.ConnectionState) error {
 			ca, err := t.verify(state.PeerCertificates, now())
@@ -102,7 +102,7 @@ func (t Trust) verify(chain []*x509.Certificate, now time.Time) (*x509.Certifica
 	return ca, nil
 }
 
-// trusts reports whether an authority is the known one, or has its key endorsed by it.
+// trusts reports whether an authority is the known one, or is endorsed by it.
 func (t Trust) trusts(ca *x509.Certificate, endorsements []*x509.Certificate, now time.Time) bool {
 	if !ca.IsCA {
 		return false

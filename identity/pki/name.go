@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// LocalNames returns the machine's host name and the addresses of its interfaces, sorted: what a
-// node that listens beyond loopback may be reached by. Link-local addresses are left out, since
-// they mean nothing without an interface. What the machine does not report is left out too.
+// LocalNames returns the machine's host name and the addresses of its interfaces, sorted: names by which a
+// node that listens beyond loopback may be reached. It omits link-local addresses, which mean nothing without
+// an interface, and whatever the machine does not report.
 func LocalNames() []string {
 	var names []string
 	if host, err := os.Hostname(); err == nil {
@@ -34,8 +34,8 @@ const maxName = 253 // bytes of a host name
 // dnsName is a host name; underscores are common in container networks.
 var dnsName = regexp.MustCompile(`^([A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.)*[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?$`)
 
-// serverNames lists what the server may be called, sorted, each once. Names that are neither host
-// names nor addresses are left out: a node may be called anything.
+// serverNames lists the valid names of the server, sorted and unique. Names that are neither host names nor
+// addresses are omitted: a node's name may be anything.
 func serverNames(node string, more []string) []string {
 	all := append([]string{"localhost", "127.0.0.1", "::1", node}, more...)
 	if host, err := os.Hostname(); err == nil {
@@ -53,7 +53,7 @@ func serverNames(node string, more []string) []string {
 	return slices.Compact(names)
 }
 
-// namesOf lists what the certificate is valid for, as serverNames does.
+// namesOf lists the names for which the certificate is valid, in the form of serverNames.
 func namesOf(cert *x509.Certificate) []string {
 	names := slices.Clone(cert.DNSNames)
 	for _, ip := range cert.IPAddresses {

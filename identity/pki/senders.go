@@ -15,7 +15,7 @@ import (
 	"voltbus/fault"
 )
 
-// Senders recognises programs by client certificates of authorities that others run, such as those of a maker of meters. It is safe for
+// Senders authenticates programs by client certificates of external authorities, such as a meter manufacturer's. It is safe for
 // concurrent use.
 type Senders struct {
 	pool        *x509.CertPool
@@ -27,16 +27,16 @@ type Senders struct {
 	wrong   error // why the list cannot be used
 	next    time.Time
 	revoked map[string]bool
-	checked map[[sha256.Size]byte]time.Time // certificates that were verified, and until when their chain is valid
+	checked map[[sha256.Size]byte]time.Time // verified certificates, and until when their chain is valid
 }
 
-// stamp tells whether a file changed.
+// stamp detects changes of a file.
 type stamp struct {
 	size int64
 	at   time.Time
 }
 
-// maxChecked is how many certificates are remembered.
+// maxChecked is how many verified certificates are cached.
 const maxChecked = 1 << 16
 
 var errNoAuthority = errors.New("there is no certificate of an authority in it: write one or more, in PEM")
@@ -65,7 +65,7 @@ func OpenSenders(file, list string) (*Senders, error) {
 	return s, s.wrong
 }
 
-// Authorities returns those whose certificates are accepted, for the hint to clients.
+// Authorities returns the accepted authorities, as a hint to clients.
 func (s *Senders) Authorities() *x509.CertPool { return s.pool }
 
 var (
@@ -123,9 +123,9 @@ func (s *Senders) readList() (*x509.RevocationList, error) {
 	return nil, errListSigner
 }
 
-// Name returns who shows a chain of certificates: the common name of the first one. It fails with fault.Refused for one that is not valid at
-// the moment, was revoked, is of another authority or names nobody, and with fault.Unavailable if the list of revoked certificates
-// cannot be read or is out of date.
+// Name authenticates a chain of certificates: it returns the common name of the first one. It fails with fault.Refused for a certificate
+// that is not currently valid, was revoked, is from another authority or has no name, and with fault.Unavailable if the list of revoked
+// certificates cannot be read or is out of date.
 func (s *Senders) Name(chain []*x509.Certificate, now time.Time) (string, error) {
 	const op = "pki.Senders"
 	leaf := chain[0]

@@ -20,7 +20,7 @@ var (
 	errNoAgent   = errors.New("there is no agent of this name; voltbus agent list shows them")
 )
 
-// Happening is the outcome of an agent.
+// Happening is what happened to an agent.
 type Happening string
 
 // What can happen to an agent.
@@ -38,7 +38,7 @@ type AgentChange struct {
 	After  Agent // zero when it was removed
 }
 
-// Agents knows the agents. It keeps them in memory, over a durable storage. It is safe for
+// Agents is the registry of agents. It keeps them in memory, backed by durable storage. It is safe for
 // concurrent use.
 type Agents struct {
 	storage AgentStorage
@@ -50,7 +50,7 @@ type Agents struct {
 	version   uint64
 	byName    map[string]*Agent
 	byKey     map[string]*Agent
-	callers   map[string]map[string]bool // callee → those with a grant to call it
+	callers   map[string]map[string]bool // callee → agents with a grant to call it
 	admins    map[string]bool
 	listeners []func(AgentChange)
 }
@@ -72,15 +72,15 @@ func OpenAgents(ctx context.Context, storage AgentStorage, now func() time.Time)
 	return r, nil
 }
 
-// Notify calls f with every change, after it holds and before the method that made it returns. f
-// must not change the registry. Call it before the registry is used.
+// Notify calls f with every change, after it takes effect and before the method that made it returns. f must
+// not change the registry. Call it before the registry is used.
 func (r *Agents) Notify(f func(AgentChange)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.listeners = append(r.listeners, f)
 }
 
-// Add registers an agent with a public key that was made elsewhere. A wrong name, key or grant is
+// Add registers an agent with a public key that was generated elsewhere. A wrong name, key or grant is
 // fault.Invalid, a name or key in use fault.Conflict.
 func (r *Agents) Add(ctx context.Context, name, public string, grants identity.Grants) (Agent, error) {
 	const op = "registry.Add"
@@ -105,13 +105,13 @@ func (r *Agents) Add(ctx context.Context, name, public string, grants identity.G
 	return a, r.put(ctx, AgentChange{What: AgentAdded, After: a})
 }
 
-// SetGrants replaces what an agent may do, at once; fault.NotFound if there is none of the name.
+// SetGrants replaces the grants of an agent, effective at once; fault.NotFound if it does not exist.
 func (r *Agents) SetGrants(ctx context.Context, name string, grants identity.Grants) (Agent, error) {
 	return r.Regrant(ctx, name, func(g *identity.Grants) error { *g = grants; return nil })
 }
 
-// Regrant lets change edit what an agent may do, and makes it hold at once. No other change comes
-// between. change must not keep what it is given, nor edit its slices and maps in place.
+// Regrant calls change to edit the grants of an agent, effective at once. No other change comes in between.
+// change must not retain its argument, nor edit its slices and maps in place.
 func (r *Agents) Regrant(ctx context.Context, name string, change func(*identity.Grants) error) (Agent, error) {
 	return r.alter(ctx, name, AgentGranted, func(a *Agent) error {
 		if err := change(&a.Grants); err != nil {
@@ -121,8 +121,8 @@ func (r *Agents) Regrant(ctx context.Context, name string, change func(*identity
 	})
 }
 
-// Revoke shuts an agent out: its connections end, and its key is refused. The name stays taken
-// until it is removed. It is no error if it was revoked before.
+// Revoke shuts an agent out: its connections end, and its key is refused. The name stays in use until the
+// agent is removed. It is no error if it was revoked before.
 func (r *Agents) Revoke(ctx context.Context, name string) (Agent, error) {
 	return r.alter(ctx, name, AgentRevoked, func(a *Agent) error {
 		if a.Active() {
@@ -146,7 +146,7 @@ func (r *Agents) alter(ctx context.Context, name string, what Happening, change 
 	return after, r.put(ctx, AgentChange{What: what, Before: before, After: after})
 }
 
-// put makes a change durable, then known.
+// put stores a change durably, then publishes it.
 func (r *Agents) put(ctx context.Context, c AgentChange) error {
 	if err := r.storage.PutAgent(ctx, c.After); err != nil {
 		return err
@@ -165,8 +165,7 @@ func (r *Agents) put(ctx context.Context, c AgentChange) error {
 	return nil
 }
 
-// Remove forgets an agent; fault.NotFound if there is none of the name. Its key is a stranger's
-// afterwards.
+// Remove removes an agent; fault.NotFound if it does not exist. Its key is then unknown.
 func (r *Agents) Remove(ctx context.Context, name string) error {
 	r.changing.Lock()
 	defer r.changing.Unlock()
@@ -188,7 +187,7 @@ func (r *Agents) Remove(ctx context.Context, name string) error {
 	return nil
 }
 
-// Agent returns the agent of the name; fault.NotFound if there is none.
+// Agent returns the agent of the name; fault.NotFound if it does not exist.
 func (r *Agents) Agent(name string) (Agent, error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -198,7 +197,7 @@ func (r *Agents) Agent(name string) (Agent, error) {
 	return Agent{}, fault.E("registry.Agent", fault.NotFound, name, errNoAgent)
 }
 
-// ByKey returns the agent with the public key, also one that was revoked.
+// ByKey returns the agent with the public key, including a revoked one.
 func (r *Agents) ByKey(public string) (Agent, bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -208,7 +207,7 @@ func (r *Agents) ByKey(public string) (Agent, bool) {
 	return Agent{}, false
 }
 
-// List returns all agents by name, the revoked ones too.
+// List returns all agents by name, including revoked ones.
 func (r *Agents) List() []Agent {
 	r.mu.RLock()
 	list := make([]Agent, 0, len(r.byName))
@@ -227,15 +226,15 @@ func (r *Agents) Version() uint64 {
 	return r.version
 }
 
-// Caller is the constraint on those who may call an agent.
+// Caller is a permitted caller of an agent, with its constraints.
 type Caller struct {
 	Name       string
-	Call       []identity.CallGrant // to this agent
+	Call       []identity.CallGrant // for this agent
 	Hold       []identity.CapabilityGrant
 	Administer bool
 }
 
-// Callers lists by name who may call an agent, and what they hold.
+// Callers lists by name the permitted callers of an agent, and their capabilities.
 func (r *Agents) Callers(name string) []Caller {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -255,7 +254,7 @@ func (r *Agents) Callers(name string) []Caller {
 	return list
 }
 
-// enter puts an agent into the indexes.
+// enter adds an agent to the indexes.
 func (r *Agents) enter(a *Agent) {
 	r.byName[a.Name], r.byKey[a.Public] = a, a
 	if !a.Active() {

@@ -9,7 +9,7 @@ import (
 	"voltbus/fault"
 )
 
-// BundleLife is how long the key of a bundle is taken that no node uses, if nothing else is said.
+// BundleLife is how long the key of an unused bundle is accepted by default.
 const BundleLife = 30 * 24 * time.Hour
 
 // mostBundleLife bounds it.
@@ -17,7 +17,7 @@ const mostBundleLife = 10 * 365 * 24 * time.Hour
 
 var errBundleLife = errors.New("must be between a minute and ten years from now; one that is to be taken for ever has none (--expires never)")
 
-// checkEnd checks until when a key is to be taken; the zero time is for ever.
+// checkEnd checks the expiry of a key; the zero time means never.
 func checkEnd(end, now time.Time) error {
 	if life := end.Sub(now); !end.IsZero() && (life < leastLife || life > mostBundleLife) {
 		return fault.E("registry.checkEnd", fault.Invalid, "expires", errBundleLife)
@@ -25,8 +25,8 @@ func checkEnd(end, now time.Time) error {
 	return nil
 }
 
-// renewable reports whether a child that is known, and never came, may get the end and the key of another
-// one. Another key comes only in the place of one that has expired.
+// renewable reports whether a known child that never connected may get the expiry and the key of a new
+// request. Another key only replaces one that has expired.
 func (r *Children) renewable(known, wish *Child) bool {
 	if known.State != ChildApproved || known.Expires.IsZero() || wish.Expires.IsZero() {
 		return false
@@ -50,15 +50,14 @@ func renewed(c Child, wish *Child, now time.Time) Child {
 	return c
 }
 
-// replaceKey gives the child another key, and remembers the one that it had.
+// replaceKey gives the child another key, and remembers the previous one.
 func (c *Child) replaceKey(public string) {
 	c.Previous = append(slices.Clone(c.Previous), c.Public)
 	c.Previous = c.Previous[max(0, len(c.Previous)-maxPrevious):]
 	c.Public = public
 }
 
-// Met notes that a child is here: its key does not expire any more. fault.NotFound if there is none of the
-// name.
+// Met records that a child has connected: its key no longer expires. fault.NotFound if it does not exist.
 func (r *Children) Met(ctx context.Context, name string) error {
 	c, err := r.Child(name)
 	if err != nil || c.Expires.IsZero() {

@@ -5,10 +5,10 @@ import "strings"
 // childIndex finds children by name and by key. Children guards it.
 type childIndex struct {
 	byName map[string]*Child // in lower case
-	byKey  map[string]*Child // previous keys too
+	byKey  map[string]*Child // including previous keys
 }
 
-// enter puts a child into the index.
+// enter adds a child to the index.
 func (x *childIndex) enter(c *Child) {
 	x.byName[strings.ToLower(c.Name)], x.byKey[c.Public] = c, c
 	for _, key := range c.Previous {

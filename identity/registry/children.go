@@ -27,21 +27,21 @@ var (
 )
 
 const (
-	maxInvitations = 10_000               // that are kept
-	keepInvitation = 30 * 24 * time.Hour  // after its end, so that who shows it late hears why it is refused
+	maxInvitations = 10_000               // kept
+	keepInvitation = 30 * 24 * time.Hour  // after its end, so that a late user is told why it is refused
 	leastLife      = time.Minute          // of an invitation, and of the key of a bundle
 	mostLife       = 365 * 24 * time.Hour // of an invitation
-	maxPrevious    = 32                   // keys of a child that are remembered
-	maxVersion     = 100                  // bytes of what a child says of its version
+	maxPrevious    = 32                   // remembered keys of a child
+	maxVersion     = 100                  // bytes of the version that a child reports
 )
 
-// ChildChange describes a child that changed, or an invitation if both are zero.
+// ChildChange describes a change of a child, or of an invitation if both are zero.
 type ChildChange struct {
 	Before, After Child // zero when it was added, or removed
 	Keys          []string
 }
 
-// Children knows the children of this node and its invitations. It keeps them in memory, over a
+// Children is the registry of this node's children and invitations. It keeps them in memory, backed by
 // durable storage. It is safe for concurrent use.
 type Children struct {
 	storage ChildStorage
@@ -79,8 +79,8 @@ func OpenChildren(ctx context.Context, storage ChildStorage, now func() time.Tim
 	return r, nil
 }
 
-// Notify calls f with every change, after it holds and before the method that made it returns. f
-// must not change the registry. Call it before the registry is used.
+// Notify calls f with every change, after it takes effect and before the method that made it returns. f must
+// not change the registry. Call it before the registry is used.
 func (r *Children) Notify(f func(ChildChange)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -107,7 +107,7 @@ func (r *Children) ByKey(public string) (Child, bool) {
 	return Child{}, false
 }
 
-// List returns all children by name, the revoked ones too.
+// List returns all children by name, including revoked ones.
 func (r *Children) List() []Child {
 	r.mu.RLock()
 	list := make([]Child, 0, len(r.known.byName))
@@ -119,10 +119,10 @@ func (r *Children) List() []Child {
 	return list
 }
 
-// Add registers a child whose key was made elsewhere, as approved. A wrong name, key, prefix, grant or end
-// is fault.Invalid, a name or key in use fault.Conflict. With an end, a child of the name that never came is
-// renewed: the same key gets the new end, and one that has expired may get another key; prefix and grants
-// stay.
+// Add registers a child whose key was generated elsewhere, as approved. A wrong name, key, prefix, grant or
+// expiry is fault.Invalid, a name or key in use fault.Conflict. With an expiry, a child of that name that
+// never connected is renewed: the same key gets the new expiry, and an expired one may be replaced by another
+// key; prefix and grants stay.
 func (r *Children) Add(ctx context.Context, c Child) (Child, error) {
 	if err := checkChild(&c); err != nil {
 		return Child{}, err
@@ -143,7 +143,7 @@ func (r *Children) Add(ctx context.Context, c Child) (Child, error) {
 	return c, r.put(ctx, ChildChange{After: c}, nil)
 }
 
-// checkChild checks what stands in a child that is to be added.
+// checkChild checks the fields of a child to add.
 func checkChild(c *Child) error {
 	if err := identity.CheckChildName(c.Name); err != nil {
 		return err
@@ -169,7 +169,7 @@ func clipText(s string, most int) string {
 	return strings.ToValidUTF8(s[:min(len(s), most)], "")
 }
 
-// free reports whether nobody has the name or the key.
+// free reports whether the name and the key are unused.
 func (r *Children) free(op string, c *Child) error {
 	if _, err := r.Child(c.Name); err == nil {
 		return fault.E(op, fault.Conflict, c.Name, errChildTaken)
@@ -180,8 +180,8 @@ func (r *Children) free(op string, c *Child) error {
 	return nil
 }
 
-// Approve lets a child that waits in, one that was revoked in again, and the key of a bundle that has
-// expired for another BundleLife. by is who did it.
+// Approve admits a pending child, readmits a revoked one, and prolongs the expired key of a bundle for
+// another BundleLife. by is the actor.
 func (r *Children) Approve(ctx context.Context, name, by string) (Child, error) {
 	return r.alter(ctx, name, func(c *Child) error {
 		expired := c.Expired(r.now())
@@ -195,8 +195,8 @@ func (r *Children) Approve(ctx context.Context, name, by string) (Child, error) 
 	})
 }
 
-// Revoke shuts a child out: its connection ends, and its keys are refused. Its name stays taken until
-// it is removed. It is no error if it was revoked before.
+// Revoke shuts a child out: its connection ends, and its keys are refused. Its name stays in use until the
+// child is removed. It is no error if it was revoked before.
 func (r *Children) Revoke(ctx context.Context, name, by string) (Child, error) {
 	return r.alter(ctx, name, func(c *Child) error {
 		if c.State != ChildRevoked {
@@ -206,7 +206,7 @@ func (r *Children) Revoke(ctx context.Context, name, by string) (Child, error) {
 	})
 }
 
-// Deny is Revoke for a child that waits for approval; fault.Conflict for another one.
+// Deny is Revoke for a child pending approval; fault.Conflict for any other.
 func (r *Children) Deny(ctx context.Context, name, by string) (Child, error) {
 	return r.alter(ctx, name, func(c *Child) error {
 		if c.State != ChildPending {
@@ -217,8 +217,8 @@ func (r *Children) Deny(ctx context.Context, name, by string) (Child, error) {
 	})
 }
 
-// Regrant lets change edit what a child may do, and makes it hold at once. change must not edit slices
-// and maps in place.
+// Regrant calls change to edit the grants of a child, effective at once. change must not edit slices and maps
+// in place.
 func (r *Children) Regrant(ctx context.Context, name string, change func(*identity.Grants) error) (Child, error) {
 	return r.alter(ctx, name, func(c *Child) error {
 		if err := change(&c.Grants); err != nil {
@@ -228,7 +228,7 @@ func (r *Children) Regrant(ctx context.Context, name string, change func(*identi
 	})
 }
 
-// Confine gives a child another prefix, at once.
+// Confine gives a child another prefix, effective at once.
 func (r *Children) Confine(ctx context.Context, name string, prefix point.Path) (Child, error) {
 	return r.alter(ctx, name, func(c *Child) error {
 		c.Prefix = prefix
@@ -236,9 +236,8 @@ func (r *Children) Confine(ctx context.Context, name string, prefix point.Path) 
 	})
 }
 
-// Rotate gives a child a new key in place of the one that it has; the old one is refused from now on.
-// It is no error if the child has the new one already. proof is the signature of RotateText by the new
-// key, consent by the old one.
+// Rotate replaces the key of a child; the old one is refused from now on. It is no error if the child already
+// has the new one. proof is the signature of RotateText by the new key, consent by the old one.
 func (r *Children) Rotate(ctx context.Context, name, public string, proof, consent []byte) (Child, error) {
 	const op = "registry.Rotate"
 	return r.alter(ctx, name, func(c *Child) error {
@@ -288,7 +287,7 @@ func (r *Children) alter(ctx context.Context, name string, change func(*Child) e
 	return after, r.put(ctx, ChildChange{Before: before, After: after}, nil)
 }
 
-// put makes a change durable, with that of an invitation if there is one, then known.
+// put stores a change durably, with that of an invitation if given, then publishes it.
 func (r *Children) put(ctx context.Context, change ChildChange, invite *Invitation) error {
 	if err := r.storage.PutChild(ctx, change.After, invite); err != nil {
 		return err
@@ -323,8 +322,7 @@ func (r *Children) announce(change ChildChange) {
 	}
 }
 
-// Remove forgets a child; fault.NotFound if there is none of the name. Its keys are a stranger's
-// afterwards.
+// Remove removes a child; fault.NotFound if it does not exist. Its keys are then unknown.
 func (r *Children) Remove(ctx context.Context, name string) error {
 	r.changing.Lock()
 	defer r.changing.Unlock()

@@ -12,7 +12,7 @@ import (
 	"voltbus/point"
 )
 
-// InvitationOf returns the invitation with a key, also one that cannot be used any more.
+// InvitationOf returns the invitation with a key, including one that can no longer be used.
 func (r *Children) InvitationOf(public string) (Invitation, bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -22,7 +22,7 @@ func (r *Children) InvitationOf(public string) (Invitation, bool) {
 	return Invitation{}, false
 }
 
-// Invitations lists those that can be used, and those that could lately; the newest first.
+// Invitations lists usable and recently ended invitations, newest first.
 func (r *Children) Invitations() []Invitation {
 	r.mu.RLock()
 	list := make([]Invitation, 0, len(r.invites))
@@ -36,9 +36,9 @@ func (r *Children) Invitations() []Invitation {
 	return list
 }
 
-// Invite makes an invitation, of which Approved, Name, Prefix, Grants, Expires and By are to be set.
-// What it returns beside is the secret, which is kept nowhere. Invalid requests are fault.Invalid, a name
-// in use is fault.Conflict.
+// Invite creates an invitation; the caller sets Approved, Name, Prefix, Grants, Expires and By. It also
+// returns the secret, which is not stored. Invalid requests are fault.Invalid, a name in use is
+// fault.Conflict.
 func (r *Children) Invite(ctx context.Context, wish Invitation) (Invitation, InviteSecret, error) {
 	const op = "registry.Invite"
 	secret := NewInviteSecret()
@@ -88,7 +88,7 @@ func prefixFor(prefix point.Path, name string) point.Path {
 	return point.Path(strings.ReplaceAll(string(prefix), PrefixOfName, name))
 }
 
-// keep makes an invitation durable, then known.
+// keep stores an invitation durably, then publishes it.
 func (r *Children) keep(ctx context.Context, i Invitation) error {
 	if err := r.storage.PutInvitation(ctx, i); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (r *Children) keep(ctx context.Context, i Invitation) error {
 	return nil
 }
 
-// prune forgets invitations whose end is long ago.
+// prune removes invitations that ended long ago.
 func (r *Children) prune(ctx context.Context) error {
 	limit := r.now().Add(-keepInvitation)
 	for _, i := range r.Invitations() {
@@ -139,12 +139,12 @@ func (r *Children) CancelInvitation(ctx context.Context, id string) (Invitation,
 	return i, r.keep(ctx, i)
 }
 
-// Application is how a node asks to become a child.
+// Application is a node's request to become a child.
 type Application struct {
-	Name    string // what it wants to be called; "" for what the invitation says, or else Node
-	Node    string // what it calls itself
-	Public  string // the key that it made
-	Version string // of its program
+	Name    string // the name it asks for; "" for the invitation's, or else Node
+	Node    string // its own name
+	Public  string // the key that it generated
+	Version string // version of its program
 	Proof   []byte // signature of JoinText by that key
 }
 
@@ -153,10 +153,10 @@ func JoinText(invitation, name, node, public string) []byte {
 	return []byte("voltbus enrol 1\n" + invitation + "\n" + name + "\n" + node + "\n" + public)
 }
 
-// Enrol takes an application by the holder of an invitation's key, and uses the invitation up. The
-// same application once more, because its answer was lost, gives the same child. It fails with
-// fault.Refused if the invitation cannot be used, fault.Conflict if the name or the key is taken; then
-// it can be used again.
+// Enrol accepts an application from the holder of an invitation's key, and uses the invitation up. Repeating
+// the same application, after a lost answer, gives the same child. It fails with fault.Refused if the
+// invitation cannot be used, fault.Conflict if the name or the key is taken; the invitation then remains
+// usable.
 func (r *Children) Enrol(ctx context.Context, inviteKey string, a Application) (Child, error) {
 	const op = "registry.Enrol"
 	r.changing.Lock()

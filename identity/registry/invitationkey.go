@@ -7,8 +7,8 @@ import (
 	"voltbus/identity"
 )
 
-// InviteSecret is what an invitation's key is made from: 128 random bits, short enough to be read
-// out or shown as a QR code.
+// InviteSecret is the seed of an invitation's key: 128 random bits, short enough to be read aloud or shown as
+// a QR code.
 type InviteSecret [16]byte
 
 // NewInviteSecret returns a new one.
@@ -23,8 +23,8 @@ func (s InviteSecret) Key() (*identity.Key, error) {
 	return identity.SeedKey(seed)
 }
 
-// InviteID returns the name of an invitation with a public key: eight letters and digits.
+// InviteID returns the ID of the invitation with a public key: eight letters and digits.
 func InviteID(public string) string { return identity.KeyPrint(public)[:idChars] }
 
-// idChars is how long the name of an invitation is.
+// idChars is the length of an invitation's ID.
 const idChars = 8

@@ -2,16 +2,16 @@ package registry
 
 import "voltbus/identity"
 
-// Permissions is what an agent may do, and what those are bound to who may call it.
+// Permissions is what an agent may do, and the constraints on its callers.
 type Permissions struct {
-	Version uint64           `json:"version"` // grows with every change of any agent, until the node ends
+	Version uint64           `json:"version"` // increases with every change of any agent, while the node runs
 	Grants  identity.Grants  `json:"grants"`
 	Callers map[string]Bound `json:"callers"` // by name
 }
 
-// Bound is what a caller of an agent is bound to.
+// Bound holds the constraints of a caller of an agent.
 type Bound struct {
-	Call       []identity.CallGrant       `json:"call"` // to this agent
+	Call       []identity.CallGrant       `json:"call"` // for this agent
 	Hold       []identity.CapabilityGrant `json:"hold"`
 	Administer bool                       `json:"administer"`
 }
@@ -21,9 +21,9 @@ func (b *Bound) Grants() *identity.Grants {
 	return &identity.Grants{Call: b.Call, Hold: b.Hold, Administer: b.Administer}
 }
 
-// Permissions returns the standing of an agent; fault.NotFound if there is none of the name.
+// Permissions returns the permissions of an agent; fault.NotFound if it does not exist.
 func (r *Agents) Permissions(name string) (Permissions, error) {
-	version := r.Version() // before the rest: what changes meanwhile has a higher one
+	version := r.Version() // read first: concurrent changes get a higher one
 	a, err := r.Agent(name)
 	if err != nil {
 		return Permissions{}, err

@@ -1,5 +1,5 @@
 // Package admission decides which readings from outside are recorded: it refuses points that belong to a device, points outside a token's
-// bounds, and too many new points. What passes is listed in the catalogue and handed to the recorder.
+// bounds, and too many new points. The rest is listed in the catalogue and passed to the recorder.
 package admission
 
 import (
@@ -15,15 +15,15 @@ import (
 	"voltbus/point"
 )
 
-// Source is the tag, and its value, of the points that entered here.
+// Source is the tag, with its value, of points that entered here.
 const (
 	SourceTag = "source"
 	Source    = "ingest"
 )
 
-// Catalogue is where points are listed.
+// Catalogue lists points.
 type Catalogue interface {
-	// Places appends where n points belong to dst.
+	// Places appends the owners of n points to dst.
 	Places(dst []catalog.Place, n int, path func(i int) point.Path) []catalog.Place
 	Upsert(ctx context.Context, infos []point.Info) error
 	// Free counts the points that belong to no device.
@@ -35,24 +35,24 @@ type Recorder interface {
 	Record(ctx context.Context, samples []point.Sample) error
 }
 
-// DefaultPoints is how many points without a device a node lists if nothing else is said.
+// DefaultPoints is how many points without a device a node lists by default.
 const DefaultPoints = 1_000_000
 
 var errDevice = errors.New("belongs to a device of this node, which alone records it; choose another path")
 
-// Admission decides about readings and hands on what passes. It is safe for concurrent use.
+// Admission decides about readings and forwards those that pass. It is safe for concurrent use.
 type Admission struct {
 	catalogue Catalogue
 	recorder  Recorder
 	points    int
-	own       []point.Path // branches that the node alone records
+	own       []point.Path // branches that only the node records
 
 	listing sync.Mutex // one change of the catalogue at a time
 	spare   sync.Pool  // of *[]catalog.Place
 }
 
 // New returns an admission that lists at most so many points without a device; 0 for DefaultPoints. own are
-// branches that the node alone records.
+// branches that only the node records.
 func New(c Catalogue, r Recorder, points int, own ...point.Path) *Admission {
 	if points == 0 {
 		points = DefaultPoints
@@ -60,9 +60,9 @@ func New(c Catalogue, r Recorder, points int, own ...point.Path) *Admission {
 	return &Admission{catalogue: c, recorder: r, points: points, own: own, spare: sync.Pool{New: func() any { return new([]catalog.Place) }}}
 }
 
-// Record refuses what may not be recorded, takes it out of the batch, and records the rest. under
-// bounds the points; "" is all. It fails as the recorder does, and if the catalogue cannot be
-// written; then nothing is known to be recorded.
+// Record refuses readings that may not be recorded, removes them from the batch, and records the rest. under
+// restricts the points; "" allows all. It fails like the recorder, and if the catalogue cannot be written;
+// then it is unknown whether anything was recorded.
 func (a *Admission) Record(ctx context.Context, b *ingest.Batch, under point.Path) error {
 	b.Drop(a.checkOwn)
 	if under != "" {
@@ -77,8 +77,8 @@ func (a *Admission) Record(ctx context.Context, b *ingest.Batch, under point.Pat
 	return a.recorder.Record(ctx, b.Samples)
 }
 
-// RecordWhole records the batch if nothing of it must be refused. Otherwise the report says what
-// must, nothing is recorded, and none of its points is listed. It fails as Record does.
+// RecordWhole records the batch if none of it must be refused. Otherwise the report lists the refusals,
+// nothing is recorded, and none of its points is listed. It fails like Record.
 func (a *Admission) RecordWhole(ctx context.Context, b *ingest.Batch) error {
 	before := b.Refused
 	b.Drop(a.checkOwn)
@@ -102,7 +102,7 @@ func (a *Admission) RecordWhole(ctx context.Context, b *ingest.Batch) error {
 	return a.recorder.Record(ctx, b.Samples)
 }
 
-// sift takes out what may not be recorded, and lists the points of the rest.
+// sift removes readings that may not be recorded, and lists the points of the rest.
 func (a *Admission) sift(ctx context.Context, b *ingest.Batch) error {
 	found := a.look(b)
 	defer a.done(found)
@@ -119,12 +119,12 @@ func (a *Admission) sift(ctx context.Context, b *ingest.Batch) error {
 	return nil
 }
 
-// list puts the new points of a batch into the catalogue, as many as there is room for; full says that there
+// list adds the new points of a batch to the catalogue, as many as there is room for; full reports that there
 // was not room for all.
 func (a *Admission) list(ctx context.Context, b *ingest.Batch) (full bool, err error) {
 	a.listing.Lock()
 	defer a.listing.Unlock()
-	found := a.look(b) // others may have listed some meanwhile
+	found := a.look(b) // other calls may have listed some meanwhile
 	defer a.done(found)
 	fresh := found.fresh
 	if room := max(0, a.points-a.catalogue.Free()); len(fresh) > room {
@@ -136,7 +136,7 @@ func (a *Admission) list(ctx context.Context, b *ingest.Batch) (full bool, err e
 	return full, a.catalogue.Upsert(ctx, fresh)
 }
 
-// within reports an error unless p is the folder or below it.
+// within reports an error unless p is at or below the folder.
 func within(p, folder point.Path) error {
 	if below(p, folder) {
 		return nil
@@ -144,13 +144,13 @@ func within(p, folder point.Path) error {
 	return fault.E("admission.Record", fault.Refused, string(p), fmt.Errorf("this token may record below %q only", folder))
 }
 
-// below reports whether p is the folder or below it.
+// below reports whether p is at or below the folder.
 func below(p, folder point.Path) bool {
 	rest, ok := strings.CutPrefix(string(p), string(folder))
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-// checkOwn reports an error if the node alone records the point.
+// checkOwn reports an error if only the node records the point.
 func (a *Admission) checkOwn(s *point.Sample) error {
 	for _, own := range a.own {
 		if below(s.Point, own) {
@@ -161,17 +161,17 @@ func (a *Admission) checkOwn(s *point.Sample) error {
 	return nil
 }
 
-// findings are what the catalogue says of a batch.
+// findings are what the catalogue knows about a batch.
 type findings struct {
 	places  *[]catalog.Place // of its samples
-	fresh   []point.Info     // the points that are not listed, each once
+	fresh   []point.Info     // unlisted points, each once
 	devices bool             // whether any belongs to a device
 }
 
-// source are the tags of points that entered here.
+// source returns the tags of points that entered here.
 var source = map[string]string{SourceTag: Source} //nolint:gochecknoglobals // never changed
 
-// look finds out where the points of a batch belong. done takes its memory back.
+// look determines the owners of a batch's points. done returns its memory.
 func (a *Admission) look(b *ingest.Batch) findings {
 	f := findings{places: a.spare.Get().(*[]catalog.Place)}
 	*f.places = a.catalogue.Places((*f.places)[:0], len(b.Samples), func(i int) point.Path { return b.Samples[i].Point })
@@ -197,7 +197,7 @@ func (a *Admission) look(b *ingest.Batch) findings {
 
 func (a *Admission) done(f findings) { a.spare.Put(f.places) }
 
-// place returns where a point belongs.
+// place returns the owner of a point.
 func (a *Admission) place(p point.Path) catalog.Place {
 	var one [1]catalog.Place
 	return a.catalogue.Places(one[:0], 1, func(int) point.Path { return p })[0]

@@ -14,20 +14,20 @@ var (
 	errGap   = errors.New("has nothing where a value belongs")
 )
 
-// array cuts JSON between two elements of its array of readings.
+// array splits JSON between two elements of its array of readings.
 type array struct {
 	*Splitter
 	senml  bool
 	inside bool   // rest is inside an array
-	object bool   // the array stands in an object
+	object bool   // the array is part of an object
 	begun  bool   // the opening bracket or brace was read
-	more   bool   // an element was read, so that a comma stands before the next
+	more   bool   // an element was read, so a comma precedes the next
 	series bool   // the elements are series
-	prefix string // what opens the array again
+	prefix string // text that reopens the array
 	suffix string
 	base   base
 	body   []byte
-	broken error // of reading the file
+	broken error // from reading the file
 }
 
 func (a *array) cut() (Chunk, error) {
@@ -71,7 +71,7 @@ func (a *array) open() error {
 	return nil
 }
 
-// enter goes on in an object up to the next array of readings. At the end it returns io.EOF.
+// enter advances in an object to the next array of readings. At the end it returns io.EOF.
 func (a *array) enter() error {
 	for a.object {
 		switch a.peek() {
@@ -111,7 +111,7 @@ func (a *array) enter() error {
 	return io.EOF
 }
 
-// elements takes elements of the array. It returns false behind the last.
+// elements takes elements of the array. It returns false after the last.
 func (a *array) elements() (p Chunk, ok bool, err error) {
 	a.body = append(a.body[:0], a.prefix...)
 	if head := a.base.record(); head != nil {
@@ -164,7 +164,7 @@ func (a *array) element() error {
 	return nil
 }
 
-// peek steps over space and returns the next byte; 0 at the end.
+// peek skips white space and returns the next byte; 0 at the end.
 func (a *array) peek() byte {
 	for {
 		a.take(len(a.rest) - len(bytes.TrimLeft(a.rest, " \t\r\n")))
@@ -178,7 +178,7 @@ func (a *array) peek() byte {
 	}
 }
 
-// damage says what is wrong where the byte stands, 0 for the end of the file.
+// damage describes the error at a byte, 0 for the end of the file.
 func (a *array) damage(at byte, err error) error {
 	switch {
 	case a.broken != nil:
@@ -189,7 +189,7 @@ func (a *array) damage(at byte, err error) error {
 	return wrong("", err)
 }
 
-// value takes a value as it is written, and reads on if it is not in memory as a whole.
+// value takes a value as written, and reads on until all of it is in memory.
 func (a *array) value() ([]byte, error) {
 	switch c := a.peek(); c {
 	case 0, ',', ':', ']', '}':
@@ -211,7 +211,7 @@ func (a *array) value() ([]byte, error) {
 	}
 }
 
-// valueEnd returns where the value ends with which b begins, by brackets and quotes alone; 0 if it
+// valueEnd returns the end of the value at the beginning of b, judging by brackets and quotes alone; 0 if it
 // does not end in b or there is none.
 func valueEnd(b []byte) int {
 	depth, quoted := 0, false
@@ -266,7 +266,7 @@ func rows(series []byte) int {
 	return max(1, n)
 }
 
-// base keeps what the base fields of SenML say for the records behind them (RFC 8428, section 4.1).
+// base keeps the SenML base fields that apply to the following records (RFC 8428, section 4.1).
 type base struct {
 	name, unit, time, value, sum, version json.RawMessage
 }
@@ -278,7 +278,7 @@ func (b *base) note(record []byte) {
 	}
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(record, &fields) != nil {
-		return // the node will say so
+		return // the node will report it
 	}
 	for _, f := range b.fields() {
 		v, ok := fields[f.name]
@@ -288,7 +288,7 @@ func (b *base) note(record []byte) {
 	}
 }
 
-// record returns a record that says it again, nil if there is nothing to say.
+// record returns a record that repeats the base fields, nil if there are none.
 func (b *base) record() []byte {
 	var out []byte
 	for _, f := range b.fields() {

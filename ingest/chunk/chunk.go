@@ -1,5 +1,6 @@
 // Package chunk splits a file with readings into request bodies that a node accepts one after another. It holds one of them in memory,
-// however long the file is, and cuts the same file at the same places each time, so that a chunk that is sent again is known again.
+// however long the file is, and splits the same file at the same positions each time, so that a chunk that is sent again is
+// recognised.
 package chunk
 
 import (
@@ -11,25 +12,25 @@ import (
 	"voltbus/ingest"
 )
 
-// DefaultSize is the size of a chunk in bytes if nothing else is said: some ten thousand readings.
+// DefaultSize is the size of a chunk in bytes by default: some ten thousand readings.
 const DefaultSize = 4 << 20
 
-// maxSize bounds a single record, such as one series of JSON: a node takes 32 MiB at most.
+// maxSize bounds a single record, such as one series of JSON: a node accepts at most 32 MiB.
 const maxSize = 30 << 20
 
 // Chunk is a part of a file in the file's format.
 type Chunk struct {
-	Body   []byte // good until the next call of Next
+	Body   []byte // valid until the next call of Next
 	Offset int64  // of its own first byte in the file
 	// First is where its own content begins: the line of a text, or the number of the reading
 	// in JSON and of the record in SenML, from 1.
 	First int
-	// Repeated is how many lines or records at the beginning of Body stand there again, because
-	// what follows needs them: the first line of a table, the base fields of SenML.
+	// Repeated is how many lines or records at the beginning of Body are repeated because the following ones
+	// need them: the first line of a table, the base fields of SenML.
 	Repeated int
 }
 
-// Line returns where in the file the line or reading n of the body stands.
+// Line returns the position in the file of line or reading n of the body.
 func (p *Chunk) Line(n int) int {
 	if n <= p.Repeated {
 		return max(1, n)
@@ -37,16 +38,16 @@ func (p *Chunk) Line(n int) int {
 	return p.First + n - p.Repeated - 1
 }
 
-// Splitter cuts one file. It is not safe for concurrent use.
+// Splitter splits one file. It is not safe for concurrent use.
 type Splitter struct {
 	window
 	cut  func() (Chunk, error)
-	next int // line or number behind the last chunk
+	next int // line or number after the last chunk
 }
 
 var errLarge = fmt.Errorf("has more than %d MiB, which cannot be cut; write it as several records", maxSize>>20)
 
-// New returns a splitter of what r reads, in chunks of about size bytes; 0 for DefaultSize.
+// New returns a splitter for r, with chunks of about size bytes; 0 for DefaultSize.
 func New(r io.Reader, f ingest.Format, size int) (*Splitter, error) {
 	if size <= 0 {
 		size = DefaultSize
@@ -69,11 +70,11 @@ func New(r io.Reader, f ingest.Format, size int) (*Splitter, error) {
 	return s, nil
 }
 
-// Next returns the next chunk, and io.EOF behind the last. Other errors are fault.Invalid for a file
-// that cannot be cut, and those of reading.
+// Next returns the next chunk, and io.EOF after the last. Other errors are fault.Invalid for a file that
+// cannot be split, and those of reading.
 func (s *Splitter) Next() (Chunk, error) { return s.cut() }
 
-// whole returns all of a file that is not cut.
+// whole returns all of a file that is not split.
 func (s *Splitter) whole() (Chunk, error) {
 	if s.next > 1 {
 		return Chunk{}, io.EOF
@@ -93,12 +94,12 @@ type window struct {
 	from   io.Reader
 	size   int // of a chunk
 	buf    []byte
-	rest   []byte // of buf: what was not taken yet
+	rest   []byte // of buf: the part not taken yet
 	offset int64  // of rest in the file
 	ended  bool   // rest is the end of the file
 }
 
-// fill reads on until rest has n bytes, or is the end of the file.
+// fill reads until rest has n bytes, or is the end of the file.
 func (w *window) fill(n int) error {
 	if w.ended || len(w.rest) >= n {
 		return nil
@@ -123,7 +124,7 @@ func (w *window) fill(n int) error {
 	return nil
 }
 
-// take steps over n bytes and returns them; they are good until the next fill.
+// take consumes n bytes and returns them; they are valid until the next fill.
 func (w *window) take(n int) []byte {
 	taken := w.rest[:n]
 	w.rest, w.offset = w.rest[n:], w.offset+int64(n)

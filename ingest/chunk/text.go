@@ -7,11 +7,11 @@ import (
 	"voltbus/ingest"
 )
 
-// ahead is how far beyond the size of a chunk a text is read, to find where its last record
-// ends does not depend on what is in memory: a line or cell is at most half of it.
+// ahead is how far beyond the size of a chunk a text is read, so that the end of its last record does not
+// depend on what is in memory: a line or cell is at most half of it.
 const ahead = 2 * ingest.MaxLine
 
-// lines cuts line protocol between two lines.
+// lines splits line protocol between two lines.
 func (s *Splitter) lines() (Chunk, error) {
 	if err := s.fill(s.size + ahead); err != nil {
 		return Chunk{}, err
@@ -27,17 +27,17 @@ func (s *Splitter) lines() (Chunk, error) {
 	return s.text(end), nil
 }
 
-// text takes a chunk that ends behind a line feed.
+// text takes a chunk that ends after a line feed.
 func (s *Splitter) text(end int) Chunk {
 	p := Chunk{Offset: s.offset, First: s.next, Body: s.take(end)}
 	s.next += bytes.Count(p.Body, []byte{'\n'})
 	return p
 }
 
-// table cuts CSV between two records and puts the first line before each chunk.
+// table splits CSV between two records and puts the first line before each chunk.
 type table struct {
 	*Splitter
-	header []byte // everything up to the first record behind the names of the columns
+	header []byte // everything up to the first record after the column names
 	lines  int    // in header
 	comma  byte
 	begun  bool
@@ -55,7 +55,7 @@ func (t *table) cut() (Chunk, error) {
 		}
 		t.readHeader()
 	}
-	if len(t.rest) == 0 && !first { // a table without records is sent for what is wrong with it
+	if len(t.rest) == 0 && !first { // a table without records is sent so that its errors are reported
 		return Chunk{}, io.EOF
 	}
 	end := 0

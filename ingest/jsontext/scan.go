@@ -1,4 +1,4 @@
-// Package jsontext scans JSON without copying it. Whoever walks meets names and values where they stand in the text.
+// Package jsontext scans JSON without copying it: names and values are slices of the text.
 package jsontext
 
 import (
@@ -10,10 +10,10 @@ import (
 	"voltbus/fault"
 )
 
-// MaxDepth is how deep JSON may be nested.
+// MaxDepth is the maximum nesting depth of JSON.
 const MaxDepth = 16
 
-// The reasons why a text is no JSON that can be read.
+// Reasons why a text cannot be parsed as JSON.
 var (
 	errSyntax = errors.New("does not belong there")
 	ErrEarly  = errors.New("ends too early")
@@ -21,8 +21,7 @@ var (
 	ErrBehind = errors.New("has something behind the JSON")
 )
 
-// Scanner walks over JSON. Check comes first; after it the other methods meet well-formed JSON
-// and may trust it.
+// Scanner walks over JSON. Check comes first; after it the other methods can rely on well-formed JSON.
 type Scanner struct {
 	b []byte
 	i int
@@ -60,7 +59,7 @@ func (s *Scanner) space() {
 	}
 }
 
-// Peek returns the next byte that is no space; 0 at the end.
+// Peek returns the next byte other than white space; 0 at the end.
 func (s *Scanner) Peek() byte {
 	s.space()
 	if s.i < len(s.b) {
@@ -69,7 +68,7 @@ func (s *Scanner) Peek() byte {
 	return 0
 }
 
-// Accept steps over a byte if it comes next.
+// Accept consumes a byte if it comes next.
 func (s *Scanner) Accept(c byte) bool {
 	if s.Peek() != c {
 		return false
@@ -78,7 +77,7 @@ func (s *Scanner) Accept(c byte) bool {
 	return true
 }
 
-// skip steps over a value and checks it.
+// skip skips a value and checks it.
 func (s *Scanner) skip(depth int) error {
 	if depth > MaxDepth {
 		return ErrDeep
@@ -232,16 +231,16 @@ func (s *Scanner) word(w string) error {
 	return nil
 }
 
-// Raw returns a value as it is written.
+// Raw returns a value as written.
 func (s *Scanner) Raw() []byte {
 	s.space()
 	from := s.i
-	_ = s.skip(0) // checked before
+	_ = s.skip(0) // already checked
 	return s.b[from:s.i]
 }
 
-// Key returns the next name of an object and steps over its colon; false at the object's end.
-// Call it after the opening brace, and again after each value.
+// Key returns the next name of an object and consumes its colon; false at the object's end. Call it after the
+// opening brace, and again after each value.
 func (s *Scanner) Key() ([]byte, bool) {
 	if s.Accept('}') {
 		return nil, false
@@ -252,8 +251,8 @@ func (s *Scanner) Key() ([]byte, bool) {
 	return name, true
 }
 
-// Item reports whether an array has one more; call it after the opening bracket, and again after
-// each value.
+// Item reports whether an array has another element; call it after the opening bracket, and again after each
+// value.
 func (s *Scanner) Item() bool {
 	if s.Accept(']') {
 		return false
@@ -262,13 +261,13 @@ func (s *Scanner) Item() bool {
 	return true
 }
 
-// Unquote returns what a string that was checked says.
+// Unquote decodes a checked string.
 func Unquote(raw []byte) []byte {
 	inner := raw[1 : len(raw)-1]
 	if bytes.IndexByte(inner, '\\') < 0 {
 		return inner
 	}
 	var out string
-	_ = json.Unmarshal(raw, &out) // checked before
+	_ = json.Unmarshal(raw, &out) // already checked
 	return []byte(out)
 }

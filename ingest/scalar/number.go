@@ -1,5 +1,5 @@
-// Package scalar parses numbers, texts and times as programs write them, in any format. What it reads is hostile: it bounds texts and
-// takes no number that is not finite.
+// Package scalar parses numbers, strings and times for all formats. Its input is untrusted: it bounds strings and accepts only finite
+// numbers.
 package scalar
 
 import (
@@ -11,7 +11,7 @@ import (
 	"voltbus/point"
 )
 
-// The reasons why a value is refused.
+// Reasons why a value is refused.
 var (
 	ErrNotFinite = errors.New("NaN and infinities are not recorded; leave the reading out, or send no value with the quality bad")
 	ErrNumber    = errors.New("is not a number")
@@ -20,17 +20,17 @@ var (
 	errTextUTF8  = errors.New("a text value must be valid UTF-8")
 )
 
-// MaxText is how many bytes a text value has at most.
+// MaxText is the maximum size of a text value in bytes.
 const MaxText = 64 << 10
 
 // exactDigits is how many decimal digits a float64 holds exactly.
 const exactDigits = 15
 
-// ExactInt is the largest n up to which a float64 holds all whole numbers.
+// ExactInt is the largest n up to which a float64 represents all whole numbers.
 const ExactInt = 1 << 53
 
-// Float reads a decimal number. Readings have few digits, for which one division gives the
-// exact answer; the rest goes the general way.
+// Float parses a decimal number. Readings have few digits, for which one division is exact; the rest takes
+// the general path.
 func Float(b []byte) (float64, error) {
 	if f, ok := shortFloat(b); ok {
 		return f, nil
@@ -48,7 +48,7 @@ func Float(b []byte) (float64, error) {
 	return f, nil
 }
 
-// shortFloat reads digits with at most one point among them.
+// shortFloat parses digits with at most one decimal point.
 func shortFloat(b []byte) (float64, bool) {
 	i := 0
 	negative := len(b) > 0 && b[0] == '-'
@@ -99,7 +99,7 @@ func decimal(b []byte) bool {
 	return digits
 }
 
-// Int reads a whole number with an optional sign.
+// Int parses a whole number with an optional sign.
 func Int(b []byte) (int64, error) {
 	i := 0
 	negative := len(b) > 0 && b[0] == '-'
@@ -128,8 +128,8 @@ func Int(b []byte) (int64, error) {
 	return int64(n), nil
 }
 
-// Number makes a value of a number that says nothing of its kind: a Float, or an Int if it is a
-// whole number that a Float cannot hold.
+// Number converts a number of unspecified kind: to a Float, or to an Int if it is a whole number that a Float
+// cannot represent.
 func Number(b []byte) (point.Value, error) {
 	f, err := Float(b)
 	if err != nil {
@@ -143,7 +143,7 @@ func Number(b []byte) (point.Value, error) {
 	return point.FloatOf(f), nil
 }
 
-// Text makes a checked Text of bytes that are not kept.
+// Text converts bytes to a checked Text, without retaining them.
 func Text(b []byte) (point.Value, error) {
 	switch {
 	case len(b) > MaxText:
@@ -154,7 +154,7 @@ func Text(b []byte) (point.Value, error) {
 	return point.TextOf(string(b)), nil
 }
 
-// NotFinite reports whether a text is how programs write NaN and the infinities.
+// NotFinite reports whether a text is a common spelling of NaN or an infinity.
 func NotFinite(b []byte) bool {
 	if len(b) > 0 && (b[0] == '+' || b[0] == '-') {
 		b = b[1:]

@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// The reasons why a time is refused.
+// Reasons why a time is refused.
 var (
 	ErrTime      = errors.New("is not a time; write 2026-01-31T12:00:00Z or a whole number in the unit that precision names")
 	ErrTimeRange = errors.New("the time must lie in the years 1980 to 2199; does precision name its unit?")
 	ErrWhole     = errors.New("the time behind the fields must be a whole number")
 )
 
-// The times that are taken, in microseconds: the years 1980 to 2199. Times in the wrong unit end
-// up in January 1970 or far in the future.
+// The accepted range of times, in microseconds: the years 1980 to 2199. Times in the wrong unit end up in
+// January 1970 or far in the future.
 const (
 	firstTime = 315_532_800_000_000
 	endTime   = 7_258_118_400_000_000
 )
 
-// Micros turns a whole number of units into microseconds, rounded down.
+// Micros converts a whole number of units to microseconds, rounded down.
 func Micros(n int64, unit time.Duration) (int64, error) {
 	if unit < time.Microsecond {
 		q := n / 1000
@@ -36,7 +36,7 @@ func Micros(n int64, unit time.Duration) (int64, error) {
 	return InRange(n * factor)
 }
 
-// InRange returns a time in microseconds if it is one that is taken.
+// InRange returns a time in microseconds if it is in the accepted range.
 func InRange(t int64) (int64, error) {
 	if t < firstTime || t >= endTime {
 		return 0, ErrTimeRange
@@ -44,7 +44,7 @@ func InRange(t int64) (int64, error) {
 	return t, nil
 }
 
-// FloatMicros turns a number of units into microseconds.
+// FloatMicros converts a number of units to microseconds.
 func FloatMicros(f float64, unit time.Duration) (int64, error) {
 	us := math.Round(f * (float64(unit) / 1000))
 	if !(us >= float64(firstTime) && us < float64(endTime)) {
@@ -53,13 +53,13 @@ func FloatMicros(f float64, unit time.Duration) (int64, error) {
 	return int64(us), nil
 }
 
-// Clock remembers the last time that was read: readings of one scan share theirs.
+// Clock caches the last time parsed: readings of one scan share theirs.
 type Clock struct {
 	last []byte
 	at   int64
 }
 
-// Read reads RFC 3339, or a number of units.
+// Read parses RFC 3339, or a number of units.
 func (c *Clock) Read(b []byte, unit time.Duration) (int64, error) {
 	if len(b) > 0 && string(b) == string(c.last) {
 		return c.at, nil
@@ -71,7 +71,7 @@ func (c *Clock) Read(b []byte, unit time.Duration) (int64, error) {
 	return at, err
 }
 
-// Whole reads a whole number of units. It returns ErrWhole for what is no such number.
+// Whole parses a whole number of units. It returns ErrWhole for anything else.
 func (c *Clock) Whole(b []byte, unit time.Duration) (int64, error) {
 	if string(b) == string(c.last) {
 		return c.at, nil
@@ -87,7 +87,7 @@ func (c *Clock) Whole(b []byte, unit time.Duration) (int64, error) {
 	return at, err
 }
 
-// Reset forgets the last time.
+// Reset clears the cache.
 func (c *Clock) Reset() { *c = Clock{last: c.last[:0]} }
 
 func readTime(b []byte, unit time.Duration) (int64, error) {
@@ -109,8 +109,8 @@ func readTime(b []byte, unit time.Duration) (int64, error) {
 	return InRange(t.UnixMicro())
 }
 
-// otherTime reads what spreadsheets and databases write: a space before the time of day, or a date
-// for its midnight in UTC. A time of day without its zone is not taken.
+// otherTime parses the forms of spreadsheets and databases: a space before the time of day, or a date for its
+// midnight in UTC. A time of day without a zone is not accepted.
 func otherTime(s string) (time.Time, error) {
 	if t, err := time.Parse(time.DateOnly, s); err == nil {
 		return t, nil
