@@ -11,36 +11,35 @@ import (
 	"voltbus/store"
 )
 
-// Aggregation says how samples are summarised.
+// Aggregation tells how samples are summarised.
 type Aggregation struct {
 	Step      Step
-	Zone      *time.Location // buckets lie at its round local times; nil: steps begin at From, days are of UTC
-	Functions []Function     // figures that Values gives; those of every store.Bucket are there anyway
+	Zone      *time.Location // buckets are aligned to its local times; nil: steps begin at From, days are UTC days
+	Functions []Function     // figures that Values returns, besides those of every store.Bucket
 }
 
-// Summary is one point in steps.
+// Summary is the summary of one point in steps.
 type Summary struct {
 	Info     point.Info
-	Buckets  []store.Bucket // one for each step that holds samples, or a value that counts in it
+	Buckets  []store.Bucket // one for each step with samples, or with a value in effect
 	Ends     []time.Time    // of the buckets
 	Expected []int64        // samples expected in each bucket; nil if the interval is unknown
 	Coverage Coverage
 }
 
-// Summaries is what an aggregation gives, in the order asked or in path order.
+// Summaries is the result of an aggregation, in the order requested or in path order.
 type Summaries struct {
 	From, To time.Time
 	Aggregation
 	Series []Summary
 	Total  Coverage
-	Next   point.Path // the After of the next page of points; "" if this is the last
+	Next   point.Path // After for the next page of points; "" on the last
 
 	Sources []Source // other nodes that the answer concerns; an Engine names none
 }
 
-// Aggregate summarises the samples of the range in steps. The first and the last bucket know only
-// what lies in the range, though they may begin before and end after it. Limit and Newest do not
-// apply.
+// Aggregate summarises the samples of the range in steps. The first and the last bucket cover only samples in
+// the range, though they may begin before and end after it. Limit and Newest do not apply.
 func (e *Engine) Aggregate(ctx context.Context, req Request, how Aggregation) (Summaries, error) {
 	const op = "query.Aggregate"
 	req.Limit, req.Newest = 0, false
@@ -79,7 +78,7 @@ func (e *Engine) Aggregate(ctx context.Context, req Request, how Aggregation) (S
 	return out, nil
 }
 
-// buckets asks the store, unless it would have to read too much.
+// buckets queries the store, unless it would have to read too much.
 func (e *Engine) buckets(ctx context.Context, op string, entries []catalog.Entry, req *Request, q store.Query) ([]store.Series, error) {
 	var sum int64
 	paths := make([]point.Path, len(entries))
@@ -97,7 +96,7 @@ func (e *Engine) buckets(ctx context.Context, op string, entries []catalog.Entry
 	return e.store.Aggregate(ctx, q)
 }
 
-// supposed is the interval of points that do not say one: that of a meter's load profile.
+// supposed is the assumed interval of points without one: that of a meter's load profile.
 const supposed = 15 * time.Minute
 
 // toRead estimates how many samples of a point lie in the range.
@@ -126,7 +125,7 @@ func (e *Engine) summaries(ctx context.Context, entries []catalog.Entry, list []
 	return series, total(coverages), nil
 }
 
-// ends completes the buckets of a point with their ends and with what was expected of them.
+// ends completes the buckets of a point with their ends and the expected numbers of samples.
 func (e *Engine) ends(s *Summary, entry *catalog.Entry, req *Request, edges []time.Time) {
 	s.Ends = make([]time.Time, len(s.Buckets))
 	if s.Coverage.Known {

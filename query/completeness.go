@@ -14,49 +14,48 @@ import (
 	"voltbus/store"
 )
 
-// The bounds of a heat map.
+// Bounds of a heat map.
 const (
-	MaxSteps = 1000 // cells of a row
+	MaxSteps = 1000 // cells per row
 	MaxRows  = 1000
 )
 
 // maxCells is how many counts of samples a heat map holds at once: it bounds the memory.
 const maxCells = 2 << 20
 
-// HeatMap asks how complete the history of many points is: a row for each branch of the tree, a
-// cell for each step of the time.
+// HeatMap requests the completeness of many points: a row for each branch of the tree, a cell for each time
+// step.
 type HeatMap struct {
 	Pattern point.Pattern
 	From    time.Time
 	To      time.Time
-	Steps   int        // cells of a row that are wanted, 1 to MaxSteps
+	Steps   int        // requested cells per row, 1 to MaxSteps
 	Depth   int        // segments of a row's path; 0 for a row for each device, or folder of points without one
-	After   point.Path // only rows behind it, in path order: the last map's Next
-	Rows    int        // most rows, 1 to MaxRows
+	After   point.Path // only rows after it, in path order: Next of the previous page
+	Rows    int        // maximum rows, 1 to MaxRows
 }
 
-// Heat is the answer to a HeatMap. Cell i is about the time from From + i·Step to From + (i+1)·Step.
+// Heat is the answer to a HeatMap. Cell i covers the time from From + i·Step to From + (i+1)·Step.
 type Heat struct {
 	From, To time.Time
 	Step     time.Duration
 	Rows     []Branch
-	Next     point.Path // the After of the next page; "" if this is the last
+	Next     point.Path // After for the next page; "" on the last
 }
 
 // Branch is one row of a heat map.
 type Branch struct {
 	Path     point.Path
-	Points   int       // points below it, whether their interval is known or not
-	Expected int64     // samples that the intervals ask for
+	Points   int       // points below it, whether or not their interval is known
+	Expected int64     // samples expected from the intervals
 	Present  int64     // of these, those with a usable value
 	Cells    []float64 // completeness of each step, 0 to 1; NaN if nothing was expected
 }
 
-// Completeness says for each branch and step how many of the expected samples are there. Steps of
-// more than half an hour are rounded up to whole hours that begin on the hour of UTC, because a
-// store knows the counts of hours without reading the samples again; From and To widen with them.
-// Whole intervals within a step count, so that a step shorter than a point's interval expects
-// nothing of it.
+// Completeness returns for each branch and step how many of the expected samples exist. Steps of more than
+// half an hour are rounded up to whole UTC hours, because a store knows hourly counts without reading the
+// samples again; From and To are widened accordingly. Only whole intervals within a step count, so a step
+// shorter than a point's interval expects nothing of it.
 func (e *Engine) Completeness(ctx context.Context, m HeatMap) (Heat, error) {
 	if err := m.check(); err != nil {
 		return Heat{}, err
@@ -102,7 +101,7 @@ func (m *HeatMap) check() error {
 	return nil
 }
 
-// frame returns the answer's times.
+// frame returns the times of the answer.
 func (m *HeatMap) frame() Heat {
 	h := Heat{From: m.From, Step: max(time.Millisecond, (m.To.Sub(m.From) / time.Duration(m.Steps)).Truncate(time.Microsecond))}
 	if h.Step > 30*time.Minute {
@@ -120,7 +119,7 @@ type member struct {
 	sheet *sheet
 }
 
-// choose puts the page's rows into the answer and returns their points.
+// choose adds the page's rows to the answer and returns their points.
 func (m *HeatMap) choose(h *Heat, entries []catalog.Entry) []member {
 	rows := make(map[point.Path][]int)
 	var order []point.Path
@@ -177,7 +176,7 @@ type sheet struct {
 	expected, present []int64
 }
 
-// add counts a point whose samples of each step are given.
+// add counts a point, given its samples in each step.
 func (s *sheet) add(h *Heat, e *catalog.Entry, there counts, now time.Time) {
 	if e.Interval <= 0 {
 		return
@@ -197,7 +196,7 @@ func (s *sheet) add(h *Heat, e *catalog.Entry, there counts, now time.Time) {
 	}
 }
 
-// fill completes the rows, whose points stand together in the order of the rows.
+// fill completes the rows; their points are grouped in the order of the rows.
 func (h *Heat) fill(chosen []member) {
 	for i := range h.Rows {
 		row, sheet := &h.Rows[i], chosen[0].sheet

@@ -7,15 +7,15 @@ import (
 	"voltbus/catalog"
 )
 
-// The bounds of the steps in which a heat map counts samples, where these are shorter than its cells.
+// Bounds of the steps in which a heat map counts samples, if these are shorter than its cells.
 const (
 	maxFine    = 10_000       // steps of a point
-	maxFineAll = 8 * maxCells // steps of all points: a store is asked in parts of maxCells, and each part costs anew
+	maxFineAll = 8 * maxCells // steps of all points: a store is queried in parts of maxCells, and each part has its own cost
 )
 
-// fine returns in which steps the samples of a number of points are counted: the cells, or where they are longer than
-// those in which a range is counted, parts of them, as far as the bounds allow. So a part with more samples than
-// expected makes up for no other.
+// fine returns the steps in which the samples of a number of points are counted: the cells or, if these are longer
+// than the counting steps of a range, parts of them, as far as the bounds allow. So a surplus in one part does not
+// compensate for another part.
 func (h *Heat) fine(points int) time.Duration {
 	span, short := h.To.Sub(h.From), tallyStep(h.From, h.To)
 	most := min(maxFine, maxFineAll/max(1, points))
@@ -35,14 +35,14 @@ func (h *Heat) fine(points int) time.Duration {
 	return h.Step
 }
 
-// counts has how many samples a point has in each step from a time on. Without any, list is empty.
+// counts holds the number of a point's samples in each step from a time on. Without any, list is empty.
 type counts struct {
 	from time.Time
 	step time.Duration
 	list []uint32
 }
 
-// between counts of the samples from begin to end those that the pace asks for.
+// between counts the samples from begin to end that the pace expects.
 func (c counts) between(p *pace, begin, end time.Time) int64 {
 	var sum int64
 	for at := begin; at.Before(end) && len(c.list) > 0; {
@@ -54,9 +54,9 @@ func (c counts) between(p *pace, begin, end time.Time) int64 {
 	return sum
 }
 
-// first returns when the first of the samples can have come at the latest, if they came at the entry's
-// interval and none is missing behind it; zero without samples. Of a wide step only the count is known,
-// and the time in it before the point was there is not time that lacks samples.
+// first returns the latest possible time of the first sample, if samples came at the entry's interval and
+// none after it is missing; zero without samples. For a wide step only the count is known, and the part of it
+// before the point existed does not lack samples.
 func (c counts) first(e *catalog.Entry, now time.Time) time.Time {
 	i := slices.IndexFunc(c.list, func(n uint32) bool { return n > 0 })
 	if i < 0 {

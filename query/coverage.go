@@ -6,20 +6,20 @@ import (
 	"voltbus/catalog"
 )
 
-// Coverage says how much of what should be there is there.
+// Coverage tells how many of the expected samples exist.
 type Coverage struct {
 	Known    bool  // whether the point's interval is known, and Expected with it
-	Expected int64 // samples that the interval asks for, while the point existed and up to now
+	Expected int64 // samples expected from the interval, while the point existed and up to now
 	Present  int64 // samples with a usable value
 	Bad      int64 // samples of bad quality
-	// Extra are those of Present that the interval does not ask for: more than one within an interval, and
+	// Extra are those of Present that the interval does not expect: more than one within an interval, and
 	// those from before the present interval was set.
 	Extra int64
 }
 
 // Ratio returns the completeness from 0 to 1: present of expected samples. Bad samples do not count, and
-// more samples than the interval asks for make up for none that is missing elsewhere. False if it is unknown,
-// or if nothing is expected, as of a point that is new: the screens and the heat map then say nothing, too.
+// surplus samples do not compensate for missing ones elsewhere. False if it is unknown, or if nothing is
+// expected, as for a new point: the screens and the heat map then show nothing either.
 func (c Coverage) Ratio() (float64, bool) {
 	if !c.Known || c.Expected == 0 {
 		return 0, false
@@ -27,14 +27,14 @@ func (c Coverage) Ratio() (float64, bool) {
 	return float64(c.counted()) / float64(c.Expected), true
 }
 
-// counted returns how many of the expected samples are there.
+// counted returns how many of the expected samples exist.
 func (c Coverage) counted() int64 { return counted(c.Expected, c.Present-c.Extra) }
 
-// counted returns how many of the expected samples are there: more of them are no more than complete. Ranges,
-// aggregates and heat maps all count with it, and with due.
+// counted returns how many of the expected samples exist, at most all. Ranges, aggregates and heat maps all
+// use it, and due.
 func counted(expected, there int64) int64 { return min(expected, there) }
 
-// due returns how many samples are expected by the entry's interval in a part of its lifetime. A begun interval does not count.
+// due returns how many samples are expected by the entry's interval in a part of its lifetime. An incomplete interval does not count.
 func due(e *catalog.Entry, begin, end time.Time) int64 {
 	return max(0, int64(end.Sub(begin)/e.Interval))
 }
@@ -53,8 +53,8 @@ func total(list []Coverage) Coverage {
 	return sum
 }
 
-// expected returns how many samples the entry's interval asks for between from and to, as far as
-// that lies in the entry's lifetime. A begun interval does not count.
+// expected returns how many samples the entry's interval expects between from and to, within the entry's
+// lifetime. An incomplete interval does not count.
 func expected(e *catalog.Entry, from, to, first, now time.Time) (n int64, known bool) {
 	if e.Interval <= 0 {
 		return 0, false
@@ -63,9 +63,9 @@ func expected(e *catalog.Entry, from, to, first, now time.Time) (n int64, known 
 	return due(e, from, to), true
 }
 
-// lifetime returns the part of a range in which samples are expected. A point is expected from when
-// it was first seen, or from its first sample in the range if that is earlier, until it was removed;
-// nothing is expected of the future, nor of the time before the present interval was set.
+// lifetime returns the part of a range in which samples are expected. Samples of a point are expected from
+// when it was first seen, or from its first sample in the range if that is earlier, until it was removed;
+// none are expected in the future, or before the present interval was set.
 func lifetime(e *catalog.Entry, from, to, first, now time.Time) (begin, end time.Time) {
 	if e.FirstSeen.After(from) {
 		seen := e.FirstSeen

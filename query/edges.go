@@ -2,9 +2,9 @@ package query
 
 import "time"
 
-// edges returns where the buckets between from and to begin, and where the last ends. In a zone they
-// lie at round local times: at midnight and whole steps behind it, on the first of the month, on
-// Mondays. Without a zone durations begin at from, and days and months are of UTC.
+// edges returns the beginnings of the buckets between from and to, and the end of the last one. In a zone
+// they are aligned to local time: at midnight and whole steps after it, on the first of the month, on
+// Mondays. Without a zone durations begin at from, and days and months are UTC.
 func (s Step) edges(from, to time.Time, zone *time.Location) []time.Time {
 	switch {
 	case s.Months > 0 || s.Days > 0:
@@ -56,7 +56,7 @@ func (s Step) dates(from, to time.Time, zone *time.Location) []time.Time {
 	}
 }
 
-// clock are the round local times of a step that divides a day.
+// clock returns the local times of a step that divides a day.
 func (s Step) clock(from, to time.Time, zone *time.Location) []time.Time {
 	year, month, day := from.In(zone).Date()
 	var list []time.Time
@@ -75,10 +75,9 @@ func (s Step) clock(from, to time.Time, zone *time.Location) []time.Time {
 	}
 }
 
-// next returns the edge behind one within the day from begin to end. Steps that divide the change of
-// the clock, if there is one on this day, go on through it: an hour that comes twice has two
-// buckets. Longer ones belong to the time that the clock shows: the bucket with the change in it is
-// longer or shorter.
+// next returns the edge after one within the day from begin to end. Steps that divide the day's clock change,
+// if any, continue through it: an hour that occurs twice has two buckets. Longer steps follow local time: the
+// bucket with the clock change is longer or shorter.
 func (s Step) next(at, begin, end time.Time, zone *time.Location) time.Time {
 	change := end.Sub(begin) - 24*time.Hour
 	if change%s.Duration == 0 {
@@ -95,7 +94,7 @@ func (s Step) next(at, begin, end time.Time, zone *time.Location) time.Time {
 	}
 }
 
-// cut drops edges at or behind a time: a date that a zone left out has none.
+// cut drops edges at or after a time: a date that a zone skipped has none.
 func cut(list []time.Time, at time.Time) []time.Time {
 	for len(list) > 0 && !list[len(list)-1].Before(at) {
 		list = list[:len(list)-1]
@@ -103,13 +102,13 @@ func cut(list []time.Time, at time.Time) []time.Time {
 	return list
 }
 
-// wall returns the first instant at which the clock of the zone shows a time of the day, or, if it
-// leaves that time out, the one at which it jumps over it.
+// wall returns the first instant at which the clock of the zone shows a time of the day, or, if it skips that
+// time, the one at which it skips it.
 func wall(year int, month time.Month, day int, clock time.Duration, zone *time.Location) time.Time {
 	shown := time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Add(clock)
 	_, offset := shown.In(zone).Zone()
 	at := shown.Add(-time.Duration(offset) * time.Second).In(zone)
-	// The right instant has the offset of one of the two periods beside this one or of its own.
+	// The right instant has the offset of this period or of an adjacent one.
 	begin, end := at.ZoneBounds()
 	best := time.Time{}
 	for _, period := range []time.Time{begin.Add(-time.Second), at, end} {
@@ -133,7 +132,7 @@ func shows(at, shown time.Time) bool {
 	return at.Add(time.Duration(offset) * time.Second).Equal(shown)
 }
 
-// jump returns the change of the clock that leaves the time out.
+// jump returns the clock change that skips the time.
 func jump(at, shown, begin, end time.Time) time.Time {
 	_, offset := at.Zone()
 	if at.Add(time.Duration(offset) * time.Second).After(shown) {

@@ -15,14 +15,14 @@ import (
 	"voltbus/store"
 )
 
-// Catalog is what an Engine must know about points.
+// Catalog provides what an Engine needs to know about points.
 type Catalog interface {
 	// Search returns the points that the filter selects, in path order.
 	Search(ctx context.Context, f catalog.Filter) (catalog.Page, error)
-	// Entries returns what is known of the paths, in the order asked.
+	// Entries returns the entries of the paths, in the order requested.
 	Entries(ctx context.Context, paths []point.Path) ([]catalog.Entry, error)
-	// Paths returns paths below the prefix, "" for all, also of removed points, in path order
-	// and at most limit.
+	// Paths returns paths below the prefix, "" for all, including removed points, in path order and at most
+	// limit.
 	Paths(ctx context.Context, prefix point.Path, limit int) ([]point.Path, error)
 	// Removed returns the removed points that the pattern selects, in path order.
 	Removed(ctx context.Context, pattern point.Pattern) ([]point.Path, error)
@@ -30,10 +30,10 @@ type Catalog interface {
 
 // Limits bound one answer, and with it the memory that it takes.
 type Limits struct {
-	Points  int // most points of a range, plot or summary
-	Latest  int // most points of an answer with newest values
-	Samples int // most samples or buckets
-	Scan    int // most samples that one answer reads, as far as the intervals tell
+	Points  int // maximum points of a range, plot or summary
+	Latest  int // maximum points of an answer with newest values
+	Samples int // maximum samples or buckets
+	Scan    int // maximum samples that one answer reads, as estimated from the intervals
 }
 
 // DefaultLimits suit a node with 100 MB to spare.
@@ -41,10 +41,10 @@ func DefaultLimits() Limits {
 	return Limits{Points: 2000, Latest: 200_000, Samples: 500_000, Scan: 300_000_000}
 }
 
-// Engine answers queries. It has no state and is safe for concurrent use. Its methods return
-// fault.Invalid for a query that is wrong or too large, with what to ask instead, fault.NotFound
-// for a named point that neither the catalogue nor the store knows, and the store's and the
-// catalogue's errors. All but Latest return fault.NotFound too if a pattern selects nothing.
+// Engine answers queries. It has no state and is safe for concurrent use. Its methods return fault.Invalid
+// for a query that is wrong or too large, with a suggestion, fault.NotFound for a named point that neither
+// the catalogue nor the store knows, and the store's and the catalogue's errors. All but Latest return
+// fault.NotFound too if a pattern selects nothing.
 type Engine struct {
 	selector
 	now func() time.Time
@@ -55,29 +55,28 @@ func New(s store.Store, c Catalog, limits Limits, now func() time.Time) *Engine 
 	return &Engine{selector: selector{store: s, catalog: c, limits: limits}, now: now}
 }
 
-// Selection names points: those listed, or, if none is, those that the pattern selects.
+// Selection names points: those listed or, if there are none, those that the pattern selects.
 type Selection struct {
 	Points  []point.Path
 	Pattern point.Pattern
-	Keep    func(point.Path) bool // of the points of a pattern, those that it lets pass; nil for all
+	Keep    func(point.Path) bool // filters the points of a pattern; nil for all
 
-	// Elsewhere reports whether a named point may be known to another node: that this one does not know
-	// it is no error then. nil for none.
+	// Elsewhere reports whether a named point may be known to another node: it is then no error if this node
+	// does not know it. nil for none.
 	Elsewhere func(point.Path) bool
 
-	// Page is how many points of a pattern one answer is about, 0 for all; After is the Next of
-	// the page before, "" for the first. They do not apply to Latest, exports and plots.
+	// Page is how many points of a pattern one answer covers, 0 for all; After is Next of the previous page,
+	// "" for the first. They do not apply to Latest, exports and plots.
 	Page  int
 	After point.Path
 }
 
-// selects reports whether the pattern selects the point and Keep lets it pass.
+// selects reports whether the pattern selects the point and Keep accepts it.
 func (s *Selection) selects(p point.Path) bool {
 	return s.Pattern.Match(p) && (s.Keep == nil || s.Keep(p))
 }
 
-// page cuts the selection's page out of the sorted paths behind After, and returns the After of the
-// next.
+// page returns the selection's page of the sorted paths after After, and After for the next page.
 func (s *Selection) page(paths []point.Path) (page []point.Path, next point.Path) {
 	if s.Page == 0 || len(paths) <= s.Page {
 		return paths, ""
@@ -85,12 +84,12 @@ func (s *Selection) page(paths []point.Path) (page []point.Path, next point.Path
 	return paths[:s.Page], paths[s.Page-1]
 }
 
-// Request asks for the samples of points with From ≤ time < To.
+// Request requests the samples of points with From ≤ time < To.
 type Request struct {
 	Selection
 	From   time.Time
 	To     time.Time
-	Limit  int  // most samples a point; 0 for all
+	Limit  int  // maximum samples per point; 0 for all
 	Newest bool // with Limit: the newest ones instead of the oldest
 }
 
@@ -113,8 +112,8 @@ func (r *Request) check(op string) error {
 	return nil
 }
 
-// Latest returns the newest sample of each selected point that has any, in the order asked or in
-// path order. A pattern leaves out points that were removed.
+// Latest returns the newest sample of each selected point that has any, in the order requested or in path
+// order. Patterns exclude removed points.
 func (e *Engine) Latest(ctx context.Context, sel Selection) ([]point.Sample, error) {
 	paths := unique(sel.Points)
 	if len(sel.Points) == 0 {

@@ -13,11 +13,11 @@ import (
 	"voltbus/store"
 )
 
-// Function is a figure of a bucket, as people name it: "mean", "min", "max", "sum", "count", "first",
-// "last", "timeweighted", "stddev", "median", or a percentile such as "p95" or "p99.9".
+// Function is the name of a bucket's figure: "mean", "min", "max", "sum", "count", "first", "last",
+// "timeweighted", "stddev", "median", or a percentile such as "p95" or "p99.9".
 type Function string
 
-// The functions beside percentiles.
+// The functions other than percentiles.
 const (
 	Mean         Function = "mean"
 	Min          Function = "min"
@@ -26,23 +26,23 @@ const (
 	Count        Function = "count"
 	First        Function = "first"
 	Last         Function = "last"
-	TimeWeighted Function = "timeweighted" // the mean, each value weighted by how long it counted
+	TimeWeighted Function = "timeweighted" // the mean, each value weighted by how long it was in effect
 	Deviation    Function = "stddev"       // the standard deviation of all samples of the bucket
 	Median       Function = "median"
 )
 
 const maxFunctions = 32
 
-// How long a value counts for the time-weighted mean when no other follows it.
+// How long a value remains in effect for the time-weighted mean when no other follows it.
 const (
-	holdIntervals = 3              // of a point whose interval is known
-	holdUnknown   = 24 * time.Hour // of one that reports when it likes
+	holdIntervals = 3              // for a point whose interval is known
+	holdUnknown   = 24 * time.Hour // for one that reports irregularly
 )
 
 var errFunction = errors.New("knows mean, min, max, sum, count, first, last, timeweighted, stddev, median, " +
 	"and percentiles such as p95; name at most 32")
 
-// ParseFunctions reads the names of functions.
+// ParseFunctions parses the names of functions.
 func ParseFunctions(names []string) ([]Function, error) {
 	var list []Function
 	for _, name := range names {
@@ -64,7 +64,7 @@ func plainFunctions() []Function {
 	return []Function{Mean, Min, Max, Sum, Count, First, Last, TimeWeighted, Deviation}
 }
 
-// quantile returns the quantile that the function is.
+// quantile returns the function's quantile.
 func (f Function) quantile() (float64, bool) {
 	if f == Median {
 		return 0.5, true
@@ -77,7 +77,7 @@ func (f Function) quantile() (float64, bool) {
 	return percent / 100, err == nil && percent <= 100
 }
 
-// extras are what the store must compute for the functions.
+// extras returns the additional figures that the store must compute for the functions.
 func extras(functions []Function, entries []catalog.Entry) store.Extras {
 	x := store.Extras{Deviation: slices.Contains(functions, Deviation)}
 	for _, f := range functions {
@@ -100,7 +100,7 @@ func extras(functions []Function, entries []catalog.Entry) store.Extras {
 // Holds reports whether the functions need to know the last sample before the range.
 func Holds(functions []Function) bool { return slices.Contains(functions, TimeWeighted) }
 
-// Hold returns how old the last sample before the range may be to count in it, for the points of which
+// Hold returns how old the last sample before the range may be to remain in effect, for the points for which
 // this is known; 0 if the functions do not need it.
 func Hold(functions []Function, entries []catalog.Entry) time.Duration {
 	var longest time.Duration
@@ -110,8 +110,7 @@ func Hold(functions []Function, entries []catalog.Entry) time.Duration {
 	return longest
 }
 
-// Values returns the functions' figures of a bucket that was asked for them, NaN for those that
-// have none.
+// Values returns the functions' figures of a bucket that was queried for them, NaN for missing ones.
 func Values(functions []Function, b *store.Bucket) []float64 {
 	out := make([]float64, len(functions))
 	quantile := 0

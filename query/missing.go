@@ -15,12 +15,12 @@ import (
 	"voltbus/point"
 )
 
-// Bounds of the search for a name that was meant.
+// Bounds of the search for the intended name.
 const (
 	maxHints       = 3
-	maxHintPath    = 200    // bytes of a path that is compared
-	maxHintNear    = 20_000 // points of the catalogue that are looked at below the same parent
-	maxHintAll     = 50_000 // and of all
+	maxHintPath    = 200    // maximum length of a compared path
+	maxHintNear    = 20_000 // points of the catalogue compared below the same parent
+	maxHintAll     = 50_000 // and in total
 	maxComparisons = 5000
 )
 
@@ -70,7 +70,7 @@ func (s *selector) silent(ctx context.Context, op string, sel *Selection, paths 
 	return s.exist(ctx, op, sel.local(entries))
 }
 
-// local returns the entries of points that must be known here.
+// local returns the entries of points that must be known to this node.
 func (s *Selection) local(entries []catalog.Entry) []catalog.Entry {
 	if s.Elsewhere == nil {
 		return entries
@@ -78,7 +78,7 @@ func (s *Selection) local(entries []catalog.Entry) []catalog.Entry {
 	return slices.DeleteFunc(slices.Clone(entries), func(e catalog.Entry) bool { return s.Elsewhere(e.Path) })
 }
 
-// without lists the paths that have no sample at their place.
+// without lists the paths that have no sample at their index.
 func without(paths []point.Path, samples []point.Sample) []point.Path {
 	var list []point.Path
 	for i, p := range paths {
@@ -89,7 +89,7 @@ func without(paths []point.Path, samples []point.Sample) []point.Path {
 	return list
 }
 
-// noSuchPoint says which points may have been meant.
+// noSuchPoint suggests points that may have been meant.
 func (s *selector) noSuchPoint(ctx context.Context, op string, p point.Path, stored []point.Path) error {
 	hints, err := s.hints(ctx, p, stored)
 	if err != nil {
@@ -98,7 +98,7 @@ func (s *selector) noSuchPoint(ctx context.Context, op string, p point.Path, sto
 	return fault.E(op, fault.NotFound, string(p), errors.New("there is no such point"+question(hints)))
 }
 
-// question asks whether one of the paths was meant.
+// question formats the question whether one of the paths was meant.
 func question(hints []point.Path) string {
 	quoted := make([]string, len(hints))
 	for i, h := range hints {
@@ -126,7 +126,7 @@ func (s *selector) hints(ctx context.Context, p point.Path, stored []point.Path)
 	return nearest(p, near, stored, all), nil
 }
 
-// noMatch says that a pattern selects nothing.
+// noMatch is the error about a pattern that selects nothing.
 func noMatch(op string, pattern point.Pattern) error {
 	if pattern == "" || pattern == "**" {
 		return fault.E(op, fault.NotFound, "pattern", errNoPoints)
@@ -141,17 +141,17 @@ type hint struct {
 	distance int
 }
 
-// guess looks for the paths most like one. Case does not count.
+// guess looks for the paths most similar to one, ignoring case.
 type guess struct {
 	path   point.Path
 	parent point.Path
 	name   string
 	seen   map[point.Path]bool
-	best   []hint // the most alike first
+	best   []hint // most similar first
 }
 
-// nearest returns the paths most like p, the most alike first: those with the same parent whose
-// names are alike, and those with the same name below other parents.
+// nearest returns the paths most similar to p, most similar first: those with the same parent and similar
+// names, and those with the same name below other parents.
 func nearest(p point.Path, lists ...[]point.Path) []point.Path {
 	g := &guess{path: p, parent: p.Parent(), name: p.Name(), seen: map[point.Path]bool{p: true}}
 	for _, list := range lists {
@@ -182,8 +182,7 @@ func (g *guess) consider(c point.Path) {
 	}
 }
 
-// insert puts c in its place if it is among the best and a differs from b by at most most
-// characters.
+// insert inserts c in order if it is among the best and a differs from b by at most most characters.
 func (g *guess) insert(c point.Path, a, b string, most int) {
 	if len(g.best) == maxHints {
 		most = min(most, g.best[maxHints-1].distance)
@@ -203,7 +202,7 @@ func (g *guess) insert(c point.Path, a, b string, most int) {
 	g.best = g.best[:min(len(g.best), maxHints)]
 }
 
-// distance returns how many characters have to be inserted, removed or changed to make b of a.
+// distance returns how many characters must be inserted, removed or changed to turn a into b.
 func distance(a, b []rune) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

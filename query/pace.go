@@ -5,17 +5,16 @@ import (
 	"time"
 )
 
-// pace counts of a point's samples only as many as its interval asks for, wherever they lie: a point that
-// reports more often than its interval does not make up with that for the time in which it was silent.
-// One sample may come an interval early or late. Ranges count sample by sample; plots, aggregates and heat
-// maps by steps, within which extra samples cannot be distinguished from those that are on time. The zero pace is not ready; see newPace.
+// pace counts only as many of a point's samples as its interval expects: reporting more often than the interval does not compensate for
+// silent periods. One sample may come an interval early or late. Ranges count sample by sample; plots, aggregates and heat maps by steps,
+// within which extra samples cannot be distinguished from those that are on time. The zero pace is not ready; see newPace.
 type pace struct {
 	interval time.Duration
-	credit   time.Duration // time for which no sample was counted yet
+	credit   time.Duration // time for which no sample has been counted yet
 	until    time.Time
 }
 
-// newPace begins with one interval of credit: a sample may lie at the beginning of the range.
+// newPace begins with one interval of credit: there may be a sample at the beginning of the range.
 func newPace(interval time.Duration) pace { return pace{interval: interval, credit: interval} }
 
 // one counts a sample. Samples come in time order.
@@ -41,7 +40,7 @@ func (p *pace) step(begin, end time.Time, n int64) int64 {
 	return p.spend(n)
 }
 
-// spend counts of n samples as many as there is credit for.
+// spend counts as many of n samples as the credit allows.
 func (p *pace) spend(n int64) int64 {
 	n = min(n, int64(p.credit/p.interval))
 	p.credit -= time.Duration(n) * p.interval

@@ -12,21 +12,21 @@ import (
 	"voltbus/store"
 )
 
-// The widths of a plot that are answered, in pixels.
+// The permitted widths of a plot, in pixels.
 const (
 	MinPixels = 10
 	MaxPixels = 10_000
 )
 
-// perPixel is how many samples stand for one column of pixels: the first, the least, the greatest
-// and the last draw the same line as all of them do.
+// perPixel is how many samples represent one column of pixels: the first, the smallest, the greatest and the
+// last draw the same line as all of them.
 const perPixel = 4
 
-// Plot returns what a line of the width in pixels can show of the range. If there are few
-// samples it returns all of them, and Step is 0. Otherwise every Step, one pixel wide, is
-// represented by its first, least, greatest and last sample at their own times, so that no peak
-// is lost; a step with only bad samples by one bad sample. Booleans become 0 and 1. Points that
-// hold text give their newest samples. Limit and Newest do not apply.
+// Plot returns what a line of the width in pixels can show of the range. If there are few samples it returns
+// all of them, and Step is 0. Otherwise every Step, one pixel wide, is represented by its first, smallest,
+// greatest and last sample at their own times, so that no peak is lost; a step with only bad samples by one
+// bad sample. Booleans become 0 and 1. Points that hold text give their newest samples. Limit and Newest do
+// not apply.
 func (e *Engine) Plot(ctx context.Context, req Request, pixels int) (Answer, error) {
 	req.Limit, req.Newest, req.Page, req.After = 0, false, 0, ""
 	if err := req.check("query.Plot"); err != nil {
@@ -54,7 +54,7 @@ func (e *Engine) Plot(ctx context.Context, req Request, pixels int) (Answer, err
 	return e.plotSteps(ctx, entries, req, pixels)
 }
 
-// few reports whether the intervals promise at most budget samples a point.
+// few reports whether, by the intervals, at most budget samples per point are expected.
 func (e *Engine) few(entries []catalog.Entry, req *Request, budget int) bool {
 	for i := range entries {
 		n, _ := expected(&entries[i], req.From, req.To, time.Time{}, e.now())
@@ -94,7 +94,7 @@ func booleansToNumbers(samples []point.Sample) {
 	}
 }
 
-// plotSteps returns the samples that stand for each step.
+// plotSteps returns the samples that represent each step.
 func (e *Engine) plotSteps(ctx context.Context, entries []catalog.Entry, req Request, pixels int) (Answer, error) {
 	step := stepOf(req.From, req.To, pixels)
 	q := store.Query{Range: store.Range{From: req.From, To: req.To}, Step: step}
@@ -124,10 +124,10 @@ func (e *Engine) plotSteps(ctx context.Context, entries []catalog.Entry, req Req
 	return e.plotTexts(ctx, a, texts, req, pixels*perPixel)
 }
 
-// hasFigures reports whether the bucket has numbers; text has none.
+// hasFigures reports whether the bucket has numbers; text does not.
 func hasFigures(b store.Bucket) bool { return !b.MinTime.IsZero() }
 
-// plotTexts puts the newest samples of points without figures in their place.
+// plotTexts fills in the newest samples of points without figures.
 func (e *Engine) plotTexts(ctx context.Context, a Answer, texts []catalog.Entry, req Request, budget int) (Answer, error) {
 	req.Limit, req.Newest = budget, true
 	c := newCollector(texts, len(texts)*budget)
@@ -144,8 +144,7 @@ func (e *Engine) plotTexts(ctx context.Context, a Answer, texts []catalog.Entry,
 	return a, nil
 }
 
-// appendPeaks appends the bucket's first, least, greatest and last sample in time order, each
-// once.
+// appendPeaks appends the bucket's first, smallest, greatest and last sample in time order, each once.
 func appendPeaks(dst []point.Sample, p point.Path, b *store.Bucket) []point.Sample {
 	if !hasFigures(*b) {
 		if b.Count == 0 && b.Bad > 0 {

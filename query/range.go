@@ -15,18 +15,17 @@ import (
 type Series struct {
 	Info      point.Info
 	Samples   []point.Sample
-	Coverage  Coverage // of the whole range, also if Limit cut the samples
-	Truncated bool     // Limit cut the samples
+	Coverage  Coverage // of the whole range, even if Limit truncated the samples
+	Truncated bool     // Limit truncated the samples
 }
 
-// Answer is what a range or plot gives: one Series for each point, in the order asked or in path
-// order.
+// Answer is the result of a range or plot: one Series per point, in the order requested or in path order.
 type Answer struct {
 	From, To time.Time
 	Step     time.Duration // length of a bucket of a down-sampled plot; 0: all samples
 	Series   []Series
 	Total    Coverage   // over the series whose interval is known
-	Next     point.Path // the After of the next page of points; "" if this is the last
+	Next     point.Path // After for the next page of points; "" on the last
 	Sources  []Source   // other nodes that the answer concerns; an Engine names none
 }
 
@@ -51,7 +50,7 @@ func (e *Engine) Range(ctx context.Context, req Request) (Answer, error) {
 	return a, err
 }
 
-// affordable refuses early what the intervals say to be too much.
+// affordable refuses early what is too much according to the intervals.
 func (e *Engine) affordable(entries []catalog.Entry, req *Request) error {
 	var sum int64
 	for i := range entries {
@@ -73,7 +72,7 @@ func tooLarge(op string, n int64, most int) error {
 			"set a limit, or use plot, aggregate or export", n, most))
 }
 
-// answer completes what was collected with its coverage.
+// answer completes the collected series with their coverage.
 func (e *Engine) answer(ctx context.Context, c *collector, req *Request) (Answer, error) {
 	counts, err := e.count(ctx, c, req)
 	if err != nil {
@@ -100,7 +99,7 @@ func (e *Engine) coverage(entry *catalog.Entry, from, to time.Time, t tally) Cov
 	return cov
 }
 
-// count asks the store for the sizes of the series that the limit may have cut.
+// count queries the store for the sizes of series that the limit may have truncated.
 func (e *Engine) count(ctx context.Context, c *collector, req *Request) (map[point.Path]tally, error) {
 	var cut []point.Path
 	for i := range c.series {
@@ -138,7 +137,7 @@ type collector struct {
 	paths   []point.Path
 	series  []Series
 	index   map[point.Path]int
-	left    int // samples that may still come
+	left    int // samples that may still be added
 	most    int
 }
 

@@ -9,14 +9,14 @@ import (
 	"voltbus/store"
 )
 
-// selector finds the points that a question is about.
+// selector finds the points of a query.
 type selector struct {
 	store   store.Store
 	catalog Catalog
 	limits  Limits
 }
 
-// current lists the points that have samples and were not removed.
+// current lists the points that have samples and have not been removed.
 func (s *selector) current(ctx context.Context, sel *Selection) ([]point.Path, error) {
 	all, err := s.store.Points(ctx)
 	if err != nil {
@@ -38,9 +38,8 @@ func (s *selector) current(ctx context.Context, sel *Selection) ([]point.Path, e
 	return paths, nil
 }
 
-// resolve returns what is known about the selected points. A pattern selects points of the
-// catalogue, also removed ones, and points that only have samples; next is the After of the next
-// page of them.
+// resolve returns what is known about the selected points. A pattern selects points of the catalogue,
+// including removed ones, and points that only have samples; next is After for their next page.
 func (s *selector) resolve(ctx context.Context, op string, sel Selection) (entries []catalog.Entry, next point.Path, err error) {
 	paths := unique(sel.Points)
 	if len(sel.Points) == 0 {
@@ -62,8 +61,8 @@ func (s *selector) resolve(ctx context.Context, op string, sel Selection) (entri
 	return entries, "", s.exist(ctx, op, sel.local(entries))
 }
 
-// Selected returns the points that a question is about, as far as this node knows them: those named, or
-// of a pattern its page, also none. They may be more than one answer may have.
+// Selected returns the points of a query, as far as this node knows them: those named, or a page of a
+// pattern, possibly empty. They may exceed the bound of one answer.
 func (s *selector) Selected(ctx context.Context, sel Selection) ([]point.Path, error) {
 	if len(sel.Points) > 0 {
 		return unique(sel.Points), nil
@@ -76,8 +75,8 @@ func (s *selector) Selected(ctx context.Context, sel Selection) ([]point.Path, e
 	return paths, nil
 }
 
-// matching returns the paths behind After that the pattern selects: at least one more than a page
-// has, or than may be, if there are so many.
+// matching returns the paths after After that the pattern selects: if there are so many, at least one more
+// than a page holds, or than is permitted.
 func (s *selector) matching(ctx context.Context, sel *Selection) ([]point.Path, error) {
 	all, err := s.store.Points(ctx)
 	if err != nil {
@@ -102,7 +101,7 @@ func (s *selector) matching(ctx context.Context, sel *Selection) ([]point.Path, 
 	return slices.Compact(paths), nil
 }
 
-// known returns the catalogue's entries that the pattern selects, also of removed points.
+// known returns the catalogue's entries that the pattern selects, including those of removed points.
 func (s *selector) known(ctx context.Context, pattern point.Pattern) ([]catalog.Entry, error) {
 	page, err := s.catalog.Search(ctx, catalog.Filter{Pattern: pattern, Removed: true, Limit: s.limits.Latest})
 	switch {
@@ -131,8 +130,8 @@ func (s *selector) exported(ctx context.Context, req *Request) ([]point.Path, er
 	return paths, nil
 }
 
-// stored lists the points named, or those that the pattern selects and that have samples. It
-// returns fault.NotFound for what does not exist, also without samples.
+// stored lists the points named, or those that the pattern selects and that have samples. It returns
+// fault.NotFound for points that do not exist, even without samples.
 func (s *selector) stored(ctx context.Context, sel Selection) ([]point.Path, error) {
 	if len(sel.Points) > 0 {
 		paths := unique(sel.Points)

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	_ "time/tzdata" // zones on machines that have none
+	_ "time/tzdata" // time zones for machines without any
 
 	"voltbus/fault"
 )
@@ -25,10 +25,10 @@ var (
 	errZone = errors.New("is not a time zone; write a name of the IANA database, such as Europe/Berlin, or UTC")
 )
 
-// unit is what a step is counted in.
+// unit is a unit of steps.
 type unit struct {
 	Step
-	most int // of them; longer than any history
+	most int // of them; more than any history has
 }
 
 func units() map[string]unit {
@@ -45,8 +45,8 @@ func units() map[string]unit {
 	}
 }
 
-// ParseStep reads a step: a number with the unit ms, s, m, h, d, w, mo, q or y. From d on they are of
-// the calendar.
+// ParseStep parses a step: a number with the unit ms, s, m, h, d, w, mo, q or y. Units from d on are calendar
+// units.
 func ParseStep(s string) (Step, error) {
 	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
 	u, ok := units()[s[digits:]]
@@ -57,7 +57,7 @@ func ParseStep(s string) (Step, error) {
 	return Step{Duration: time.Duration(n) * u.Duration, Days: n * u.Days, Months: n * u.Months}, nil
 }
 
-// String returns the step as ParseStep reads it.
+// String returns the step in the form of ParseStep.
 func (s Step) String() string {
 	switch {
 	case s.Months > 0 && s.Months%12 == 0:
@@ -80,7 +80,7 @@ func (s Step) String() string {
 	return strconv.FormatInt(s.Duration.Milliseconds(), 10) + "ms"
 }
 
-// Length returns how long the step is, of the calendar on average.
+// Length returns the length of the step, on average for calendar steps.
 func (s Step) Length() time.Duration {
 	const day = 24 * time.Hour
 	const month = 2_629_746 * time.Second // a twelfth of the Gregorian year
@@ -96,8 +96,7 @@ func ParseZone(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// check reports a step that cannot be used; with a zone one that does not divide a day into equal
-// parts.
+// check reports an unusable step; with a zone also one that does not divide a day into equal parts.
 func (s Step) check(zone *time.Location) error {
 	const day = 24 * time.Hour
 	switch {

@@ -10,10 +10,10 @@ import (
 	"voltbus/store"
 )
 
-// The steps in which samples are counted to determine how many of them are extra.
+// Steps for counting samples, to determine how many of them are extra.
 const (
-	tallySteps = 240            // of a range
-	tallyLong  = 48 * time.Hour // a longer range is counted in hours, which a store knows of closed days
+	tallySteps = 240            // per range
+	tallyLong  = 48 * time.Hour // a longer range is counted in hours, which a store knows for closed days
 )
 
 // stepOf returns the length of n steps between two times.
@@ -21,8 +21,8 @@ func stepOf(from, to time.Time, n int) time.Duration {
 	return max(time.Microsecond, (to.Sub(from)/time.Duration(n) + time.Microsecond).Truncate(time.Microsecond))
 }
 
-// tallyStep returns the longest step in which the samples of a range are counted: within a longer one, samples
-// beyond the interval would hide that others are missing, and places that count in other steps would contradict.
+// tallyStep returns the longest step in which the samples of a range are counted: within a longer one, surplus
+// samples would hide missing ones, and code that counts in other steps would disagree.
 func tallyStep(from, to time.Time) time.Duration {
 	if to.Sub(from) > tallyLong {
 		return time.Hour
@@ -33,7 +33,7 @@ func tallyStep(from, to time.Time) time.Duration {
 // tally counts the samples of one series.
 type tally struct {
 	present, bad int64
-	extra        int64 // of present, those that no interval asks for
+	extra        int64 // those of present that no interval expects
 	first        time.Time
 }
 
@@ -60,12 +60,12 @@ func newTally(samples []point.Sample, e *catalog.Entry) tally {
 	return t
 }
 
-// tallyAll counts by the buckets that a query gave for each of the entries, and where its steps are too long to tell
-// which samples are extra, by shorter ones.
+// tallyAll counts by a query's buckets for each entry or, if its steps are too long to tell which samples are extra,
+// by shorter ones.
 func tallyAll(ctx context.Context, e *Engine, entries []*catalog.Entry, list []store.Series, q *store.Query) ([]tally, error) {
 	now, short, widest := e.now(), tallyStep(q.From, q.To), widestStep(q)
 	tallies := make([]tally, len(entries))
-	var again []int // places of the entries that are counted in shorter steps
+	var again []int // indices of entries counted in shorter steps
 	var paths []point.Path
 	for i, entry := range entries {
 		tallies[i] = tallyBuckets(list[i].Buckets, q, entry, now)
@@ -101,7 +101,7 @@ func widestStep(q *store.Query) time.Duration {
 	return widest
 }
 
-// piece has the counts of several points in a part of a range.
+// piece holds the counts of several points in a part of a range.
 type piece struct {
 	from, to time.Time
 	step     time.Duration
@@ -110,12 +110,12 @@ type piece struct {
 
 func (p *piece) of(i int) counts { return counts{p.from, p.step, p.lists[i]} }
 
-// countPieces counts the samples of a range in short steps. A long one is cut at its first and last whole hour.
+// countPieces counts the samples of a range in short steps. A long range is split at its first and last whole hour.
 func countPieces(ctx context.Context, s store.Store, paths []point.Path, from, to time.Time) ([]piece, error) {
 	pieces := []piece{{from: from, to: to, step: tallyStep(from, to)}}
 	if pieces[0].step == time.Hour {
 		first, last := from.Add(time.Hour-1).Truncate(time.Hour), to.Truncate(time.Hour)
-		most := max(1, maxCells/len(paths)) // hours of a point that are counted; of more, several at once
+		most := max(1, maxCells/len(paths)) // hours counted per point; if there are more, several at once
 		step := time.Hour * (last.Sub(first)/time.Hour/time.Duration(most) + 1)
 		pieces = []piece{{from: from, to: first, step: time.Hour}, {from: first, to: last, step: step}, {from: last, to: to, step: time.Hour}}
 		pieces = slices.DeleteFunc(pieces, func(p piece) bool { return !p.from.Before(p.to) })
@@ -131,7 +131,7 @@ func countPieces(ctx context.Context, s store.Store, paths []point.Path, from, t
 	return pieces, nil
 }
 
-// tallyBuckets counts by the buckets that a query gave.
+// tallyBuckets counts by a query's buckets.
 func tallyBuckets(buckets []store.Bucket, q *store.Query, entry *catalog.Entry, now time.Time) tally {
 	var t tally
 	for i := range buckets {
@@ -154,7 +154,7 @@ func tallyBuckets(buckets []store.Bucket, q *store.Query, entry *catalog.Entry, 
 	return t
 }
 
-// bucketEnd returns where a bucket of the query ends.
+// bucketEnd returns the end of a bucket of the query.
 func bucketEnd(q *store.Query, b *store.Bucket) time.Time {
 	if i, ok := slices.BinarySearchFunc(q.Edges, b.Start, time.Time.Compare); ok && i+1 < len(q.Edges) {
 		return q.Edges[i+1]
@@ -162,8 +162,8 @@ func bucketEnd(q *store.Query, b *store.Bucket) time.Time {
 	return b.Start.Add(q.Step)
 }
 
-// early returns how many samples of the bucket count as from before the entry's interval was set.
-// Of a bucket that begins before and ends after, as many as the interval asks for do not.
+// early returns how many samples of the bucket count as older than the setting of the entry's interval. In a
+// bucket that spans that time, as many as the interval expects do not.
 func early(b *store.Bucket, e *catalog.Entry) int64 {
 	count := int64(b.Count)
 	switch {

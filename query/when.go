@@ -15,8 +15,8 @@ var (
 	errDuration = errors.New("is not a duration; write a number with a unit, such as 500ms, 10s, 15m, 1h, 7d or 2w")
 )
 
-// ParseTime reads a time: RFC 3339, a date for its midnight UTC, milliseconds since 1970 UTC,
-// "now", or a duration before or after now, such as "now-1h", "-1h", "now+10m".
+// ParseTime parses a time: RFC 3339, a date for its midnight UTC, milliseconds since 1970 UTC, "now", or a
+// duration before or after now, such as "now-1h", "-1h", "now+10m".
 func ParseTime(s string, now time.Time) (time.Time, error) {
 	t, err := parseAnyTime(s, now)
 	if err != nil {
@@ -47,7 +47,7 @@ func parseAnyTime(s string, now time.Time) (time.Time, error) {
 	}
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
-		// A "+" that was not escaped arrives as a space.
+		// An unescaped "+" arrives as a space.
 		t, err = time.Parse(time.RFC3339Nano, strings.Replace(s, " ", "+", 1))
 	}
 	if err != nil {
@@ -56,7 +56,7 @@ func parseAnyTime(s string, now time.Time) (time.Time, error) {
 	return t, nil
 }
 
-// shift returns now and a signed duration. A "+" that was not escaped has become nothing.
+// shift returns now and a signed duration. An unescaped "+" has been lost.
 func shift(s string, now time.Time) (time.Time, error) {
 	sign := time.Duration(1)
 	if after, found := strings.CutPrefix(s, "-"); found {
@@ -71,8 +71,7 @@ func shift(s string, now time.Time) (time.Time, error) {
 	return now.Add(sign * d), nil
 }
 
-// ParseDuration reads a positive duration as package time does, and days and weeks of 24 and
-// 168 hours.
+// ParseDuration parses a positive duration like package time, and also days and weeks of 24 and 168 hours.
 func ParseDuration(s string) (time.Duration, error) {
 	unit := time.Duration(0)
 	switch {

@@ -9,14 +9,14 @@ import (
 	"voltbus/point"
 )
 
-// A block is closed when its texts reach maxBlockText bytes, so that it fits a bus message
-// whatever is in it; a single text has at most maxText.
+// A block is closed when its strings reach maxBlockText bytes, so that it always fits into a bus message; a
+// single string has at most maxText.
 const (
 	maxBlockText = 1 << 20
 	maxText      = 64 << 10
 )
 
-// The times that can be recorded, in microseconds: the years that have four digits.
+// The range of recordable times, in microseconds: years with four digits.
 const (
 	firstTime = -62_135_596_800_000_000 // 0001-01-01
 	endTime   = 253_402_300_800_000_000 // 10000-01-01
@@ -28,7 +28,7 @@ var (
 	errTime = errors.New("the time must lie in the years 1 to 9999; is it in the right unit?")
 )
 
-// check refuses what no store could keep, path apart.
+// check refuses samples that no store could keep, apart from their paths.
 func check(s *point.Sample) error {
 	if t := s.Time.UnixMicro(); t < firstTime || t >= endTime {
 		return errTime
@@ -44,7 +44,7 @@ func check(s *point.Sample) error {
 	return nil
 }
 
-// checkPath refuses what names no point.
+// checkPath refuses invalid paths of points.
 func checkPath(p point.Path) error {
 	if err := p.Validate(); err != nil {
 		return fault.E("recorder.Record", fault.Invalid, fmt.Sprintf("%.80q", string(p)), err)

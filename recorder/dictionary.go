@@ -6,17 +6,17 @@ import (
 	"voltbus/point"
 )
 
-// dictionary finds the points of one block. It knows no other points: what it costs does not grow with how
-// many points there are.
+// dictionary finds the points of one block. It contains no other points: its cost does not grow with the
+// total number of points.
 type dictionary struct {
 	seed  maphash.Seed
-	slots []uint32 // index in points plus one, 0 is free; a power of two of slots, at most half of them used
+	slots []uint32 // index in points plus one, 0 for free; the number of slots is a power of two, at most half of them used
 }
 
 const fewSlots = 64
 
-// find returns the index of a path in points, at which it is added if it is not there. Guess is tried first:
-// points come again in the order in which they came first.
+// find returns the index of a path in points, adding it if absent. It tries guess first: points recur in the
+// order of their first appearance.
 func (d *dictionary) find(points []point.Path, path point.Path, guess uint32) (with []point.Path, index uint32) {
 	if int(guess) < len(points) && points[guess] == path {
 		return points, guess
@@ -32,7 +32,7 @@ func (d *dictionary) find(points []point.Path, path point.Path, guess uint32) (w
 	return points, d.slots[at] - 1
 }
 
-// place returns the slot of a path, which is free if it is not among the points.
+// place returns the slot of a path, which is free if the path is not among the points.
 func (d *dictionary) place(points []point.Path, path point.Path) uint64 {
 	mask := uint64(len(d.slots) - 1)
 	at := maphash.String(d.seed, string(path)) & mask
@@ -50,7 +50,7 @@ func (d *dictionary) grow(points []point.Path) {
 	d.fill(points)
 }
 
-// fill makes the points the only ones.
+// fill replaces the content with the points.
 func (d *dictionary) fill(points []point.Path) {
 	clear(d.slots)
 	for i, p := range points {

@@ -9,10 +9,10 @@ import (
 	"voltbus/point"
 )
 
-// foreignQueue is how many blocks of other origins wait at most.
+// foreignQueue is how many blocks of other origins may be queued.
 const foreignQueue = 8
 
-// MaxForward is the largest encoded block that can be passed on, in bytes.
+// MaxForward is the maximum size of a forwarded encoded block in bytes.
 const MaxForward = 7 << 20
 
 var (
@@ -21,24 +21,22 @@ var (
 	errLarge  = fmt.Errorf("a block that is passed on has at most %d MiB when it is encoded; merge fewer", MaxForward>>20)
 )
 
-// other is an origin whose blocks are passed on.
+// other is an origin whose blocks are forwarded.
 type other struct {
-	queued Position // with all that was handed over
-	stored Position // with what is on disk
-	last   *receipt // of the last block handed over; nil if that was before the start
+	queued Position // position of everything queued
+	stored Position // position of everything on disk
+	last   *receipt // of the last block queued; nil if that was before the start
 }
 
-// Forward appends the encoded block of another origin to the log as it is; b is the same block, of
-// which only the header is looked at. The function it returns waits until the block is on disk.
-// The blocks of one origin are handed over one after another, and stand in the log in this order. A
-// block that was handed over before is not appended again: its function waits for the first one.
-// Data belongs to the recorder until the node ends.
+// Forward appends the encoded block of another origin to the log as it is; b is the same block, of which only
+// the header is used. The function that it returns waits until the block is on disk. Blocks of one origin
+// must be passed one after another, and are in the log in this order. A block passed before is not appended
+// again: its function waits for the first one. The recorder owns data until the node ends.
 //
-// Forward waits while the queue is full. It fails with fault.Unavailable while nothing can be
-// written, with fault.Conflict for a block of an own lane, with fault.Invalid for one without
-// origin or numbers or of more than MaxForward bytes, and with the context's error when ctx ends
-// first. With an error from Forward the block is not in the log and will not be; with one from the
-// function it may be, and may be handed over again.
+// Forward waits while the queue is full. It fails with fault.Unavailable while nothing can be written, with
+// fault.Conflict for a block of an own lane, with fault.Invalid for one without origin or numbers or of more
+// than MaxForward bytes, and with the context's error when ctx ends first. After an error from Forward the
+// block is not in the log and will not be; after one from the function it may be, and may be passed again.
 func (r *Recorder) Forward(ctx context.Context, b *point.Block, data []byte) (wait func(context.Context) error, err error) {
 	switch {
 	case b.Origin == "" || b.Sequence == 0 || b.First > b.Sequence:
@@ -63,7 +61,7 @@ func (r *Recorder) Forward(ctx context.Context, b *point.Block, data []byte) (wa
 	}
 }
 
-// hand queues a block of another origin, as add does with samples.
+// hand queues a block of another origin, as add does samples.
 func (r *Recorder) hand(b *batch) (*receipt, <-chan struct{}, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -97,7 +95,7 @@ func (r *Recorder) Paused() error {
 	return r.paused
 }
 
-// Others returns, per origin whose blocks were passed on, the last block on disk.
+// Others returns, per origin whose blocks were forwarded, the last block on disk.
 func (r *Recorder) Others() map[string]Position {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -110,7 +108,7 @@ func (r *Recorder) Others() map[string]Position {
 	return all
 }
 
-// pass hands a block of another origin to the log.
+// pass appends a block of another origin to the log.
 func (w *writer) pass(b *batch) {
 	w.append(b)
 	for _, l := range w.lanes() {

@@ -6,19 +6,19 @@ import (
 	"voltbus/point"
 )
 
-// lane is one run of own blocks with numbers of its own.
+// lane is one sequence of the node's own blocks, with its own numbers.
 type lane struct {
 	origin string
 
-	open  *batch   // guarded by Recorder.mu, as stats
-	last  *receipt // likewise: of the block that was begun last
+	open  *batch   // guarded by Recorder.mu, as is stats
+	last  *receipt // likewise: of the latest block begun
 	stats Stats
 
-	// The writer alone uses these.
-	stored   Position // with what is on disk
+	// Used only by the writer.
+	stored   Position // position of everything on disk
 	sequence uint64   // of the last block numbered
 	samples  uint64   // in all blocks numbered
-	silent   int      // bytes of other origins behind the last block
+	silent   int      // bytes of other origins after the last block
 }
 
 func newLane(origin string, p Position) *lane {
@@ -39,7 +39,7 @@ func (r *Recorder) lanes() []*lane {
 	return []*lane{r.lane, r.urgent}
 }
 
-// divide returns the samples of urgent points, and the others. Each keep their order.
+// divide returns the samples of urgent points, and the others. Both keep their order.
 func (r *Recorder) divide(samples []point.Sample) (urgent, rest []point.Sample) {
 	if len(r.cfg.Urgent) == 0 {
 		return nil, samples
@@ -69,26 +69,26 @@ func (r *Recorder) divide(samples []point.Sample) (urgent, rest []point.Sample) 
 	return urgent, rest
 }
 
-// batch is a block on its way to the disk. One of an own lane is used again when it is there.
+// batch is a block on its way to the disk. One of an own lane is reused afterwards.
 type batch struct {
 	lane    *lane    // nil for a block of another origin
 	origin  string   // whose block it is
-	behind  Position // where the origin stands with it, once it is numbered
-	turn    uint64   // its turn among all blocks; 0 before it is handed to the log
+	behind  Position // position of the origin after it, once it is numbered
+	turn    uint64   // its number among all blocks; 0 before it is appended to the log
 	place   uint64   // the log's sequence for it
 	block   point.Block
 	points  dictionary
 	text    int      // bytes of text in it
-	receipt *receipt // for those who wait
-	waited  bool     // by somebody who has nothing to do meanwhile
+	receipt *receipt // for waiting callers
+	waited  bool     // a caller is waiting for it
 	data    []byte
 	wait    func(context.Context) error
-	answer  chan error // what wait returned, once it did
+	answer  chan error // the result of wait
 }
 
-// receipt is what the writers of one block wait for. It outlives the batch.
+// receipt is what the callers of one block wait on. It outlives the batch.
 type receipt struct {
-	done  chan struct{} // closed when err is decided
+	done  chan struct{} // closed when err is set
 	err   error
 	after []func() // called when the block is on disk; guarded by Recorder.mu until done
 }
@@ -107,8 +107,8 @@ func (r *Recorder) newBatch(l *lane) *batch {
 	return b
 }
 
-// number returns the indexes of the samples' points in the dictionary, in the memory of ids. With an error
-// the dictionary is as it was.
+// number returns the indexes of the samples' points in the dictionary, reusing ids. After an error the
+// dictionary is unchanged.
 func (b *batch) number(ids []uint32, samples []point.Sample) ([]uint32, error) {
 	known, guess := len(b.block.Points), uint32(0)
 	for i := range samples {
@@ -128,7 +128,7 @@ func (b *batch) number(ids []uint32, samples []point.Sample) ([]uint32, error) {
 	return ids, nil
 }
 
-// add appends the samples, whose points have these indexes.
+// add appends the samples, whose points have the given indexes.
 func (b *batch) add(ids []uint32, samples []point.Sample) {
 	for i := range samples {
 		b.text += len(samples[i].Value.Text())
@@ -141,7 +141,7 @@ func (b *batch) holds(samples []point.Sample, limit int) bool {
 	return b.block.Len()+len(samples) <= limit && b.text < maxBlockText
 }
 
-// forget clears the dictionary for the next use.
+// forget clears the dictionary for reuse.
 func (b *batch) forget() {
 	clear(b.points.slots)
 }

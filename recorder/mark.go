@@ -13,10 +13,10 @@ import (
 	"voltbus/point"
 )
 
-// Mark is where all origins stood at one entry of a log. A start that has it reads only what is behind
-// that entry.
+// Mark holds the positions of all origins at one entry of a log. A start with a mark reads only the entries
+// after it.
 type Mark struct {
-	Log       string              `json:"log"`      // which log it is of: another one in its place has another name
+	Log       string              `json:"log"`      // the log's identity: a replacement has another one
 	Sequence  uint64              `json:"sequence"` // of the entry, from 1
 	Sum       uint32              `json:"sum"`      // CRC-32C of the entry
 	Positions map[string]Position `json:"positions"`
@@ -24,13 +24,12 @@ type Mark struct {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// errOther ends the reading of a log that is not the one of the mark.
+// errOther ends the reading of a log other than that of the mark.
 var errOther = errors.New("another entry stands at the mark")
 
-// Resume is FindStart for a log that nothing but a mark knows of. The mark counts if the log is the one
-// that it names, and the entry is still there. Otherwise the log is read from its beginning, and of the
-// mark only the origin's own numbers count: those were used and are not used again, while blocks of
-// others that are gone may be sent again.
+// Resume is FindStart for a log known only from a mark. The mark is valid if it names this log and its entry
+// still exists. Otherwise the log is read from its beginning, and only the origin's own numbers are taken
+// from the mark: these must not be reused, while lost blocks of other origins may be sent again.
 func Resume(ctx context.Context, log Scanner, name string, mark Mark, origin string) (Start, error) {
 	if mark.Log == name && mark.Sequence > 0 {
 		m := &marked{Scanner: log, mark: mark}
@@ -48,15 +47,15 @@ func Resume(ctx context.Context, log Scanner, name string, mark Mark, origin str
 	return FindStart(ctx, log, 1, own, origin)
 }
 
-// marked is a log from its mark on.
+// marked is a log, read from its mark on.
 type marked struct {
 	Scanner
 	mark  Mark
-	found bool // the entry of the mark
+	found bool // the entry of the mark was found
 }
 
-// Scan delivers what Scanner does, if the entry of the mark comes first; it fails with errOther if
-// another one does, and delivers nothing if there is none.
+// Scan delivers as Scanner does, if the entry of the mark comes first; it fails with errOther if another one
+// does, and delivers nothing if there is none.
 func (m *marked) Scan(ctx context.Context, from uint64, deliver func(sequence uint64, data []byte) error) error {
 	return m.Scanner.Scan(ctx, from, func(sequence uint64, data []byte) error {
 		if !m.found && (sequence != m.mark.Sequence || crc32.Checksum(data, castagnoli) != m.mark.Sum) {
@@ -67,11 +66,11 @@ func (m *marked) Scan(ctx context.Context, from uint64, deliver func(sequence ui
 	})
 }
 
-// MarkFile keeps the newest mark of a log in a file. Losing it costs the next start time, and nothing
-// else as long as the log is there.
+// MarkFile keeps the newest mark of a log in a file. Losing it only slows the next start, as long as the log
+// exists.
 type MarkFile string
 
-// Read returns the mark; the zero Mark if there is none. With an error the mark is of no use.
+// Read returns the mark; the zero Mark if there is none. After an error the mark is invalid.
 func (f MarkFile) Read() (Mark, error) {
 	b, err := os.ReadFile(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -87,10 +86,10 @@ func (f MarkFile) Read() (Mark, error) {
 	return m, nil
 }
 
-// CheckMark returns what is wrong with the content of the file of a mark.
+// CheckMark returns what is wrong with the content of a mark file.
 func CheckMark(content []byte) error { return json.Unmarshal(content, &Mark{}) }
 
-// Write puts the mark in place of the one before, on disk.
+// Write replaces the mark on disk.
 func (f MarkFile) Write(m Mark) error {
 	b, err := json.Marshal(m)
 	if err != nil {
@@ -102,21 +101,20 @@ func (f MarkFile) Write(m Mark) error {
 	return nil
 }
 
-// note takes the entry for the newest one on disk behind which no own or passed block stands that is
-// not acknowledged.
+// note records an entry as the newest one on disk before which all own and forwarded blocks are acknowledged.
 func (w *writer) note(sequence uint64, data []byte) {
 	w.settled, w.sum = sequence, crc32.Checksum(data, castagnoli)
 	w.unmarked += len(data)
 }
 
-// markDue makes a mark when the log has grown enough behind the last.
+// markDue writes a mark when the log has grown enough since the last one.
 func (w *writer) markDue() {
 	if w.unmarked >= w.cfg.MarkEvery {
 		w.makeMark()
 	}
 }
 
-// makeMark reports where all origins stand, unless a block may be on disk that was not acknowledged.
+// makeMark reports the positions of all origins, unless an unacknowledged block may be on disk.
 func (w *writer) makeMark() {
 	if w.cfg.Mark == nil || w.failed || w.unsure || w.settled == 0 {
 		return

@@ -1,7 +1,7 @@
 package recorder
 
-// WhenOnDisk calls kept, from any goroutine, when everything that was handed over before is on disk; never if some of it had
-// to be given up. It does not wait, and kept must not.
+// WhenOnDisk calls kept, from any goroutine, when everything passed before is on disk; never if some of it had to be given
+// up. It does not block, and kept must not.
 func (r *Recorder) WhenOnDisk(kept func()) {
 	r.mu.Lock()
 	var waits []*receipt

@@ -1,6 +1,6 @@
-// Package recorder makes samples durable. It merges what arrives within a few milliseconds into
-// one block, appends the block to the log, and answers every writer when it is on disk:
-// acknowledged means on disk.
+// Package recorder makes samples durable. It merges samples that arrive within a few milliseconds into one
+// block, appends the block to the log, and answers every caller when it is on disk: acknowledged means on
+// disk.
 package recorder
 
 import (
@@ -15,36 +15,37 @@ import (
 	"voltbus/point"
 )
 
-// Log is where blocks go: an ordered, durable sequence with the recorder as its only writer.
+// Log is the destination of blocks: an ordered, durable sequence with the recorder as its only writer.
 type Log interface {
-	// Append hands over data to stand behind the entry with sequence after. The function it
-	// returns waits until the data is on disk; data must not change until then.
+	// Append appends data after the entry with sequence number after. The function it returns waits until the
+	// data is on disk; data must not change until then.
 	Append(data []byte, after uint64) (wait func(context.Context) error, err error)
-	// Last returns the newest entry, nil if there is none, and the last sequence used.
+	// Last returns the newest entry, nil if there is none, and the last sequence number used.
 	Last(ctx context.Context) (data []byte, sequence uint64, err error)
-	// Recover makes the log writable again after an Append failed.
+	// Recover makes the log writable again after a failed Append.
 	Recover(ctx context.Context) error
 	Scanner
 }
 
 // Config sets the recorder's bounds. Zero values mean the defaults.
 type Config struct {
-	Origin     string        // what this directory's blocks are called
-	MaxAge     time.Duration // how long a sample may wait for others: default 5 ms; a quarter of it once no more come and somebody waits
+	Origin     string        // origin of this directory's blocks
+	MaxAge     time.Duration // how long a sample may wait for others: default 5 ms; a quarter of it once no more come and a caller waits
 	MaxSamples int           // samples in a block: default 10,000
 	InFlight   int           // blocks on their way to the disk at once: default 32
-	Queue      int           // closed blocks that wait: default 64; beyond it Record waits and Offer refuses
-	Anchor     int           // bytes of other origins behind which an empty own block says how far the numbers are: default 1 MiB
-	// Urgent selects the points of the urgent lane: they are recorded under point.UrgentOrigin of
-	// the origin, in blocks of their own. None: there is one lane.
+	Queue      int           // queued closed blocks: default 64; beyond it Record waits and Offer refuses
+	Anchor     int           // bytes of other origins after which an empty own block records the numbers: default 1 MiB
+	// Urgent selects the points of the urgent lane: they are recorded under point.UrgentOrigin of the origin,
+	// in separate blocks. Without any there is only one lane.
 	Urgent []point.Pattern
 	// Room returns why nothing can be written now, such as a full disk, or nil.
 	Room func() error
-	// Mark is called now and then, and at the end, with where all origins stand, with all but the log's name; it
-	// keeps that for the next start. It is called by one goroutine, which writes nothing meanwhile. May be nil.
+	// Mark is called from time to time, and at the end, with the positions of all origins, complete except for
+	// the log's identity; it stores them for the next start. It is called by one goroutine, which writes nothing
+	// meanwhile. May be nil.
 	Mark      func(Mark) error
 	MarkEvery int // bytes of the log between two marks: default 64 MiB
-	// Retry is how long the recorder waits before it tries a log that failed again: default 500 ms.
+	// Retry is how long the recorder waits before it retries a failed log: default 500 ms.
 	Retry time.Duration
 	Log   *slog.Logger
 }
@@ -75,20 +76,20 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Start is where the numbering of blocks goes on; see FindStart. The zero Start begins anew.
+// Start is where the numbering of blocks continues; see FindStart. The zero Start begins from scratch.
 type Start struct {
 	Own    Position            // of Config.Origin
 	Urgent Position            // of its urgent lane
-	Others map[string]Position // of origins whose blocks were passed on
+	Others map[string]Position // of origins whose blocks were forwarded
 }
 
-// Recorder accepts samples. Its methods are safe for concurrent use. They work while Run runs;
-// before that samples are only gathered.
+// Recorder accepts samples. Its methods are safe for concurrent use. They work while Run runs; before that
+// samples are only collected.
 type Recorder struct {
 	cfg     Config
 	log     Log
 	ready   chan *batch   // closed blocks of own lanes, oldest first
-	foreign chan *batch   // blocks of other origins, oldest first: a queue of their own, so that they take no own block's place
+	foreign chan *batch   // blocks of other origins, oldest first: a separate queue, so that they do not displace own blocks
 	kick    chan struct{} // an open block got its first sample
 	spare   sync.Pool     // of *batch
 
@@ -96,28 +97,28 @@ type Recorder struct {
 	urgent *lane // nil if there is none
 
 	mu      sync.Mutex
-	moved   chan struct{} // closed and replaced when a queue has moved
+	moved   chan struct{} // closed and replaced when a queue advances
 	urgents urgency
-	ids     []uint32 // used again
-	added   uint64   // portions
+	ids     []uint32 // reused
+	added   uint64   // portions added
 	others  map[string]*other
 	paused  error
 	stopped bool
 }
 
-// Stats counts samples since the origin's first block, over restarts; Produced and Refused of
-// the time between a crash's last block and the crash are lost with it.
+// Stats counts samples since the origin's first block, across restarts; a crash loses Produced and Refused
+// since the last block.
 type Stats struct {
 	Origin       string
-	Produced     uint64 // handed to the recorder
+	Produced     uint64 // passed to the recorder
 	Acknowledged uint64 // on disk
 	Refused      uint64 // could not be recorded: the queue was full, or the recorder stopped
-	Pending      uint64 // on their way
-	Sequence     uint64 // last block on disk
+	Pending      uint64 // in progress
+	Sequence     uint64 // of the last block on disk
 	Paused       error  // why nothing is recorded now; nil in normal operation
 }
 
-// New returns a recorder that goes on behind start.
+// New returns a recorder that continues after start.
 func New(cfg Config, log Log, start Start) *Recorder {
 	cfg = cfg.withDefaults()
 	r := &Recorder{
@@ -141,10 +142,10 @@ var (
 	errFull    = errors.New("more samples arrive than can be written; try again later")
 )
 
-// Record makes samples durable: when it returns nil they are on disk. It fails with fault.Invalid
-// for a bad path or a text of more than 64 KiB; with fault.Unavailable while nothing can be
-// written; with the context's error when ctx ends first. After an error some of the samples may be
-// recorded all the same; recording them again does no harm but a new version.
+// Record makes samples durable: when it returns nil they are on disk. It fails with fault.Invalid for a bad
+// path or a text of more than 64 KiB; with fault.Unavailable while nothing can be written; with the context's
+// error when ctx ends first. After an error some of the samples may have been recorded anyway; recording them
+// again only adds a new version.
 func (r *Recorder) Record(ctx context.Context, samples []point.Sample) error {
 	urgent, rest := r.divide(samples)
 	receipts, err := r.enqueueAll(ctx, nil, r.urgent, urgent)
@@ -162,7 +163,7 @@ func (r *Recorder) Record(ctx context.Context, samples []point.Sample) error {
 	return nil
 }
 
-// enqueueAll adds samples of one lane, and appends to receipts what to wait for.
+// enqueueAll adds samples of one lane, and appends to receipts the ones to wait for.
 func (r *Recorder) enqueueAll(ctx context.Context, receipts []*receipt, l *lane, samples []point.Sample) ([]*receipt, error) {
 	for len(samples) > 0 {
 		n := r.portion(samples)
@@ -210,8 +211,8 @@ func (r *Recorder) portion(samples []point.Sample) int {
 	return len(samples)
 }
 
-// Offer records samples without waiting. Those that cannot be queued are refused and counted:
-// it returns false then. Devices use it, which must be read on whatever the disk does.
+// Offer records samples without waiting. Those that cannot be queued are refused and counted: it then returns
+// false. It is for devices, whose reading must continue whatever the disk does.
 func (r *Recorder) Offer(samples []point.Sample) bool {
 	urgent, rest := r.divide(samples)
 	accepted := r.offer(r.urgent, urgent)
@@ -233,8 +234,8 @@ func (r *Recorder) offer(l *lane, samples []point.Sample) bool {
 	return true
 }
 
-// add puts the samples into the lane's open block, and closes it when it is full. When the queue is
-// full it fails with errFull and returns a channel that is closed when the queue has moved.
+// add puts the samples into the lane's open block, and closes it when it is full. When the queue is full it
+// fails with errFull and returns a channel that is closed when the queue advances.
 func (r *Recorder) add(l *lane, samples []point.Sample, wait bool) (*receipt, <-chan struct{}, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -286,10 +287,10 @@ func (r *Recorder) closeOpen(l *lane) bool {
 	}
 }
 
-// Stats returns the counts of the origin now, without those of its urgent lane.
+// Stats returns the current counts of the origin, without those of its urgent lane.
 func (r *Recorder) Stats() Stats { return r.Lanes()[0] }
 
-// Lanes returns the counts of the origin, and of its urgent lane if there is one.
+// Lanes returns the counts of the origin, and of its urgent lane, if any.
 func (r *Recorder) Lanes() []Stats {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -302,7 +303,7 @@ func (r *Recorder) Lanes() []Stats {
 	return all
 }
 
-// await waits until the block is on disk. Nil stands for one that is.
+// await waits until the block is on disk. Nil stands for a block on disk.
 func (r *receipt) await(ctx context.Context) error {
 	if r == nil {
 		return nil

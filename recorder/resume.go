@@ -9,7 +9,7 @@ import (
 	"voltbus/fault"
 )
 
-// fail keeps a block for the time when the log can be written again.
+// fail keeps a block until the log can be written again.
 func (w *writer) fail(b *batch, err error) {
 	w.retry = append(w.retry, b)
 	if w.failed {
@@ -24,14 +24,14 @@ func (w *writer) fail(b *batch, err error) {
 	first := w.paused == nil
 	w.paused = err
 	w.mu.Unlock()
-	w.moveQueue() // who waits for a place learns why there is none
+	w.moveQueue() // waiting callers learn why there is no place
 	if first {
 		w.cfg.Log.Warn("recording is paused", slog.Any("err", err))
 	}
 }
 
-// resume finds out which blocks reached the disk after all, makes the log writable, and appends
-// the rest again, in order and with their numbers.
+// resume determines which blocks reached the disk after all, makes the log writable, and appends the rest
+// again, in order and with their numbers.
 func (w *writer) resume(ctx context.Context) {
 	if !w.failed {
 		return
@@ -70,8 +70,8 @@ func (w *writer) unpause(blocks int) {
 	w.cfg.Log.Info("recording goes on", slog.Int("blocks", blocks))
 }
 
-// recoverLog makes the log writable and returns which blocks stand in it behind those that were
-// answered: the last of each origin.
+// recoverLog makes the log writable and returns which blocks it contains after the answered ones: the last of
+// each origin.
 func (w *writer) recoverLog(ctx context.Context) (stored map[string]Position, err error) {
 	if err := w.log.Recover(ctx); err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (w *writer) recoverLog(ctx context.Context) (stored map[string]Position, er
 		return nil, err
 	}
 	from := w.settled + 1
-	if last < w.settled { // another log in its place
+	if last < w.settled { // the log was replaced
 		from = 1
 	}
 	if stored, err = Survey(ctx, w.log, from, nil); err != nil {

@@ -16,31 +16,31 @@ const maxFlight = 32 << 20
 // drainTime bounds how long Run goes on writing after its context ended.
 const drainTime = 10 * time.Second
 
-// writer is the state of Run: it alone numbers blocks and talks to the log.
+// writer is the state of Run: only it numbers blocks and accesses the log.
 type writer struct {
 	*Recorder
 	encoder wire.Encoder
-	turn    uint64 // of the last block handed to the log
+	turn    uint64 // of the last block appended to the log
 	last    uint64 // the log's last sequence, counting blocks in flight
 	settled uint64 // the log's sequence up to which blocks are on disk
 	sum     uint32 // of the entry at settled
 
-	unmarked int      // bytes settled behind the last mark
-	unsure   bool     // a block that was refused may be on disk: no mark may stand behind it
-	flight   []*batch // appended and not answered, oldest first
+	unmarked int      // bytes settled since the last mark
+	unsure   bool     // a refused block may be on disk: no mark may follow it
+	flight   []*batch // appended but not answered, oldest first
 	octets   int      // in flight
-	retry    []*batch // numbered and not on disk, to be appended again
+	retry    []*batch // numbered but not on disk, to be appended again
 	failed   bool     // the log refuses blocks
 	due      bool     // the open block is old enough to be closed
-	armed    bool     // age runs
+	armed    bool     // the timer age is running
 	age      *time.Timer
 	deadline time.Time // when the open blocks are old enough
 	seen     uint64    // Recorder.added, when age was set
 	again    *time.Timer
 }
 
-// Run writes blocks until ctx ends, then writes what is still queued, and returns nil. Samples
-// that cannot be written within ten seconds then are refused. It is called once.
+// Run writes blocks until ctx ends, then writes what is still queued, and returns nil. Samples that cannot be
+// written within ten seconds are then refused. Call it once.
 func (r *Recorder) Run(ctx context.Context) error {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -106,8 +106,8 @@ func (w *writer) step(ctx, work context.Context) {
 // quiet is the part of MaxAge without arrivals after which a block is closed for a waiting caller.
 const quiet = 4
 
-// patience returns how much longer the open blocks stay open for more samples: up to their MaxAge, but where
-// a caller waits for its answer, no longer than more come.
+// patience returns how much longer the open blocks stay open for more samples: up to their MaxAge but, if a
+// caller waits for its answer, only as long as more come.
 func (w *writer) patience() time.Duration {
 	w.mu.Lock()
 	waited, added := false, w.added
@@ -138,7 +138,7 @@ func (w *writer) closeAged() bool {
 	return true
 }
 
-// moveQueue wakes those who wait for a place in the queue.
+// moveQueue wakes the callers waiting for a place in the queue.
 func (w *writer) moveQueue() {
 	w.mu.Lock()
 	close(w.moved)
@@ -156,7 +156,7 @@ func (w *writer) write(b *batch) {
 	b.block.Created = time.Now()
 	b.forget()
 	data, err := w.encoder.AppendBlock(b.data[:0], &b.block)
-	if err != nil { // texts of more than 32 MiB in one block
+	if err != nil { // strings of more than 32 MiB in one block
 		w.cfg.Log.Error("block cannot be encoded", slog.Any("err", err))
 		w.refuse(b, err)
 		return
@@ -166,7 +166,7 @@ func (w *writer) write(b *batch) {
 	w.append(b)
 }
 
-// append hands a numbered block to the log.
+// append appends a numbered block to the log.
 func (w *writer) append(b *batch) {
 	if b.turn == 0 {
 		w.turn++
@@ -187,8 +187,8 @@ func (w *writer) append(b *batch) {
 	w.flight = append(w.flight, b)
 }
 
-// answer returns a channel with the log's answer for the oldest block in flight; nil if none is.
-// The goroutine behind it ends with the answer, which step or drain always take.
+// answer returns a channel with the log's answer for the oldest block in flight; nil if none is. Its
+// goroutine ends with the answer, which step or drain always receives.
 func (w *writer) answer(ctx context.Context) <-chan error {
 	if len(w.flight) == 0 {
 		return nil
@@ -201,7 +201,7 @@ func (w *writer) answer(ctx context.Context) <-chan error {
 	return b.answer
 }
 
-// settle takes the oldest block out of flight and answers its writers.
+// settle removes the oldest block from flight and answers its callers.
 func (w *writer) settle(ctx context.Context, err error) {
 	b := w.flight[0]
 	w.flight = append(w.flight[:0], w.flight[1:]...)
@@ -209,7 +209,7 @@ func (w *writer) settle(ctx context.Context, err error) {
 	w.octets -= len(b.data)
 	switch {
 	case err == nil:
-		if !w.failed { // else one before it may be on disk without an answer
+		if !w.failed { // otherwise an earlier one may be on disk without an answer
 			w.note(b.place, b.data)
 		}
 		w.acknowledge(b)
@@ -222,7 +222,7 @@ func (w *writer) settle(ctx context.Context, err error) {
 	}
 }
 
-// drain writes what is left when the node stops, and refuses what cannot be written.
+// drain writes the remaining blocks when the node stops, and refuses those that cannot be written.
 func (w *writer) drain(ctx context.Context) {
 	w.mu.Lock()
 	w.stopped = true

@@ -8,34 +8,34 @@ import (
 	"voltbus/wire"
 )
 
-// Position is where an origin stands: its last block.
+// Position is the position of an origin: its last block.
 type Position struct {
 	Sequence uint64 `json:"sequence"`
-	Samples  uint64 `json:"samples"` // in all blocks up to Sequence, also those left out: point.Block.End
+	Samples  uint64 `json:"samples"` // in all blocks up to Sequence, including those left out: point.Block.End
 	Refused  uint64 `json:"refused"` // point.Block.Refused
 }
 
-// behind returns where the block's origin stands with it.
+// behind returns the position of the block's origin after it.
 func behind(b *point.Block) Position {
 	return Position{Sequence: b.Sequence, Samples: b.End(), Refused: b.Refused}
 }
 
 // Scanner is a log that can be read to its end.
 type Scanner interface {
-	// Scan delivers the entries that are there from a sequence on, in order, and returns behind
-	// the last. An error from deliver ends it and is returned.
+	// Scan delivers the existing entries from a sequence number on, in order, and returns after the last. An
+	// error from deliver ends it and is returned.
 	Scan(ctx context.Context, from uint64, deliver func(sequence uint64, data []byte) error) error
 }
 
-// Survey reads a log from a sequence to its end, and returns the last block of each origin: of
-// known, and of the log if it is further there. Blocks that cannot be decoded are passed over.
+// Survey reads a log from a sequence number to its end, and returns the last block of each origin: that of
+// known, or of the log if it is later. Blocks that cannot be decoded are skipped.
 func Survey(ctx context.Context, log Scanner, from uint64, known map[string]Position) (map[string]Position, error) {
 	s, err := survey(ctx, log, from, known)
 	return s.positions, err
 }
 
-// FindStart surveys a log like Survey for a recorder of the origin. Numbers that blocks may have
-// which nobody can read any more are not used again.
+// FindStart surveys a log like Survey, for a recorder of the origin. Numbers that unreadable blocks may have
+// are not reused.
 func FindStart(ctx context.Context, log Scanner, from uint64, known map[string]Position, origin string) (Start, error) {
 	s, err := survey(ctx, log, from, known)
 	if err != nil {
@@ -54,12 +54,12 @@ func FindStart(ctx context.Context, log Scanner, from uint64, known map[string]P
 // surveyed is what a survey found.
 type surveyed struct {
 	positions map[string]Position
-	lost      uint64            // entries that cannot be read, of any origin
-	before    map[string]uint64 // of them those before the origin's last block
+	lost      uint64            // unreadable entries, of any origin
+	before    map[string]uint64 // those of them before the origin's last block
 }
 
-// free returns where the origin's numbers are free: what cannot be read behind its last block may
-// be its own.
+// free returns the position from which the origin's numbers are free: unreadable entries after its last block
+// may be its own.
 func (s *surveyed) free(origin string) Position {
 	p := s.positions[origin]
 	p.Sequence += s.lost - s.before[origin]
@@ -85,7 +85,7 @@ func survey(ctx context.Context, log Scanner, from uint64, known map[string]Posi
 	return s, err
 }
 
-// see takes note of an entry, or that it cannot be read.
+// see records an entry, or that it is unreadable.
 func (s *surveyed) see(damage error, block *point.Block) {
 	if damage != nil {
 		s.lost++

@@ -7,16 +7,16 @@ import (
 	"voltbus/point"
 )
 
-// maxUrgent bounds the paths of which it is remembered whether they are urgent.
+// maxUrgent bounds the cache of paths known to be urgent or not.
 const maxUrgent = 1 << 17
 
-// urgency knows which points belong into the urgent lane.
+// urgency knows which points belong to the urgent lane.
 type urgency struct {
 	patterns []point.Pattern
 	known    map[point.Path]bool
 }
 
-// of reports whether a path belongs into the urgent lane.
+// of reports whether a path belongs to the urgent lane.
 func (u *urgency) of(p point.Path) bool {
 	urgent, known := u.known[p]
 	if !known {

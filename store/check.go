@@ -12,19 +12,19 @@ import (
 	"voltbus/point"
 )
 
-// The times that a store accepts, in microseconds: the years that have four digits.
+// The range of times that a store accepts, in microseconds: years with four digits.
 const (
 	firstTime = -62_135_596_800_000_000 // 0001-01-01
 	endTime   = 253_402_300_800_000_000 // 10000-01-01
 )
 
-// Blocks come from other nodes too: what a block counts fits every engine's numbers, and its names are short.
+// Blocks also come from other nodes: the counts of a block must fit every engine's numbers, and its names must be short.
 const (
-	maxCount = 1 << 61 // the sum of two is a signed number yet
+	maxCount = 1 << 61 // the sum of two still fits a signed number
 	maxName  = 255
 )
 
-// The reasons why a block is refused.
+// Reasons why a block is refused.
 var (
 	errNoOrigin   = errors.New("the block names no origin: set Block.Origin to the node's name")
 	errNoSequence = errors.New("the block has no sequence: an origin's first block has the sequence 1")
@@ -37,13 +37,12 @@ var (
 	errLimit      = errors.New("the limit must not be negative; 0 asks for everything")
 )
 
-// CheckBlocks reports, as fault.Invalid, the first block that no store can keep: without origin
-// or sequence, with columns of different length, an index beyond its dictionary, an invalid path,
-// text that is not UTF-8, an unknown kind, a time outside of the years 1 to 9999, or numbers that no origin
-// can have reached. Every store calls it in Append, so
-// that what reaches a disk can be read again.
+// CheckBlocks reports, as fault.Invalid, the first block that no store can keep: without origin or sequence,
+// with columns of different length, an index beyond its dictionary, an invalid path, text that is not UTF-8,
+// an unknown kind, a time outside the years 1 to 9999, or numbers that no origin can have reached. Every
+// store calls it in Append, so that whatever reaches a disk can be read again.
 func CheckBlocks(op string, blocks []*point.Block) error {
-	var checked []point.Path // the dictionary of the block before, which is often the same
+	var checked []point.Path // the dictionary of the previous block, which is often the same
 	for _, b := range blocks {
 		if err := checkBlock(b, checked); err != nil {
 			return fault.E(op, fault.Invalid, b.Origin+" block "+strconv.FormatUint(b.Sequence, 10), err)

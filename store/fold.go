@@ -8,11 +8,11 @@ import (
 	"voltbus/point"
 )
 
-// Fold turns the samples of one point, added in time order, into buckets. Stores share it so
-// that all of them agree to the last digit. It is not safe for concurrent use.
+// Fold turns the samples of one point, added in time order, into buckets. Stores share it so that all of them
+// agree to the last digit. It is not safe for concurrent use.
 //
-// Count, FirstTime and LastTime speak of all samples that are not bad. The figures speak of the
-// numbers among them: text, absent values and NaN are counted but have no figure.
+// Count, FirstTime and LastTime cover all samples that are not bad. The figures cover the numbers among them:
+// text, absent values and NaN are counted but have no figure.
 type Fold struct {
 	plan    *Plan
 	end     int64 // of the newest bucket
@@ -24,22 +24,22 @@ type Fold struct {
 	mean   float64   // so far, and the sum of the squares of the distances from it
 	square float64
 
-	hold  int64 // how long a value counts
-	valid bool  // whether one counts now
+	hold  int64 // how long a value remains in effect
+	valid bool  // whether one is in effect
 	value float64
 	since int64
 	sum   float64 // value × seconds in the newest bucket
 	held  int64   // microseconds of it
 }
 
-// Add counts one sample. Its time, in microseconds since 1970, is not before that of the sample
-// added before, and lies in the plan's Range.
+// Add counts one sample. Its time, in microseconds since 1970, is not before that of the previous sample, and
+// lies in the plan's Range.
 func (f *Fold) Add(micros int64, v point.Value, q point.Quality) {
 	number, ok := v.Number()
 	f.AddNumber(micros, number, ok, q)
 }
 
-// AddNumber is Add for a caller that has the number already; ok is false if there is none.
+// AddNumber is Add for a caller that already has the number; ok is false if there is none.
 func (f *Fold) AddNumber(micros int64, number float64, ok bool, q point.Quality) {
 	ok = ok && !math.IsNaN(number)
 	if f.hold > 0 {
@@ -91,7 +91,7 @@ func (f *Fold) close() {
 	f.numbers = 0
 }
 
-// extras completes what was asked for beside the usual figures.
+// extras completes the requested additional figures.
 func (f *Fold) extras() *Extra {
 	x := &Extra{Held: time.Duration(f.held) * time.Microsecond}
 	if f.held > 0 {
@@ -128,7 +128,7 @@ func (f *Fold) number(b *Bucket, at time.Time, v float64) {
 	}
 }
 
-// distribution takes a number for deviation and quantiles.
+// distribution adds a number for deviation and quantiles.
 func (f *Fold) distribution(v float64) {
 	asked := &f.plan.query.Extras
 	if asked.Deviation {
@@ -143,7 +143,7 @@ func (f *Fold) distribution(v float64) {
 	}
 }
 
-// settle adds what the value that counts weighs until a time to the buckets.
+// settle adds the weight of the value in effect until a time to the buckets.
 func (f *Fold) settle(micros int64) {
 	if !f.valid {
 		return
@@ -170,7 +170,7 @@ func (f *Fold) Buckets() []Bucket {
 	return f.buckets
 }
 
-// quantiles sorts the values, of which there is one at least.
+// quantiles sorts the values, of which there is at least one.
 func quantiles(values, wanted []float64) []float64 {
 	slices.Sort(values)
 	out := make([]float64, len(wanted))

@@ -36,17 +36,17 @@ func (l *Ledger) Cursor() Cursor { return l.cursor }
 // Positions returns a copy of all positions.
 func (l *Ledger) Positions() map[string]Position { return maps.Clone(l.positions) }
 
-// Entry is what one Append does to a ledger. It takes effect with Ledger.Apply, after the
-// samples are stored.
+// Entry is the effect of one Append on a ledger. It takes effect with Ledger.Apply, after the samples are
+// stored.
 type Entry struct {
-	Blocks    []*point.Block // those to store, in order
+	Blocks    []*point.Block // blocks to store, in order
 	Positions map[string]Position
 	Cursor    Cursor
 	Gaps      []Gap
 	Result    Result
 }
 
-// Post decides about blocks and leaves the ledger as it is. Now is when gaps are noticed.
+// Post decides about blocks and leaves the ledger as it is. now is when gaps are noticed.
 func (l *Ledger) Post(blocks []*point.Block, now time.Time) Entry {
 	e := Entry{Positions: make(map[string]Position), Cursor: l.cursor}
 	for _, b := range blocks {
@@ -62,8 +62,8 @@ func (l *Ledger) Post(blocks []*point.Block, now time.Time) Entry {
 	return e
 }
 
-// post decides about one block. Which of the samples of a block that reaches over the position
-// were left out before is not known: those that were stored count as repeated first.
+// post decides about one block. For a block that spans the position it is unknown which samples were left out
+// before: stored ones count as repeated first.
 func (e *Entry) post(pos Position, b *point.Block, now time.Time) Position {
 	n := uint64(b.Len())
 	if b.Sequence <= pos.Sequence {
@@ -99,7 +99,7 @@ func (e *Entry) post(pos Position, b *point.Block, now time.Time) Position {
 	return pos
 }
 
-// Apply makes the entry's positions and cursor the ledger's.
+// Apply applies the entry's positions and cursor to the ledger.
 func (l *Ledger) Apply(e *Entry) {
 	maps.Copy(l.positions, e.Positions)
 	l.cursor = e.Cursor

@@ -10,25 +10,25 @@ import (
 	"voltbus/fault"
 )
 
-// Extras are figures beside those that every bucket has. The zero Extras asks for none.
+// Extras are figures in addition to those of every bucket. The zero Extras requests none.
 type Extras struct {
 	Quantiles []float64 // from 0 to 1: exact, between two samples by linear interpolation
 	Deviation bool      // the standard deviation of all samples of the bucket (divided by their number)
 
-	// Hold asks for the time-weighted mean. For each point of the query it says how long a value
-	// counts when no other follows it. The last sample before From counts too, if it is not
-	// older. Bad samples and those without a number end what counted before. A bucket without
-	// samples is there if a value counts in it. With a Limit only the samples within it count.
+	// Hold requests the time-weighted mean. For each point of the query it is how long a value remains in
+	// effect when no other follows it. The last sample before From is included if it is not older. Bad
+	// samples and those without a number end the effect of the previous one. A bucket without samples is
+	// returned if a value is in effect in it. With a Limit only the samples within it count.
 	Hold  []time.Duration
-	Until time.Time // no value counts later; zero for the end of the range
+	Until time.Time // no value is in effect later; zero for the end of the range
 }
 
-// Extra holds the figures that Extras asked for.
+// Extra holds the figures requested by Extras.
 type Extra struct {
-	Quantiles []float64 // in the order asked; nil without numbers
+	Quantiles []float64 // in the order requested; nil without numbers
 	Deviation float64
 	Weighted  float64       // time-weighted mean over Held
-	Held      time.Duration // how long a value counted
+	Held      time.Duration // how long a value was in effect
 }
 
 var (
@@ -61,18 +61,18 @@ func (q *Query) checkEdges() error {
 	return nil
 }
 
-// maxKept is how many values an aggregation keeps at once to find quantiles.
+// maxKept is the maximum number of values an aggregation keeps at once for quantiles.
 const maxKept = 4 << 20
 
-// Plan is how a checked Query is answered; its Folds share it. It is not safe for concurrent use.
+// Plan is the plan for answering a checked Query; its Folds share it. It is not safe for concurrent use.
 type Plan struct {
 	query    *Query
 	from, to int64 // microseconds
-	until    int64 // when values end to count
+	until    int64 // when values cease to be in effect
 	step     int64
 	edges    []int64
 	kept     int  // values in memory
-	over     bool // there were more than maxKept
+	over     bool // maxKept was exceeded
 }
 
 // NewPlan returns a plan for the query, which must not change until the plan has done its work.
@@ -88,7 +88,7 @@ func NewPlan(q *Query) *Plan {
 	return p
 }
 
-// Range returns what must be read: the query's range, and before it what may count until From.
+// Range returns what must be read: the query's range, and before it what may be in effect until From.
 func (p *Plan) Range() Range {
 	r := p.query.Range
 	if r.Limit == 0 && len(p.query.Extras.Hold) > 0 {
@@ -99,8 +99,8 @@ func (p *Plan) Range() Range {
 	return r
 }
 
-// Err returns fault.Invalid, with what to ask instead, if the quantiles need more memory than there
-// is for them. Stores ask often, so that they end early.
+// Err returns fault.Invalid, with a suggestion, if the quantiles need more memory than permitted. Stores call
+// it often, so as to end early.
 func (p *Plan) Err(op string) error {
 	if !p.over {
 		return nil
@@ -119,7 +119,7 @@ func (p *Plan) Fold(i int) *Fold {
 	return f
 }
 
-// bucket returns where the bucket that holds the time begins and ends.
+// bucket returns the beginning and end of the bucket that contains the time.
 func (p *Plan) bucket(micros int64) (start, end int64) {
 	if p.edges == nil {
 		start = p.from + floorDiv(micros-p.from, p.step)*p.step

@@ -9,15 +9,15 @@ import (
 	"voltbus/point"
 )
 
-// Store keeps samples. All methods are safe for concurrent use; Append is called by one
-// goroutine at a time. Methods return fault.Unavailable when the disk is full, fault.Corrupt when
-// stored data is damaged, fault.Invalid for a query that cannot be answered as asked.
+// Store keeps samples. All methods are safe for concurrent use; Append is called by one goroutine at a time.
+// Methods return fault.Unavailable when the disk is full, fault.Corrupt when stored data is damaged,
+// fault.Invalid for a query that cannot be answered as requested.
 type Store interface {
-	// Append commits blocks and the positions behind them in one transaction, durably. Blocks
-	// whose sequence is not above the origin's position are repeats: dropped and counted. Of one
-	// that reaches from below the position to above it all is stored again, and what is below is
-	// counted as repeated. A jump in the sequence is recorded as a Gap. The blocks belong to the caller again
-	// when Append returns; with an error nothing of them was stored.
+	// Append durably commits blocks and the positions after them in one transaction. Blocks whose sequence
+	// number is not above the origin's position are repeats: dropped and counted. A block that spans the
+	// position is stored again as a whole, and its part below is counted as repeated. A jump in the sequence
+	// is recorded as a Gap. The caller owns the blocks again when Append returns; after an error none of them
+	// was stored.
 	Append(ctx context.Context, blocks []*point.Block) (Result, error)
 
 	// Cursor returns how far a log is stored: the Log and LogSequence of the last block given
@@ -34,27 +34,27 @@ type Store interface {
 	// Points lists the paths that have or had samples, in path order.
 	Points(ctx context.Context) ([]point.Path, error)
 
-	// Latest returns the newest sample (by time) of each point, in the order asked; a point
-	// without any has the zero Sample. It does not touch the disk.
+	// Latest returns the newest sample (by time) of each point, in the order requested; a point without any
+	// has the zero Sample. It does not access the disk.
 	Latest(ctx context.Context, paths []point.Path) ([]point.Sample, error)
 
-	// Read calls emit with runs of samples ordered by point (in the order asked), then time.
-	// Of several samples of one point with one time the one stored last is returned. The
-	// slice is reused after emit returns. An error from emit ends the read and is returned.
+	// Read calls emit with runs of samples ordered by point (in the order requested), then time. Of several
+	// samples of a point with the same time the one stored last is returned. The slice is reused after emit
+	// returns. An error from emit ends the read and is returned.
 	Read(ctx context.Context, r Range, emit func([]point.Sample) error) error
 
-	// Aggregate returns one Series a point, in the order asked, with one Bucket for each step
-	// that holds samples. Quantiles that need too much memory give fault.Invalid.
+	// Aggregate returns one Series per point, in the order requested, with one Bucket for each step that
+	// contains samples. Quantiles that need too much memory give fault.Invalid.
 	Aggregate(ctx context.Context, q Query) ([]Series, error)
 
-	// Count returns, for each point in the order asked, how many samples each step holds that
-	// are not bad: one figure for each step from From on, also for those without samples; nil
-	// for a point without any. Limit, Newest and Edges do not apply. Steps of whole hours that
-	// begin on the hour are fast however long the range is.
+	// Count returns, for each point in the order requested, the number of samples in each step that are not
+	// bad: one figure per step from From on, including empty steps; nil for a point without any. Limit,
+	// Newest and Edges do not apply. Steps of whole hours that begin on the hour are fast however long the
+	// range is.
 	Count(ctx context.Context, q Query) ([][]uint32, error)
 
-	// Maintain closes ended days, merges late samples, and drops what is beyond the
-	// retention. It is called every few minutes and returns when nothing is left to do.
+	// Maintain closes ended days, merges late samples, and drops days beyond the retention. It is called
+	// every few minutes and returns when nothing is left to do.
 	Maintain(ctx context.Context, now time.Time) error
 
 	// Stats describes the store's state and size.
@@ -66,11 +66,11 @@ type Store interface {
 // Position is how far an origin's blocks are stored.
 type Position struct {
 	Sequence uint64    // of the last block stored
-	Samples  uint64    // Block.End of it: all that the origin ever acknowledged = Stored + Missing + Left
+	Samples  uint64    // Block.End of it: everything the origin ever acknowledged = Stored + Missing + Left
 	Stored   uint64    // samples of the origin that were stored
 	Repeated uint64    // samples of the origin dropped as repeats
 	Missing  uint64    // samples of the origin in gaps
-	Left     uint64    // samples of the origin that were left out on their way here
+	Left     uint64    // samples of the origin left out on the way here
 	Refused  uint64    // Block.Refused of it
 	Time     time.Time // Block.Created of it
 }
@@ -81,11 +81,11 @@ type Gap struct {
 	First   uint64 // first missing sequence
 	Last    uint64 // last missing sequence
 	Samples uint64 // samples in them
-	Reason  string // Block.Lost of the block behind the gap: "dropped" (the log's bound) or "corrupt"; "unknown" if it is empty
+	Reason  string // Block.Lost of the block after the gap: "dropped" (by the log's size limit) or "corrupt"; "unknown" if empty
 	Noticed time.Time
 }
 
-// Result is what Append did.
+// Result is the result of Append.
 type Result struct {
 	Stored   int // samples stored
 	Repeated int // samples dropped as repeats
@@ -97,18 +97,17 @@ type Range struct {
 	Points   []point.Path
 	From     time.Time
 	To       time.Time
-	Limit    int  // most samples per point; 0 for all
+	Limit    int  // maximum samples per point; 0 for all
 	Newest   bool // with Limit: the newest ones instead of the oldest
 	GoodOnly bool // leave out samples of bad quality
 }
 
-// Query is an aggregation: each point's samples of the Range, bad quality left out, in buckets
-// of Step that start at From + n·Step, or, if Edges are given, in buckets from each edge to the
-// next, whatever their length.
+// Query is an aggregation: each point's samples in the Range, except bad ones, in buckets of Step that start
+// at From + n·Step, or, if Edges are given, in buckets from each edge to the next, whatever their length.
 type Query struct {
 	Range
 	Step   time.Duration
-	Edges  []time.Time // two or more, ascending, at most microseconds; From and To lie between the first and the last
+	Edges  []time.Time // two or more, ascending, with microsecond resolution at most; From and To lie between the first and the last
 	Extras Extras
 }
 
@@ -127,7 +126,7 @@ type Bucket struct {
 	LastTime  time.Time
 	MinTime   time.Time
 	MaxTime   time.Time
-	Extra     *Extra // nil unless the query asks for Extras
+	Extra     *Extra // nil unless the query requests Extras
 }
 
 // Series is the answer for one point.
@@ -148,12 +147,12 @@ type Stats struct {
 	Damaged  []Damage  // files or blocks set aside, with the reason
 	Replaced uint64    // samples superseded by a newer one with the same point and time
 	Expired  uint64    // samples dropped by the retention
-	// Overwritten counts those of Replaced that said something else: another value or quality. The others are
-	// repeats. A store may find out about samples that are older than others of their point when their day is closed.
+	// Overwritten counts those of Replaced that differed in value or quality. The others are repeats. For samples
+	// older than others of their point, a store may find this out only when their day is closed.
 	Overwritten uint64
 }
 
-// Damage is a piece of the history that cannot be read. The rest is served.
+// Damage is a part of the history that cannot be read. The rest is served.
 type Damage struct {
 	File    string
 	From    time.Time
@@ -171,19 +170,18 @@ type SQL interface {
 	SQL(ctx context.Context, statement string, columns func([]string) error, row func([]any) error) error
 }
 
-// Exporter is a Store that writes samples of a range to a Parquet file by itself, with the
-// columns point, time, value, exact, text, kind and quality: day by day in UTC, within a day by point
-// and then time.
+// Exporter is a Store that itself writes samples of a range to a Parquet file, with the columns point, time,
+// value, exact, text, kind and quality: day by day in UTC, within a day by point and then time.
 type Exporter interface {
 	// ExportParquet writes the file and returns the number of samples.
 	ExportParquet(ctx context.Context, r Range, file string) (int64, error)
 }
 
-// MixedExporter is an Exporter that writes samples which it does not hold into the file, too.
+// MixedExporter is an Exporter that can include samples that it does not contain.
 type MixedExporter interface {
 	Exporter
-	// ExportMixed writes the file as if the added samples were stored, and later than all others: they
-	// win at the same time. They lie in the range, by point in time order and one for each time. Points
-	// that the store never met come behind the others of their day, in path order.
+	// ExportMixed writes the file as if the added samples were stored after all others: they take precedence
+	// at equal times. They must lie in the range, by point in time order and one for each time. Points
+	// unknown to the store come after the others of their day, in path order.
 	ExportMixed(ctx context.Context, r Range, added map[point.Path][]point.Sample, file string) (int64, error)
 }

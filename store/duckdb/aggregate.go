@@ -10,7 +10,7 @@ import (
 	"voltbus/store/duckdb/sample"
 )
 
-// Aggregate implements store.Store. It passes over each day once for all points.
+// Aggregate implements store.Store. It reads each day once for all points.
 func (s *queries) Aggregate(ctx context.Context, q store.Query) ([]store.Series, error) {
 	const op = "duckdb.Aggregate"
 	if err := q.Check(op); err != nil {
@@ -35,7 +35,7 @@ func (s *queries) Aggregate(ctx context.Context, q store.Query) ([]store.Series,
 	return out, err
 }
 
-// aggregateLimited reads the samples that the limit leaves, point by point.
+// aggregateLimited reads the samples within the limit, point by point.
 func (s *queries) aggregateLimited(ctx context.Context, q store.Query) ([]store.Series, error) {
 	plan := store.NewPlan(&q)
 	out := make([]store.Series, len(q.Points))
@@ -57,7 +57,7 @@ func (s *queries) aggregateLimited(ctx context.Context, q store.Query) ([]store.
 	return out, nil
 }
 
-// aggregate folds the samples as they come from the disk.
+// aggregate folds the samples as they arrive from disk.
 func (rd *reader) aggregate(ctx context.Context, q *store.Query) ([]store.Series, error) {
 	g := sample.NewGroup(q.Points, rd.s.number(q.Points))
 	folds := foldsOf(rd.plan, g)
@@ -82,7 +82,7 @@ func (rd *reader) aggregate(ctx context.Context, q *store.Query) ([]store.Series
 	return out, ctx.Err()
 }
 
-// foldsOf returns a fold for each id of the group. Points that are asked for twice share it.
+// foldsOf returns a fold for each id of the group. Points requested twice share it.
 func foldsOf(plan *store.Plan, g *sample.Group) []*store.Fold {
 	folds := make([]*store.Fold, len(g.IDs))
 	for i, slot := range g.Slots {

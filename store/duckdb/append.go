@@ -44,7 +44,7 @@ func (s *appends) Append(ctx context.Context, blocks []*point.Block) (store.Resu
 	b := s.newBatch(c)
 	defer b.close()
 	if err := c.Transact(ctx, func() error { return b.store(ctx, &entry) }); err != nil {
-		clear(s.scratch.words) // some of them may not be stored
+		clear(s.scratch.words) // some of them may not have been stored
 		return store.Result{}, s.Fail(op, s.options.Dir, err)
 	}
 	b.publish(&entry)
@@ -54,8 +54,7 @@ func (s *appends) Append(ctx context.Context, blocks []*point.Block) (store.Resu
 	return entry.Result, nil
 }
 
-// batch is one Append on its way into the database. What it changes in memory is changed in
-// publish, after the commit.
+// batch is one Append on its way into the database. It changes memory only in publish, after the commit.
 type batch struct {
 	s      *appends
 	cat    *catalogue.Catalogue
@@ -67,23 +66,23 @@ type batch struct {
 	*scratch
 }
 
-// scratch is memory that batches use one after the other.
+// scratch is memory reused by one batch after another.
 type scratch struct {
 	newest []latest     // of the points of the batch; empty between batches
-	expect int          // points of the batch, which may have as many as the one before
-	places []uint32     // by id: where its entry in newest stands, plus one; all zero between batches
-	points []point.Path // of the block before; empty between batches
+	expect int          // points of the batch, estimated from the previous one
+	places []uint32     // by id: index of its entry in newest, plus one; all zero between batches
+	points []point.Path // of the previous block; empty between batches
 	ids    []uint32     // of points
 	words  map[store.Day]sample.Words
 }
 
-// latest is the latest sample of a point so far, seen from within the batch.
+// latest is the latest sample of a point so far, as seen from within the batch.
 type latest struct {
 	time  int64 // math.MinInt64 if there is none
 	id    uint32
 	block uint32 // in batch.blocks, plus one; 0 if the sample is older than the batch
 	index uint32
-	text  bool // the batch has a text of the point
+	text  bool // the batch contains a text of the point
 }
 
 // dayWriter fills the table of one day.
@@ -147,7 +146,7 @@ func (b *batch) add(ctx context.Context, block *point.Block) error {
 	return nil
 }
 
-// fits returns the end of the run of times from i on that lie in the day and have room.
+// fits returns the end of the run of times from i on that lie in the day and fit.
 func (w *dayWriter) fits(times []int64, i int) int {
 	end := min(len(times), i+w.Room())
 	for i++; i < end && times[i] >= w.start && times[i] < w.end; i++ {
@@ -155,8 +154,8 @@ func (w *dayWriter) fits(times []int64, i int) int {
 	return i
 }
 
-// follow notes the newest samples among i to j−1 of the block. It reports whether all are newer than those
-// of their point before, and how many have the time of the newest and say something else.
+// follow records the newest samples among i to j−1 of the block. It reports whether all are newer than their
+// points' earlier ones, and how many have the time of the newest but another value.
 func (b *batch) follow(block *point.Block, i, j int) (ordered bool, overwritten uint64) {
 	ordered = true
 	for ; i < j; i++ {
@@ -181,7 +180,7 @@ func (b *batch) follow(block *point.Block, i, j int) (ordered bool, overwritten 
 	return ordered, overwritten
 }
 
-// repeats reports whether sample i says what the newest one of its point does.
+// repeats reports whether sample i equals the newest one of its point.
 func (b *batch) repeats(n *latest, block *point.Block, i int) bool {
 	if n.block > 0 {
 		of, at := b.blocks[n.block-1], int(n.index)
@@ -191,7 +190,7 @@ func (b *batch) repeats(n *latest, block *point.Block, i int) bool {
 	return r.Value == block.Value(i) && r.Quality == block.Quality[i]
 }
 
-// number finds or makes the numbers of the block's points, often those of the block before.
+// number finds or creates the numbers of the block's points, which are often those of the previous block.
 func (b *batch) number(block *point.Block) {
 	if len(b.points) > 0 && slices.Equal(b.points, block.Points) {
 		return
@@ -204,7 +203,7 @@ func (b *batch) number(block *point.Block) {
 			id, ok = b.fresh[p]
 		}
 		if !ok {
-			p = point.Path(strings.Clone(string(p))) // it is cut from all strings of its block, which must not stay
+			p = point.Path(strings.Clone(string(p))) // it is a slice of all strings of its block, which must not be retained
 			id = b.cat.Names.Next() + uint32(len(b.paths))
 			b.fresh[p] = id
 			b.paths = append(b.paths, p)
@@ -216,7 +215,7 @@ func (b *batch) number(block *point.Block) {
 	}
 }
 
-// begin takes over what is known of the point from before the batch.
+// begin loads what is known about the point from before the batch.
 func (b *batch) begin(id uint32) {
 	n := latest{id: id, time: math.MinInt64}
 	if time, known := b.cat.Last.Time(id); known {
@@ -229,7 +228,7 @@ func (b *batch) begin(id uint32) {
 	b.places[id] = uint32(len(b.newest))
 }
 
-// day returns the writer of a day and makes its table if there is none.
+// day returns the writer of a day and creates its table if absent.
 func (b *batch) day(ctx context.Context, key store.Day) (*dayWriter, error) {
 	if w := b.days[key]; w != nil {
 		return w, nil
@@ -254,8 +253,8 @@ func (b *batch) day(ctx context.Context, key store.Day) (*dayWriter, error) {
 	return w, nil
 }
 
-// keepNewest is for how many points a batch finds memory that the one before left. More is made for each: at rest
-// it would lie about.
+// keepNewest is up to how many points' memory is kept for the next batch. Larger memory is allocated per batch:
+// otherwise it would lie idle.
 const keepNewest = 1 << 16
 
 // close frees the appenders and leaves the scratch clean.
@@ -303,10 +302,10 @@ func (b *batch) publish(e *store.Entry) {
 	s.ledger.Apply(e)
 }
 
-// maxBooks is of how many days words are remembered.
+// maxBooks is for how many days words are cached.
 const maxBooks = 8
 
-// wordsOf returns the words remembered of the day, to be filled. The caller holds write.
+// wordsOf returns the cached words of the day, to be filled. The caller holds write.
 func (c *scratch) wordsOf(d *day.Day) sample.Words {
 	if len(c.words) > maxBooks {
 		clear(c.words)

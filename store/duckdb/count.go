@@ -9,8 +9,8 @@ import (
 	"voltbus/store/duckdb/sample"
 )
 
-// Count implements store.Store. For steps of whole hours it adds up the counts of hours, which it
-// keeps of closed days; other steps are counted from the samples.
+// Count implements store.Store. For steps of whole hours it adds up hourly counts, which it caches for closed
+// days; other steps are counted from the samples.
 func (s *queries) Count(ctx context.Context, q store.Query) ([][]uint32, error) {
 	const op = "duckdb.Count"
 	if err := q.CheckCount(op); err != nil {
@@ -52,7 +52,7 @@ func (rd *reader) count(ctx context.Context, q *store.Query) ([][]uint32, error)
 	return out, ctx.Err()
 }
 
-// countParts are the days one by one where hours may answer, and otherwise as large as possible.
+// countParts returns single days where hourly counts may suffice, and otherwise parts as large as possible.
 func countParts(days []*day.Day, hourly bool) []day.Part {
 	if !hourly {
 		return day.Parts(days, 0)
@@ -64,8 +64,8 @@ func countParts(days []*day.Day, hourly bool) []day.Part {
 	return out
 }
 
-// countPart adds the part's samples to the tallies: those of a whole closed day by their hours, if
-// hours are all that is asked for.
+// countPart adds the part's samples to the tallies: those of a whole closed day by their hours, if whole
+// hours suffice.
 func (rd *reader) countPart(ctx context.Context, p *day.Part, g *sample.Group, tallies []*store.Tally) error {
 	if d := p.Days[0]; len(p.Days) == 1 && d.Table == "" && tallies[0].Hourly() {
 		h, err := rd.s.Hours(ctx, rd.conn, d)
@@ -95,7 +95,7 @@ func (rd *reader) countSamples(ctx context.Context, p *day.Part, g *sample.Group
 	})
 }
 
-// countMessy counts a table in which a sample may stand several times.
+// countMessy counts a table in which a sample may occur several times.
 func (rd *reader) countMessy(ctx context.Context, p *day.Part, g *sample.Group, tallies []*store.Tally) error {
 	statement := "SELECT id, time FROM (" + rd.s.SQL(p.Days[0]) + ") WHERE " + day.NotBad
 	return rd.conn.Query(ctx, statement, func(ch *engine.Chunk) error {

@@ -11,9 +11,9 @@ import (
 	"voltbus/store/duckdb/manifest"
 )
 
-// Scrub reads every file of a closed day and compares it with its checksum. A file that is
-// missing or differs is set aside and appears in Stats; its day is served without it. Scrub is
-// meant to be called rarely, such as once a day: it reads the whole history from the disk.
+// Scrub reads every file of a closed day and compares it with its checksum. A missing or different file is
+// set aside and appears in Stats; its day is served without it. Scrub is meant to be called rarely, such as
+// once a day: it reads the whole history from the disk.
 func (s *upkeep) Scrub(ctx context.Context) error {
 	const op = "duckdb.Scrub"
 	s.running.Lock()
@@ -73,7 +73,7 @@ func inspect(name string, d *day.Day) string {
 	return ""
 }
 
-// setDayAside takes the file of a day out of use. The caller holds upkeep.
+// setDayAside takes a day's file out of use. The caller holds upkeep.
 func (s *upkeep) setDayAside(ctx context.Context, op string, d *day.Day, reason string) error {
 	s.Write.Lock()
 	defer s.Write.Unlock()

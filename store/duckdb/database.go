@@ -17,7 +17,7 @@ type database struct {
 
 func (s *database) dayFile(name string) string { return filepath.Join(s.options.Dir, "days", name) }
 
-// copyAlone runs a statement about files in a database of its own.
+// copyAlone runs a statement about files in a separate database.
 func (s *database) copyAlone(ctx context.Context, statement string, each func(*engine.Chunk) error) error {
 	return s.Alone(func(c *engine.Conn) error { return c.Query(ctx, statement, each) })
 }

@@ -12,15 +12,15 @@ import (
 	"voltbus/store/duckdb/sample"
 )
 
-// epoch counts the readers that know the same tables and files. What Maintain took out of use in
-// an epoch is removed when its readers and those of all earlier epochs are done.
+// epoch counts the readers that use the same tables and files. What Maintain takes out of use in an epoch is
+// removed when its readers and those of all earlier epochs are done.
 type epoch struct {
 	readers atomic.Int64
 	tables  []string
 	files   []string
 }
 
-// view is a reader's picture of the days. It stays readable until done is called.
+// view is a reader's snapshot of the days. It stays readable until done is called.
 type view struct {
 	days  []*day.Day // by date
 	epoch *epoch
@@ -44,7 +44,7 @@ func (s *index) look(from, to int64) view {
 
 func (v *view) done() { v.epoch.readers.Add(-1) }
 
-// retire ends the epoch with what is no longer in use. The caller holds mu.
+// retire ends the epoch and records what is no longer in use. The caller holds mu.
 func (s *index) retire(tables, files []string) {
 	e := s.epoch
 	for _, t := range tables {
@@ -61,8 +61,8 @@ func (s *index) retire(tables, files []string) {
 	s.epoch = &epoch{}
 }
 
-// release removes what no reader can know any more. What stays, or fails, is removed when the
-// store is opened. The caller holds write.
+// release removes what no reader can use any more. Anything left over is removed when the store is opened.
+// The caller holds write.
 func (s *upkeep) release(ctx context.Context, c *engine.Conn) {
 	for _, e := range s.free() {
 		for _, t := range e.tables {
@@ -78,7 +78,7 @@ func (s *upkeep) release(ctx context.Context, c *engine.Conn) {
 	}
 }
 
-// free takes the epochs without readers off the list, oldest first.
+// free removes the epochs without readers from the list, oldest first.
 func (s *index) free() []*epoch {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -28,8 +28,8 @@ type exporter struct {
 	*day.Files
 }
 
-// ExportParquet implements store.Exporter. The file is written beside the store first and then
-// put in place, so that it is there whole or not at all. An existing file is replaced.
+// ExportParquet implements store.Exporter. The file is first written next to the store and then moved, so
+// that it exists complete or not at all. An existing file is replaced.
 func (s *exporter) ExportParquet(ctx context.Context, r store.Range, file string) (int64, error) {
 	return s.ExportMixed(ctx, r, nil, file)
 }
@@ -47,7 +47,7 @@ func (s *exporter) ExportMixed(ctx context.Context, r store.Range, added map[poi
 	if err != nil {
 		return 0, fault.E(op, fault.Unavailable, file, err)
 	}
-	defer func() { _ = os.Remove(tmp.Name()) }() // gone already if it was renamed
+	defer func() { _ = os.Remove(tmp.Name()) }() // absent if it was renamed
 	if err := tmp.Close(); err != nil {
 		return 0, fault.E(op, fault.Unavailable, file, err)
 	}
@@ -61,8 +61,8 @@ func (s *exporter) ExportMixed(ctx context.Context, r store.Range, added map[poi
 	return n, nil
 }
 
-// export writes the samples day by day, each by point in the order in which the store met them and
-// then time, and counts them. Closed days lie so already: sorting the whole again would take three
+// export writes the samples day by day, each by point in the order in which the store first saw them and then
+// by time, and counts them. Closed days are already in this order: sorting everything again would take three
 // times as long.
 func (s *exporter) export(ctx context.Context, r *store.Range, added map[point.Path][]point.Sample, file string) (n int64, err error) {
 	c, err := s.Borrow(ctx, "duckdb.ExportParquet")
@@ -100,21 +100,21 @@ func (s *exporter) export(ctx context.Context, r *store.Range, added map[point.P
 // exportColumns are the columns of an export.
 const exportColumns = "point, time, value, exact, text, " + kindWord + " AS kind, quality"
 
-// export is how a range is written.
+// export describes how a range is written.
 type export struct {
 	s       *exporter
 	conn    *engine.Conn
 	r       *store.Range
-	numbers []int64  // of its points; -1 for those that the store never met
-	ids     []uint32 // the others, sorted
-	open    string   // a directory for files with what cannot be read as it lies
+	numbers []int64  // of its points; -1 for those unknown to the store
+	ids     []uint32 // the known ones, sorted
+	open    string   // a directory for files with data that cannot be read in place
 
 	added string             // a file with the columns point and sample.FileColumns; "" if nothing is added
-	mixed map[store.Day]bool // days to which something is added
+	mixed map[store.Day]bool // days to which samples are added
 }
 
-// sql returns a query for the samples of the range in those days, and what is added. What is in tables,
-// and what is to be mixed, it puts, sorted, into files of the directory open first.
+// sql returns a query for the samples of the range in those days, including added ones. Samples in tables,
+// and those to be mixed, are first sorted into files of the directory open.
 func (e *export) sql(ctx context.Context, days []*day.Day) (string, error) {
 	parts := []string{"SELECT ''::VARCHAR, NULL::TIMESTAMP, NULL::DOUBLE, NULL::BIGINT, NULL::VARCHAR, 0::UTINYINT, 0::UTINYINT WHERE false"}
 	for i, run := range e.runs(days) {
@@ -132,18 +132,18 @@ func (e *export) sql(ctx context.Context, days []*day.Day) (string, error) {
 	return "SELECT " + exportColumns + " FROM (" + strings.Join(parts, " UNION ALL ") + ") e(point, time, value, exact, text, kind, quality)", nil
 }
 
-// mostSorted is how many samples are sorted at once, about: they take some 150 bytes each meanwhile.
+// mostSorted is about how many samples are sorted at once: they take some 150 bytes each.
 const mostSorted = 1 << 18
 
-// sorted puts what is asked for of a day, sorted and as it is at one moment, into files with the name and a number, and returns them as
-// read_parquet takes them: the first has the points with the lowest numbers.
+// sorted writes the requested samples of a day, sorted and from a consistent snapshot, to files with the name and a number, and returns
+// them in the form that read_parquet takes: the first has the points with the lowest numbers.
 func (e *export) sorted(ctx context.Context, d *day.Day, name string) (files string, err error) {
 	pieces := max(1, int(min(day.SamplesIn([]*day.Day{d})/mostSorted+1, uint64(len(e.ids)))))
 	names := make([]string, pieces)
 	err = e.conn.Transact(ctx, func() error {
 		from := uint32(0)
 		for i := range names {
-			to := uint32(math.MaxUint32) // those that are only added stand behind the others
+			to := uint32(math.MaxUint32) // points with only added samples come after the others
 			if i+1 < pieces {
 				to = e.ids[(i+1)*len(e.ids)/pieces]
 			}
@@ -159,8 +159,7 @@ func (e *export) sorted(ctx context.Context, d *day.Day, name string) (files str
 	return "[" + strings.Join(names, ",") + "]", err
 }
 
-// runs cuts the days into those that can be read as they lie, as many together as follow each other,
-// and others, each alone.
+// runs splits the days into consecutive runs that can be read in place, and single other days.
 func (e *export) runs(days []*day.Day) [][]*day.Day {
 	plain := func(d *day.Day) bool { return d.Table == "" && !e.mixed[d.Key] }
 	days = e.withAdded(days)
@@ -197,7 +196,7 @@ func exactly(days []*day.Day, ids []uint32, r *store.Range) []string {
 	return append(out, "id IN ("+strings.Join(list, ",")+")")
 }
 
-// moveFile renames a file, or copies it where a rename cannot go.
+// moveFile renames a file, or copies it if it cannot be renamed there.
 func moveFile(from, to string) error {
 	if os.Rename(from, to) == nil {
 		return os.Chmod(to, 0o644)
@@ -206,7 +205,7 @@ func moveFile(from, to string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = in.Close() }() // was only read
+	defer func() { _ = in.Close() }() // it was only read
 	out, err := os.Create(to)
 	if err != nil {
 		return err

@@ -82,7 +82,7 @@ func (s *upkeep) due(d *day.Day, now time.Time) bool {
 func (s *upkeep) closeDay(ctx context.Context, d *day.Day) error {
 	next := day.Day{Key: d.Key, File: d.NextFile(), Generation: d.Generation + 1}
 	tmp := s.dayFile(next.File + ".tmp")
-	defer func() { _ = os.Remove(tmp) }() // gone already if all went well
+	defer func() { _ = os.Remove(tmp) }() // absent if all went well
 	if err := s.copyDay(ctx, d, tmp); err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (s *upkeep) copyDay(ctx context.Context, d *day.Day, file string) error {
 		" (FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2, ROW_GROUP_SIZE "+strconv.Itoa(day.RowGroup)+")")
 }
 
-// overwrittenIn counts the day's samples that say something else than the one that was stored before at the same time.
+// overwrittenIn counts the day's samples that differ from one stored before at the same time.
 func (s *upkeep) overwrittenIn(ctx context.Context, d *day.Day) (uint64, error) {
 	if !d.Disordered || d.Table == "" {
 		return 0, nil
@@ -137,7 +137,7 @@ func (s *upkeep) overwrittenIn(ctx context.Context, d *day.Day) (uint64, error) 
 		"FROM (SELECT id, time, origin, place, hash(value, exact, text, kind, quality) AS said FROM ("+s.StoredSQL(d)+")))")
 }
 
-// swap makes the file the day's only place, unless samples have come meanwhile.
+// swap makes the file the day's only location, unless samples have arrived meanwhile.
 func (s *upkeep) swap(ctx context.Context, d, next *day.Day, overwritten uint64) (changed bool, err error) {
 	s.Write.Lock()
 	defer s.Write.Unlock()
@@ -173,7 +173,7 @@ func (s *upkeep) swap(ctx context.Context, d, next *day.Day, overwritten uint64)
 	return false, nil
 }
 
-// replace publishes a day, or its end if next is nil, and retires its places. The caller holds
+// replace publishes a day, or its removal if next is nil, and retires its old locations. The caller holds
 // write.
 func (s *upkeep) replace(key store.Day, next *day.Day, tables, files []string) {
 	s.mu.Lock()
@@ -188,7 +188,7 @@ func (s *upkeep) replace(key store.Day, next *day.Day, tables, files []string) {
 	s.retire(tables, files)
 }
 
-// cleanUp removes what nobody reads any more.
+// cleanUp removes what no reader uses any more.
 func (s *upkeep) cleanUp(ctx context.Context, op string) error {
 	s.Write.Lock()
 	defer s.Write.Unlock()
@@ -203,7 +203,7 @@ func (s *upkeep) cleanUp(ctx context.Context, op string) error {
 	return nil
 }
 
-// expire drops the days that the retention does not keep.
+// expire drops the days beyond the retention.
 func (s *upkeep) expire(ctx context.Context, now time.Time) error {
 	days := s.allDays()
 	var bytes int64
@@ -224,7 +224,7 @@ func (s *upkeep) expire(ctx context.Context, now time.Time) error {
 	return s.expireDamaged(ctx, now)
 }
 
-// dropDay removes the day with all that it holds now.
+// dropDay removes the day with all its present data.
 func (s *upkeep) dropDay(ctx context.Context, key store.Day) error {
 	s.Write.Lock()
 	defer s.Write.Unlock()
@@ -260,7 +260,7 @@ func (s *upkeep) dropDay(ctx context.Context, key store.Day) error {
 	return nil
 }
 
-// expireDamaged removes files that were set aside, when their day is beyond the age.
+// expireDamaged removes files that were set aside, when their day is beyond the maximum age.
 func (s *upkeep) expireDamaged(ctx context.Context, now time.Time) error {
 	if s.options.Retention.Age == 0 {
 		return nil

@@ -17,8 +17,8 @@ import (
 	"voltbus/store/duckdb/sample"
 )
 
-// mix writes what is added into a file, so that it can be read like a day. Points that the store never
-// met get the numbers behind those that are asked for.
+// mix writes the added samples to a file, so that they can be read like a day. Points unknown to the store
+// get numbers after the requested ones.
 func (e *export) mix(ctx context.Context, samples map[point.Path][]point.Sample) error {
 	if len(samples) == 0 {
 		return nil
@@ -63,7 +63,7 @@ func (e *export) numberAdded(paths []point.Path) []uint32 {
 	return out
 }
 
-// putPoints makes a table with the paths of the numbers.
+// putPoints creates a table with the paths of the numbers.
 func putPoints(ctx context.Context, c *engine.Conn, ids []uint32, paths []point.Path) error {
 	if err := c.Exec(ctx, "CREATE TABLE points(id UINTEGER, path VARCHAR)"); err != nil {
 		return err
@@ -87,7 +87,7 @@ func putPoints(ctx context.Context, c *engine.Conn, ids []uint32, paths []point.
 	return a.Flush()
 }
 
-// putAdded makes a table like that of a day.
+// putAdded creates a table like that of a day.
 func (e *export) putAdded(ctx context.Context, c *engine.Conn, ids []uint32, paths []point.Path, samples map[point.Path][]point.Sample) (*day.Day, error) {
 	d := &day.Day{Table: "added"}
 	if err := sample.CreateTable(ctx, c, d.Table); err != nil {
@@ -119,7 +119,7 @@ func (e *export) putAdded(ctx context.Context, c *engine.Conn, ids []uint32, pat
 	return d, w.Flush()
 }
 
-// withAdded returns the days, and those that only have what is added.
+// withAdded returns the days, including those that only have added samples.
 func (e *export) withAdded(days []*day.Day) []*day.Day {
 	if len(e.mixed) == 0 {
 		return days
@@ -137,11 +137,11 @@ func (e *export) withAdded(days []*day.Day) []*day.Day {
 	return out
 }
 
-// daySorted returns a query for the day's samples of the range and of some numbers of points, and what is added to it in place of
-// those with its times, by number and then time.
+// daySorted returns a query for the day's samples in the range, of points with some numbers, where added samples replace those
+// with the same times, ordered by number and then time.
 func (e *export) daySorted(d *day.Day, from, to uint32) string {
 	all := *e.r
-	all.GoodOnly = false // a bad one that is added takes the place of a good one
+	all.GoodOnly = false // an added bad one replaces a good one
 	var own, more string
 	where := []string{fmt.Sprintf("id >= %d AND id < %d", from, to)}
 	if !d.Empty() {

@@ -14,8 +14,8 @@ import (
 	"voltbus/store/duckdb/manifest"
 )
 
-// openDamaged opens the database; one that is damaged is set aside and a new one is started,
-// which then finds the days' files. The caller holds write.
+// openDamaged opens the database; a damaged one is set aside and a new one is created, which then finds the
+// days' files. The caller holds write.
 func (s *database) openDamaged(ctx context.Context) error {
 	err := s.Start(ctx)
 	if err == nil {
@@ -43,8 +43,8 @@ func (s *database) openDamaged(ctx context.Context) error {
 	return nil
 }
 
-// unreadable reports whether an error at opening means that the file's bytes are wrong, and not
-// that this process cannot get at them now.
+// unreadable reports whether an error on opening means that the file is damaged, not that this process cannot
+// access it now.
 func unreadable(e *engine.Error) bool {
 	return !handle.NoSpace(e.Text) && (handle.Damaged(e.Text) || e.Fatal())
 }
@@ -60,7 +60,7 @@ func setAside(file, aside string) error {
 	return nil
 }
 
-// syncFile makes a file's content durable.
+// syncFile syncs a file's content to disk.
 func syncFile(name string) error {
 	f, err := os.Open(name)
 	if err != nil {

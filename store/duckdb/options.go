@@ -10,17 +10,17 @@ import (
 	"voltbus/store"
 )
 
-// Options say where a Store lives and what it may use. Only Dir is required.
+// Options tell where a Store is and what it may use. Only Dir is required.
 type Options struct {
-	Dir         string          // the store's own directory; made if it is absent
+	Dir         string          // the store's own directory; created if absent
 	Retention   store.Retention // what Maintain drops; the zero value keeps everything
-	Grace       time.Duration   // how long after its end a day is closed, and how long late samples rest before they are merged; 10 minutes if 0
-	MemoryLimit int64           // bytes that DuckDB may use, and once more for each export, before it spills to Dir/tmp; 512 MB if 0
-	Threads     int             // that DuckDB may use for one query or the close of a day; 2 if 0
-	// Statement returns the command for the process of a statement in SQL, which calls ServeStatement: it reads
-	// files of some folders, and may write into one. Without it statements are not answered.
+	Grace       time.Duration   // how long after its end a day is closed, and how long after the last late sample these are merged; 10 minutes if 0
+	MemoryLimit int64           // bytes that DuckDB may use, and again for each export, before it spills to Dir/tmp; 512 MB if 0
+	Threads     int             // that DuckDB may use for one query or for closing a day; 2 if 0
+	// Statement returns the command for the process of an SQL statement, which calls ServeStatement: it reads
+	// files in some folders, and may write to one. Without it SQL is not supported.
 	Statement func(read []string, write string) []string
-	Log       *slog.Logger // for what Maintain and healing do; silent if nil
+	Log       *slog.Logger // for Maintain and healing; silent if nil
 }
 
 var (
@@ -57,8 +57,8 @@ func (o *Options) settings() map[string]string {
 		"threads":                      strconv.Itoa(o.Threads),
 		"memory_limit":                 strconv.FormatInt(o.MemoryLimit, 10) + "B",
 		"temp_directory":               o.Dir + "/tmp",
-		"checkpoint_threshold":         "4MB",   // what is newer lies in memory as it came, not packed
-		"enable_external_file_cache":   "false", // a second copy of what the system caches; reading is no slower without
+		"checkpoint_threshold":         "4MB",   // newer data is in memory, uncompressed
+		"enable_external_file_cache":   "false", // would duplicate the system's cache; reading is no slower without it
 		"autoinstall_known_extensions": "false",
 		"autoload_known_extensions":    "false",
 	}

@@ -14,24 +14,24 @@ import (
 	"voltbus/store/duckdb/engine"
 )
 
-// A statement runs in another process, which cannot open the database while this one has it open. So what stands in
-// tables is written into files for it. The tables only grow: a file holds a piece of one, by the numbers of its
-// rows, and stays for the statements to come; a statement adds a file with what is new. A piece that is not much larger than
-// what follows it is written anew together with that, so that there are few and each row is written a few times.
+// A statement runs in another process, which cannot open the database while this one has it open. So the content of tables
+// is written to files for it. The tables only grow: a file holds a piece of one, by row numbers, and is kept for later
+// statements; a statement adds a file with the new rows. A piece that is not much larger than the following one is rewritten
+// together with it, so that there are few pieces and each row is written only a few times.
 
 // piece is a file with the rows of a table from one up to another.
 type piece struct {
 	file     string
 	from, to uint64
 	users    int
-	old      bool // no further statement uses it
+	old      bool // no further statement will use it
 }
 
 // pieces are the pieces of all tables, by table and in order.
 type pieces struct {
 	mu sync.Mutex
 	of map[string][]*piece
-	n  int // of files written
+	n  int // number of files written
 }
 
 const pieceName = "rows-*.parquet"
@@ -43,7 +43,7 @@ type rows struct {
 	n       uint64
 }
 
-// shown returns the pieces that hold the rows, after it wrote what is missing. done must follow.
+// shown returns the pieces that hold the rows, after writing missing ones. done must follow.
 func (s *statements) shown(ctx context.Context, c *engine.Conn, r rows) ([]*piece, error) {
 	p := &s.pieces
 	p.mu.Lock()
@@ -99,11 +99,11 @@ func removed(file string) error {
 func (p *pieces) drop(old *piece) {
 	old.old = true
 	if old.users == 0 {
-		_ = removed(old.file) // what stays is removed when the store is opened
+		_ = removed(old.file) // leftovers are removed when the store is opened
 	}
 }
 
-// done gives pieces back.
+// done releases pieces.
 func (p *pieces) done(used []*piece) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,7 +114,7 @@ func (p *pieces) done(used []*piece) {
 	}
 }
 
-// keep drops the pieces of tables that are gone.
+// keep drops the pieces of tables that no longer exist.
 func (p *pieces) keep(there func(table string) bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

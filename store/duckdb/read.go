@@ -14,12 +14,12 @@ import (
 	"voltbus/store/duckdb/sample"
 )
 
-// queries answers questions.
+// queries answers queries.
 type queries struct {
 	*database
 	*index
 	*day.Files
-	upkeep *upkeep // sets files aside that turn out to be damaged
+	upkeep *upkeep // sets aside files that turn out to be damaged
 }
 
 // Points implements store.Store.
@@ -54,8 +54,8 @@ func (s *queries) Latest(ctx context.Context, paths []point.Path) ([]point.Sampl
 	return out, nil
 }
 
-// Read implements store.Store. Samples of one point are given away as they come from the disk;
-// several points are read together, as many at once as collected samples are allowed in memory.
+// Read implements store.Store. Samples of one point are emitted as they arrive from disk; several points are
+// read together, as many at once as the memory for collected samples allows.
 func (s *queries) Read(ctx context.Context, r store.Range, emit func([]point.Sample) error) error {
 	const op = "duckdb.Read"
 	if err := r.Check(op); err != nil {
@@ -72,8 +72,8 @@ func (s *queries) Read(ctx context.Context, r store.Range, emit func([]point.Sam
 	})
 }
 
-// retry runs a query. When it fails and a day's file turns out to be damaged, that file is set
-// aside, and the query runs once more unless it has given something away already.
+// retry runs a query. When it fails and a day's file turns out to be damaged, that file is set aside, and the
+// query runs once more unless it has already emitted something.
 func (s *queries) retry(ctx context.Context, op string, run func() (began bool, err error)) error {
 	began, err := run()
 	e := engine.AsError(err)
@@ -98,7 +98,7 @@ func (s *queries) retry(ctx context.Context, op string, run func() (began bool, 
 	return err
 }
 
-// setDamagedAside looks at the file of every closed day and returns how many were damaged.
+// setDamagedAside checks the file of every closed day and returns how many were damaged.
 func (s *upkeep) setDamagedAside(ctx context.Context, op string) (int, error) {
 	s.running.Lock()
 	defer s.running.Unlock()
@@ -108,7 +108,7 @@ func (s *upkeep) setDamagedAside(ctx context.Context, op string) (int, error) {
 // reader answers one Read, Aggregate or Count.
 type reader struct {
 	s       *queries
-	plan    *store.Plan // of an Aggregate
+	plan    *store.Plan // for an Aggregate
 	conn    *engine.Conn
 	view    view
 	r       *store.Range
@@ -148,7 +148,7 @@ func (rd *reader) run(ctx context.Context) error {
 	return nil
 }
 
-// groupSamples is how many samples a reader collects before it gives them away.
+// groupSamples is how many samples a reader collects before it emits them.
 const groupSamples = 400_000
 
 // groupSize returns how many points are read together.
@@ -233,10 +233,10 @@ func (rd *reader) readPart(ctx context.Context, g *sample.Group, p *day.Part) er
 	return nil
 }
 
-// giveSamples is how many samples emit gets at once.
+// giveSamples is the maximum number of samples passed to emit at once.
 const giveSamples = 4096
 
-// give hands the group's samples to emit, point by point in the order asked, and empties it.
+// give passes the group's samples to emit, point by point in the order requested, and empties the group.
 func (rd *reader) give(g *sample.Group) error {
 	for i, path := range g.Points {
 		slot := g.Slots[i]

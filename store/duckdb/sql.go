@@ -21,11 +21,11 @@ import (
 )
 
 const (
-	longestSQL = time.Minute // for a caller who sets no bound
-	maxSpill   = 1 << 30     // bytes that a statement may put on the disk
+	longestSQL = time.Minute // for a caller without a limit
+	maxSpill   = 1 << 30     // bytes of disk that a statement may use
 )
 
-// statements answers statements of people in processes of their own.
+// statements runs people's statements in separate processes.
 type statements struct {
 	*database
 	*index
@@ -33,9 +33,9 @@ type statements struct {
 	pieces pieces
 }
 
-// SQL implements store.SQL. The statement sees the view samples(point, time, value, exact, text,
-// kind, quality) over all days, and the view points(id, path), in a process of its own, which reads files of the
-// store and nothing else; see the package statement. It does not see what Append did after it began.
+// SQL implements store.SQL. The statement sees the view samples(point, time, value, exact, text, kind, quality)
+// over all days, and the view points(id, path), in a separate process, which reads only files of the store; see
+// package statement. It does not see samples appended after it began.
 func (s *statements) SQL(ctx context.Context, text string, columns func([]string) error, row func([]any) error) error {
 	const op = "duckdb.SQL"
 	c, err := s.Borrow(ctx, op)
@@ -54,7 +54,7 @@ func (s *statements) SQL(ctx context.Context, text string, columns func([]string
 	if err != nil {
 		return s.Fail(op, s.options.Dir, err)
 	}
-	defer func() { _ = os.RemoveAll(t.Temp) }() // what stays is removed when the store is opened
+	defer func() { _ = os.RemoveAll(t.Temp) }() // leftovers are removed when the store is opened
 	return statement.Run(ctx, s.command(t), t, columns, row)
 }
 
@@ -66,7 +66,7 @@ func (s *statements) command(t *statement.Task) []string {
 	return s.options.Statement(t.Read, t.Temp)
 }
 
-// task says what the process does, within half of the store's memory: two statements run at once.
+// task returns the task of the process, with half of the store's memory: two statements run at once.
 func (s *statements) task(ctx context.Context, text string, p *picture) (*statement.Task, error) {
 	tmp := filepath.Join(s.options.Dir, "tmp")
 	temp, err := os.MkdirTemp(tmp, "sql-")
@@ -88,14 +88,13 @@ func (s *statements) task(ctx context.Context, text string, p *picture) (*statem
 	return t, nil
 }
 
-// picture is the history in files, as a statement sees it.
+// picture is a snapshot of the history in files, for a statement.
 type picture struct {
 	views []string
 	used  []*piece
 }
 
-// picture writes what stands in tables into files. The pieces that it uses are in what it returns, also with
-// an error.
+// picture writes the content of tables to files. It returns the pieces that it uses even with an error.
 func (s *statements) picture(ctx context.Context, c *engine.Conn, v *view) (*picture, error) {
 	p := &picture{}
 	there := map[string]bool{"points": true}
@@ -137,7 +136,7 @@ func (s *statements) picture(ctx context.Context, c *engine.Conn, v *view) (*pic
 	return p, nil
 }
 
-// day returns the rows of a day's table and its texts, as something to select from.
+// day returns the rows of a day's table and its texts, as a FROM expression.
 func (p *picture) day(ctx context.Context, s *statements, c *engine.Conn, d *day.Day) (samples, words string, err error) {
 	if samples, err = p.table(ctx, s, c, rows{d.Table, sample.TableColumns, d.Stored}); err != nil || d.Texts == 0 {
 		return samples, "", err
@@ -146,7 +145,7 @@ func (p *picture) day(ctx context.Context, s *statements, c *engine.Conn, d *day
 	return samples, words, err
 }
 
-// table returns the rows, with their numbers as place, as something to select from; "" for none.
+// table returns the rows, with their numbers as place, as a FROM expression; "" for none.
 func (p *picture) table(ctx context.Context, s *statements, c *engine.Conn, r rows) (string, error) {
 	if r.n == 0 {
 		return "", nil
@@ -172,7 +171,7 @@ func (s *index) knows(table string) bool {
 	})
 }
 
-// kindWord is the kind of a sample as a word.
+// kindWord is an expression for the kind of a sample as a word.
 const kindWord = "CASE kind WHEN 1 THEN 'float' WHEN 2 THEN 'int' WHEN 3 THEN 'bool' WHEN 4 THEN 'text' ELSE 'none' END"
 
 // samplesSQL returns a query for all samples of the parts, with the names of their points.
@@ -183,10 +182,10 @@ func samplesSQL(parts []string) string {
 
 var errServe = errors.New("this process was not started for a statement")
 
-// IsStatement reports whether this process was started for a statement: all that it is to do is ServeStatement.
+// IsStatement reports whether this process was started for a statement and must only call ServeStatement.
 func IsStatement() bool { return os.Getenv(statement.Env) != "" }
 
-// ServeStatement is all that a process does that Options.Statement starts: it answers the statement that it reads.
+// ServeStatement is the main function of a process started by Options.Statement: it answers the statement that it reads.
 func ServeStatement(ctx context.Context) error {
 	if !IsStatement() {
 		return errServe

@@ -9,8 +9,8 @@ import (
 	"voltbus/store/duckdb/manifest"
 )
 
-// Stats implements store.Store. Samples counts those in tables as often as they were stored; what
-// is superseded is counted in Replaced when the day is closed.
+// Stats implements store.Store. Samples counts those in tables as often as they were stored; superseded ones
+// are counted in Replaced when the day is closed.
 func (s *queries) Stats(ctx context.Context) (store.Stats, error) {
 	const op = "duckdb.Stats"
 	c, err := s.Borrow(ctx, op)
@@ -30,7 +30,7 @@ func (s *queries) Stats(ctx context.Context) (store.Stats, error) {
 	return out, nil
 }
 
-// counts returns what is known without the disk.
+// counts returns the figures known without disk access.
 func (s *index) counts() store.Stats {
 	days := s.allDays()
 	s.mu.RLock()

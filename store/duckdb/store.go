@@ -36,9 +36,9 @@ type Store struct {
 	*upkeep
 }
 
-// index is what is known of the database in memory.
+// index is the in-memory state of the database.
 type index struct {
-	mu       sync.RWMutex // guards what follows; never held during a statement. Who changes it holds write, too
+	mu       sync.RWMutex // guards the fields below; never held during a statement. Changes also require write
 	ledger   *store.Ledger
 	cat      *catalogue.Catalogue
 	days     map[store.Day]*day.Day
@@ -62,7 +62,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	if dir, err := filepath.Abs(o.Dir); err == nil {
-		o.Dir = dir // the process of a statement has a directory of its own
+		o.Dir = dir // the process of a statement has its own working directory
 	}
 	s := &Store{}
 	opened, err := handle.Lock(handle.Config{Dir: o.Dir, Settings: o.settings(), Load: s.load, Log: o.Log})
@@ -79,7 +79,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// assemble makes the parts of a store, which is not open yet.
+// assemble creates the parts of a store that is not open yet.
 func (s *Store) assemble(db *database) {
 	known := &index{}
 	files := day.NewFiles(filepath.Join(db.options.Dir, "days"), known.hasText)
@@ -92,7 +92,7 @@ func (s *Store) assemble(db *database) {
 	s.statements = &statements{database: db, index: known, Files: files}
 }
 
-// load reads the state of the database, heals it, and makes it the store's.
+// load reads the state of the database, heals it, and installs it in the store.
 func (s *Store) load(ctx context.Context, c *engine.Conn) error {
 	if err := manifest.Confine(ctx, c, s.db.options.Dir); err != nil {
 		return err
@@ -154,5 +154,5 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// now is when something was noticed.
+// now is the time at which something is noticed.
 func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }

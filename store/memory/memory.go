@@ -16,7 +16,7 @@ import (
 
 var errClosed = errors.New("the store is closed")
 
-// Options are the choices of a Store. The zero Options keep everything.
+// Options configure a Store. The zero Options keep everything.
 type Options struct {
 	Retention store.Retention
 	Grace     time.Duration // how long after its end a day counts as open
@@ -109,7 +109,7 @@ func (s *Store) day(micros int64) *day {
 	return d
 }
 
-// size is roughly what a sample occupies.
+// size is the approximate memory of a sample.
 func size(s *point.Sample) int64 { return int64(96 + len(s.Value.Text())) }
 
 // Positions implements store.Store.
@@ -136,7 +136,7 @@ func (s *Store) Gaps(ctx context.Context, limit int) ([]store.Gap, error) {
 	return gaps[:max(0, min(limit, len(gaps)))], s.usable(ctx, "memory.Gaps")
 }
 
-// Close implements store.Store. The samples are gone.
+// Close implements store.Store. The samples are lost.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -24,7 +24,7 @@ func (s *series) put(sample point.Sample) (old point.Sample, replaced bool) {
 	return old, false
 }
 
-// search returns where a sample of the time stands or would stand.
+// search returns the index at which a sample of the time is or would be.
 func (s *series) search(t time.Time) (int, bool) {
 	if n := len(s.samples); n == 0 || s.samples[n-1].Time.Before(t) {
 		return n, false

@@ -9,8 +9,8 @@ import (
 	"voltbus/store"
 )
 
-// Aggregate implements store.Store. What lies before the first added sample is summarised by the store;
-// from the bucket on that holds it, samples are read and folded as every store does.
+// Aggregate implements store.Store. The store summarises everything before the bucket of the first added
+// sample; from that bucket on, samples are read and folded as in every store.
 func (s *Store) Aggregate(ctx context.Context, q store.Query) ([]store.Series, error) {
 	if err := q.Check("overlay.Aggregate"); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (s *Store) aggregateMixed(ctx context.Context, q store.Query, whole *store.
 	return list, nil
 }
 
-// edgeBefore returns the last edge between buckets that is not behind the time; the zero time for none.
+// edgeBefore returns the last edge between buckets not after the time; the zero time for none.
 func edgeBefore(q *store.Query, t time.Time) time.Time {
 	if q.Edges == nil {
 		if t.Before(q.From) {

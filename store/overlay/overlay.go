@@ -1,5 +1,5 @@
-// Package overlay combines a store with samples that it does not contain, such as those that another node has not sent yet. Every
-// question is answered as by one store that holds all of them.
+// Package overlay combines a store with samples that it does not contain, such as those that another node has not sent yet. It
+// answers every query like a single store that contains all of them.
 package overlay
 
 import (
@@ -11,10 +11,10 @@ import (
 	"voltbus/store"
 )
 
-// Samples are samples by point, in time order and one for each time. Order makes them so.
+// Samples are samples by point, in time order and one for each time, as established by Order.
 type Samples map[point.Path][]point.Sample
 
-// Order sorts samples that came in any order by time. Of several with one time the last counts.
+// Order sorts samples by time. Of several with the same time the last counts.
 func Order(samples []point.Sample) []point.Sample {
 	slices.SortStableFunc(samples, byTime)
 	kept := samples[:0]
@@ -40,9 +40,8 @@ func search(samples []point.Sample, t time.Time) int {
 	return i
 }
 
-// Store is a store with more samples, which win at the same time. Only what reads samples knows of
-// them: positions, gaps, figures of the size and all that writes is that of the store. It is safe for
-// concurrent use.
+// Store is a store with further samples, which take precedence at equal times. Only reads of samples include
+// them: positions, gaps, sizes and all writes are those of the store. It is safe for concurrent use.
 type Store struct {
 	store.Store
 	added Samples
@@ -50,8 +49,8 @@ type Store struct {
 
 var _ store.Store = (*Store)(nil)
 
-// New returns the store with the samples, which must not be changed any more: a store.Exporter if the
-// store is a store.MixedExporter.
+// New returns the store with the samples, which must not be modified any more: a store.Exporter if the store
+// is a store.MixedExporter.
 func New(base store.Store, added Samples) store.Store {
 	s := &Store{Store: base, added: added}
 	if e, ok := base.(store.MixedExporter); ok {
@@ -124,7 +123,7 @@ func (s *Store) Count(ctx context.Context, q store.Query) ([][]uint32, error) {
 	return out, nil
 }
 
-// part returns the places of the points without and with added samples in the range.
+// part returns the indices of the points without and with added samples in the range.
 func (s *Store) part(r *store.Range) (plain, mixed []int) {
 	for i, p := range r.Points {
 		if len(between(s.added[p], r.From, r.To)) == 0 {

@@ -53,7 +53,7 @@ func (s *Store) readLimited(ctx context.Context, r store.Range, emit func([]poin
 	m := merger{added: between(s.added[r.Points[0]], r.From, r.To), good: r.GoodOnly}
 	whole := r
 	if r.GoodOnly {
-		whole.Limit = 0 // one that is added may be bad, and take the place of a good one
+		whole.Limit = 0 // an added one may be bad, and replace a good one
 	}
 	err := s.Store.Read(ctx, whole, func(run []point.Sample) error {
 		m.take(run)
@@ -73,8 +73,8 @@ func (s *Store) readLimited(ctx context.Context, r store.Range, emit func([]poin
 
 // merger puts added samples between those of the store.
 type merger struct {
-	added []point.Sample // that are still to come
-	good  bool           // bad ones are left out
+	added []point.Sample // still to come
+	good  bool           // omit bad ones
 	out   []point.Sample
 }
 
@@ -85,13 +85,13 @@ func (m *merger) take(run []point.Sample) {
 			m.put()
 		}
 		if len(m.added) > 0 && m.added[0].Time.Equal(run[i].Time) {
-			continue // the added one comes in its place
+			continue // the added one replaces it
 		}
 		m.out = append(m.out, run[i])
 	}
 }
 
-// put takes the next that was added.
+// put takes the next added sample.
 func (m *merger) put() {
 	if !m.good || !m.added[0].Quality.IsBad() {
 		m.out = append(m.out, m.added[0])

@@ -10,7 +10,7 @@ import (
 	"voltbus/store/postgres/row"
 )
 
-// Aggregate implements store.Store. The samples come here to be folded, so that all stores agree.
+// Aggregate implements store.Store. The samples are fetched and folded here, so that all stores agree.
 func (s *queries) Aggregate(ctx context.Context, q store.Query) ([]store.Series, error) {
 	const op = "postgres.Aggregate"
 	if err := q.Check(op); err != nil {

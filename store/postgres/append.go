@@ -26,9 +26,9 @@ type appends struct {
 	*days
 }
 
-// Append implements store.Store. Blocks of one origin may come from several nodes, as when a child stores
-// here itself and its parent does too: the positions belong to all writers, so that each block is stored by the one that comes
-// first. It returns fault.Conflict if another node has this store's name or one of its own origins.
+// Append implements store.Store. Blocks of one origin may come from several nodes, as when a child and its parent both store
+// here: all writers share the positions, so each block is stored by whichever comes first. It returns fault.Conflict if
+// another node has this store's name or one of its own origins.
 func (s *appends) Append(ctx context.Context, blocks []*point.Block) (store.Result, error) {
 	const op = "postgres.Append"
 	if err := check(op, blocks); err != nil {
@@ -106,8 +106,8 @@ func (s *appends) store(ctx context.Context, op string, blocks []*point.Block) (
 	return entry, nil
 }
 
-// number finds the numbers of points that this store has not met yet, and gives numbers to new
-// ones, within a transaction.
+// number finds the numbers of points that this store has not seen yet, and assigns numbers to new ones,
+// within a transaction.
 func (s *appends) number(ctx context.Context, blocks []*point.Block) (map[point.Path]int32, error) {
 	unknown := make(map[point.Path]int32)
 	s.mu.RLock()
@@ -122,7 +122,7 @@ func (s *appends) number(ctx context.Context, blocks []*point.Block) (map[point.
 	if len(unknown) == 0 {
 		return unknown, nil
 	}
-	// In order, so that two writers do not wait for each other.
+	// In order, so that two writers do not deadlock.
 	paths := slices.Sorted(maps.Keys(unknown))
 	added, err := s.Conn.Exec(ctx, `INSERT INTO point (path) SELECT u.path FROM unnest($1::text[]) WITH ORDINALITY u(path, n)
 		WHERE NOT EXISTS (SELECT FROM point p WHERE p.path = u.path) ORDER BY n ON CONFLICT DO NOTHING`, paths)
@@ -147,8 +147,8 @@ func (s *appends) number(ctx context.Context, blocks []*point.Block) (map[point.
 
 const copyInto = " (time, value, id, tag, exact, text, octets) FROM STDIN BINARY"
 
-// put copies the rows that cannot be there yet straight into the table, and puts the others in
-// place of those that are. If another writer was faster, all go the second way.
+// put copies rows that cannot exist yet straight into the table, and merges the others. If another writer was
+// faster, all rows are merged.
 func (s *appends) put(ctx context.Context, l *row.Load) error {
 	late := l.Late
 	if len(l.Fresh) > 0 {
@@ -174,7 +174,7 @@ func (s *appends) put(ctx context.Context, l *row.Load) error {
 	return s.merge(ctx, l, late)
 }
 
-// merge puts rows in place of those with the same point and time, and counts by day.
+// merge replaces rows with the same point and time, and counts by day.
 func (s *appends) merge(ctx context.Context, l *row.Load, late []row.Ref) error {
 	_, err := s.Conn.Exec(ctx, `CREATE TEMP TABLE IF NOT EXISTS incoming (time timestamptz, value float8, id int, tag smallint,
 		exact bigint, text text, octets bytea) ON COMMIT DELETE ROWS`)
@@ -205,7 +205,7 @@ func (s *appends) merge(ctx context.Context, l *row.Load, late []row.Ref) error 
 	return s.insert(ctx, l, int64(len(late))-updated.RowsAffected())
 }
 
-// insert puts the rows into the table that have no predecessor there.
+// insert inserts the rows that have no predecessor in the table.
 func (s *appends) insert(ctx context.Context, l *row.Load, expected int64) error {
 	rows, err := s.Conn.Query(ctx, `WITH stored AS (
 			INSERT INTO sample (time, value, id, tag, exact, text, octets)
@@ -231,7 +231,7 @@ func (s *appends) insert(ctx context.Context, l *row.Load, expected int64) error
 func (s *appends) count(ctx context.Context, l *row.Load) error {
 	batch := &pgx.Batch{}
 	for _, day := range slices.Sorted(maps.Keys(l.Newest)) {
-		// A hypertable makes a day anew that another node has dropped since.
+		// A hypertable recreates a day that another node has dropped since.
 		batch.Queue("INSERT INTO day (day) VALUES ($1) ON CONFLICT DO NOTHING", day.Start())
 		batch.Queue(`INSERT INTO tally VALUES ($1, $2, $3, $4) ON CONFLICT (day, writer)
 			DO UPDATE SET samples = tally.samples + $3, newest = greatest(tally.newest, $4)`,

@@ -16,22 +16,22 @@ var (
 	errEncoding = errors.New("it must have the encoding UTF8: make it with createdb -E UTF8 -T template0")
 )
 
-// writer is the connection that writes, with what it claimed and what it knows of the database.
+// writer is the connection that writes, with what it claimed and what it knows about the database.
 type writer struct {
 	*server
 	*connection.Writer                                            // its connection belongs to the holder of write
-	prepare            func(ctx context.Context, op string) error // makes the tables
-	settle             func(ctx context.Context, op string) error // makes them ready for this program, when the name is claimed
+	prepare            func(ctx context.Context, op string) error // creates the tables
+	settle             func(ctx context.Context, op string) error // prepares them for this program, once the name is claimed
 
-	write  sync.Mutex      // guards what follows: it belongs to the holder
+	write  sync.Mutex      // guards the fields below, which belong to the holder
 	own    []string        // origins that belong to this node
 	held   map[string]bool // names that the connection has claimed
 	cursor store.Cursor
-	seen   map[int32]int64    // per point the newest time that this store wrote
+	seen   map[int32]int64    // newest time written by this store, per point
 	made   map[store.Day]bool // days that have a partition or chunk
 }
 
-// begin makes a new connection ready: it prepares the tables, claims the writer's name and reads its cursor. The caller
+// begin prepares a new connection: it prepares the tables, claims the writer's name and reads its cursor. The caller
 // holds write.
 func (s *writer) begin(ctx context.Context, op string) error {
 	s.forget()

@@ -9,12 +9,12 @@ import (
 	"voltbus/store/postgres/row"
 )
 
-// firstDays is how many days the first question for the newest samples looks at; each further
-// question looks at more. Most points have a sample today.
+// firstDays is how many days the first query for the newest samples covers; each further query covers more.
+// Most points have a sample today.
 const firstDays = 2
 
-// Latest implements store.Store. It asks the server, since other nodes may have written newer
-// samples than this one; the newest days of the table are in its memory.
+// Latest implements store.Store. It queries the server, since other nodes may have written newer samples than
+// this one; the server has the newest days in memory.
 func (s *queries) Latest(ctx context.Context, paths []point.Path) ([]point.Sample, error) {
 	const op = "postgres.Latest"
 	ids, err := s.find(ctx, op, paths)
@@ -22,7 +22,7 @@ func (s *queries) Latest(ctx context.Context, paths []point.Path) ([]point.Sampl
 		return nil, err
 	}
 	out := make([]point.Sample, len(paths))
-	var left []int // what is still asked for
+	var left []int // points still to find
 	for i, id := range ids {
 		if id != 0 {
 			left = append(left, i)
@@ -45,7 +45,7 @@ func (s *queries) Latest(ctx context.Context, paths []point.Path) ([]point.Sampl
 	return out, nil
 }
 
-// newestOf is what one question for the newest samples is about.
+// newestOf is one query for the newest samples.
 type newestOf struct {
 	paths []point.Path
 	ids   []int32
@@ -54,7 +54,7 @@ type newestOf struct {
 	days  []store.Day // ascending
 }
 
-// newest fills in the samples that lie in the days, and returns the indices of the others.
+// newest fills in the samples found in the days, and returns the indices of the others.
 func (s *queries) newest(ctx context.Context, op string, q newestOf) ([]int, error) {
 	ids := make([]int32, len(q.left))
 	for i, at := range q.left {
@@ -77,7 +77,7 @@ func (s *queries) newest(ctx context.Context, op string, q newestOf) ([]int, err
 	return left, err
 }
 
-// filled lists the days that have samples, the oldest first.
+// filled lists the days that have samples, oldest first.
 func (s *queries) filled(ctx context.Context, op string) ([]store.Day, error) {
 	var out []store.Day
 	err := s.ask(ctx, op, "SELECT day - date '1970-01-01' FROM tally GROUP BY day HAVING sum(samples) > 0 ORDER BY day", func(v [][]byte) error {

@@ -11,7 +11,7 @@ import (
 	"voltbus/store"
 )
 
-// mostMoved is up to how many samples are moved into a hypertable when a node connects: some seconds' work.
+// mostMoved is the maximum number of samples moved into a hypertable when a node connects: a few seconds' work.
 const mostMoved = 1_000_000
 
 var errExtension = errors.New("its table of samples is a hypertable, but the database has no extension TimescaleDB; " +
@@ -23,7 +23,7 @@ var samplesView string
 // days are how samples are divided into days in the database.
 type days struct {
 	*writer
-	said string // how samples lie, as the log has it
+	said string // the layout, as logged
 }
 
 // layout is how the table of samples is divided into days.
@@ -32,7 +32,7 @@ type layout struct {
 	extension   string // quoted schema with the functions of TimescaleDB; "" if the database does not have it
 }
 
-// layout asks for the layout. Another node may change it unless the transaction holds lockDays or shareDays. The caller holds write.
+// layout queries the layout. Another node may change it unless the transaction holds lockDays or shareDays. The caller holds write.
 func (s *days) layout(ctx context.Context) (l layout, err error) {
 	err = s.Conn.QueryRow(ctx, `SELECT relkind = 'p', coalesce((SELECT quote_ident(n.nspname) FROM pg_extension e
 		JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'timescaledb'), '')
@@ -43,7 +43,7 @@ func (s *days) layout(ctx context.Context) (l layout, err error) {
 	return l, err
 }
 
-// lockDays keeps other nodes from making or dropping days until the transaction ends.
+// lockDays keeps other nodes from creating or dropping days until the transaction ends.
 func (s *days) lockDays(ctx context.Context) error {
 	_, err := s.Conn.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 2))", s.options.Schema)
 	return err
@@ -55,7 +55,7 @@ func (s *days) shareDays(ctx context.Context) error {
 	return err
 }
 
-// aloneWithDays is lockDays, and waits until nobody stores.
+// aloneWithDays is lockDays, and waits until no writer is active.
 func (s *days) aloneWithDays(ctx context.Context) error {
 	if err := s.lockDays(ctx); err != nil {
 		return err
@@ -64,8 +64,8 @@ func (s *days) aloneWithDays(ctx context.Context) error {
 	return err
 }
 
-// settle makes the table of samples a hypertable if the database has TimescaleDB and holds few samples. If that cannot
-// be done, partitions stay, which serve as well. The caller holds write.
+// settle makes the table of samples a hypertable if the database has TimescaleDB and holds few samples. If that fails,
+// partitions stay, which work as well. The caller holds write.
 func (s *days) settle(ctx context.Context, op string) error {
 	l, err := s.layout(ctx)
 	if err != nil || l.extension == "" {
@@ -95,7 +95,7 @@ func (s *days) settle(ctx context.Context, op string) error {
 	return nil
 }
 
-// say logs how samples lie, once.
+// say logs the layout, once.
 func (s *days) say(ctx context.Context, text string) {
 	if s.said != text {
 		s.said = text
@@ -103,8 +103,8 @@ func (s *days) say(ctx context.Context, text string) {
 	}
 }
 
-// convert puts a hypertable in place of the partitions, within a transaction. Its chunks lie in the same schema. The
-// view stays, with the rights to it.
+// convert replaces the partitions by a hypertable, within a transaction. Its chunks are in the same schema. The view
+// stays, with its privileges.
 func (s *days) convert(ctx context.Context) error {
 	if err := s.aloneWithDays(ctx); err != nil {
 		return err
@@ -114,7 +114,7 @@ func (s *days) convert(ctx context.Context) error {
 		return err
 	}
 	for _, statement := range []string{
-		"ALTER TABLE sample RENAME TO partitioned", // waits for those that read
+		"ALTER TABLE sample RENAME TO partitioned", // waits for readers
 		"CREATE TABLE sample (LIKE partitioned INCLUDING ALL)",
 		"SELECT " + l.extension + ".create_hypertable('sample', 'time', chunk_time_interval => interval '1 day', create_default_indexes => false, " +
 			"associated_schema_name => '" + s.options.Schema + "', associated_table_prefix => 'sample')",
@@ -129,7 +129,7 @@ func (s *days) convert(ctx context.Context) error {
 	return nil
 }
 
-// makeChunk has TimescaleDB make the chunk of a day, within a transaction. It does so for a row only; that row goes at once.
+// makeChunk makes TimescaleDB create the chunk of a day, within a transaction. This requires inserting a row, which is deleted at once.
 func (s *days) makeChunk(ctx context.Context, d store.Day) error {
 	var there bool
 	if err := s.Conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM day WHERE day = $1)", d.Start()).Scan(&there); err != nil || there {
@@ -143,8 +143,8 @@ func (s *days) makeChunk(ctx context.Context, d store.Day) error {
 	return err
 }
 
-// makePartition makes a partition unless it is there, within a transaction. It is made beside the table and then attached,
-// which waits for nobody that reads or writes.
+// makePartition creates a partition if absent, within a transaction. It is created separately and then attached, which
+// does not wait for readers or writers.
 func (s *days) makePartition(ctx context.Context, d store.Day) error {
 	name := partition(d)
 	var there bool

@@ -14,7 +14,7 @@ import (
 // partition returns the name of the table with the samples of a day.
 func partition(d store.Day) string { return "sample_" + d.Start().Format("20060102") }
 
-// makeDays makes the partitions or chunks that are missing. The caller holds write.
+// makeDays creates the missing partitions or chunks. The caller holds write.
 func (s *days) makeDays(ctx context.Context, op string, days []store.Day) error {
 	for _, d := range days {
 		if s.made[d] {
@@ -29,7 +29,7 @@ func (s *days) makeDays(ctx context.Context, op string, days []store.Day) error 
 	return nil
 }
 
-// makeDay makes room for a day unless it is there.
+// makeDay creates a day if absent.
 func (s *days) makeDay(ctx context.Context, d store.Day) error {
 	if err := s.lockDays(ctx); err != nil {
 		return err
@@ -56,7 +56,7 @@ type upkeep struct {
 	running sync.Mutex // held by Maintain; taken before write
 }
 
-// kept is a day as Maintain sees it.
+// kept is a stored day, for Maintain.
 type kept struct {
 	day     store.Day
 	samples int64
@@ -64,8 +64,8 @@ type kept struct {
 	closed  bool
 }
 
-// Maintain implements store.Store. It makes room for tomorrow, closes days, and drops what is
-// beyond this node's retention, and days that stayed empty. Several nodes may do it: the strictest retention holds.
+// Maintain implements store.Store. It creates tomorrow's day, closes days, and drops those beyond this node's
+// retention, and days that stayed empty. Several nodes may do it: the strictest retention applies.
 func (s *upkeep) Maintain(ctx context.Context, now time.Time) error {
 	const op = "postgres.Maintain"
 	s.running.Lock()
@@ -88,7 +88,7 @@ func (s *upkeep) Maintain(ctx context.Context, now time.Time) error {
 	return s.makeDays(ctx, op, []store.Day{store.DayOf(now.UnixMicro()) + 1})
 }
 
-// closeDays notes which days have ended. The caller holds write.
+// closeDays marks the days that have ended. The caller holds write.
 func (s *upkeep) closeDays(ctx context.Context, days []kept, now time.Time) error {
 	for i := range days {
 		d := &days[i]
@@ -127,7 +127,7 @@ func (s *upkeep) dropDays(ctx context.Context, op string, days []kept, now time.
 	return nil
 }
 
-// look lists the days that there is room for, the oldest first. The caller holds write.
+// look lists the existing days, oldest first. The caller holds write.
 func (s *upkeep) look(ctx context.Context) ([]kept, error) {
 	l, err := s.layout(ctx)
 	if err != nil {
@@ -149,7 +149,7 @@ func (s *upkeep) look(ctx context.Context) ([]kept, error) {
 	return out, err
 }
 
-// drop removes a day. It waits a few seconds for those who use it. The caller holds write.
+// drop removes a day. It waits a few seconds for its users. The caller holds write.
 func (s *upkeep) drop(ctx context.Context, op string, d store.Day) error {
 	delete(s.made, d)
 	return s.transaction(ctx, op, func() error {

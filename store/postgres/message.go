@@ -5,13 +5,13 @@ import (
 	"io"
 )
 
-// messageReader passes on what the server sends: messages of a letter, a length of four bytes, which counts itself, and
-// that many more. It fails with errRow where one is longer than a row may be, before it is held in memory.
+// messageReader passes on the server's messages: a letter, a length of four bytes, which includes itself, and the
+// content. It fails with errRow if one is longer than a row may be, before holding it in memory.
 type messageReader struct {
 	in   io.Reader
 	head [5]byte
 	have int   // bytes of head
-	left int64 // bytes of the message behind its head
+	left int64 // bytes of the message after its head
 }
 
 // Read implements io.Reader.

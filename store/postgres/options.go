@@ -11,19 +11,19 @@ import (
 	"voltbus/store/postgres/setting"
 )
 
-// Options say where the database is and who writes. URL and Writer are required.
+// Options tell where the database is and who writes. URL and Writer are required.
 type Options struct {
 	URL          string // postgres://user@host:port/database; no password in it
-	PasswordFile string // holds the password; read anew for each connection; PGPASSWORD or ~/.pgpass if empty
+	PasswordFile string // holds the password; read for each connection; PGPASSWORD or ~/.pgpass if empty
 	TLS          setting.TLS
-	Schema       string // of all tables, made if it is absent; "voltbus" if empty
+	Schema       string // of all tables, created if absent; "voltbus" if empty
 
 	// Writer is the node's name. Its cursor and the positions of the origins that it stores
 	// belong to it as long as it is connected.
 	Writer string
 
-	// Patient opens the store also while the server does not answer: it is asked again by each
-	// call. Whatever else is wrong is said at once.
+	// Patient opens the store even while the server does not answer: each call tries again. Any other error
+	// is returned at once.
 	Patient bool
 
 	Retention store.Retention
@@ -31,7 +31,7 @@ type Options struct {
 	Log       *slog.Logger  // silent if nil
 }
 
-const readers = 8 // connections for questions at most
+const readers = 8 // maximum connections for queries
 
 var errNoWriter = errors.New("the store needs the node's name: set node.name")
 

@@ -28,7 +28,7 @@ func scanPositions(rows pgx.Rows) (map[string]store.Position, error) {
 	return out, err
 }
 
-// Positions implements store.Store: those of all origins, also of other writers.
+// Positions implements store.Store: those of all origins, including other writers'.
 func (s *queries) Positions(ctx context.Context) (map[string]store.Position, error) {
 	const op = "postgres.Positions"
 	if err := s.usable(ctx, op); err != nil {
@@ -79,8 +79,8 @@ func (s *queries) Gaps(ctx context.Context, limit int) ([]store.Gap, error) {
 	return out, nil
 }
 
-// lockPositions returns the positions of origins, and keeps other writers from changing them until the
-// transaction ends. The names ascend, so that two writers do not wait for each other. The caller holds write.
+// lockPositions returns the positions of origins, and locks them until the transaction ends. The names
+// ascend, so that two writers do not deadlock. The caller holds write.
 func (s *appends) lockPositions(ctx context.Context, origins []string) (map[string]store.Position, error) {
 	out, err := s.selectLocked(ctx, origins)
 	if err != nil || len(out) == len(origins) {
@@ -122,7 +122,7 @@ func (s *appends) save(ctx context.Context, e *store.Entry, blocks []*point.Bloc
 	return s.Conn.SendBatch(ctx, batch).Close()
 }
 
-// positionColumns are positions in the form of arrays.
+// positionColumns are positions as arrays.
 type positionColumns struct {
 	origins                                                     []string
 	sequence, samples, stored, repeated, missing, refused, left []int64

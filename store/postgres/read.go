@@ -14,17 +14,17 @@ import (
 	"voltbus/store/postgres/row"
 )
 
-// page is how many samples are fetched at once. No connection is held while they are used, so that
-// emit may ask the store.
+// page is how many samples are fetched at once. No connection is held while they are used, so that emit may
+// query the store.
 const page = 32 << 10
 
-// mostPoints is how many points one question names.
+// mostPoints is the maximum number of points in one query.
 const mostPoints = 2000
 
-// queries answers questions.
+// queries answers queries.
 type queries struct{ *server }
 
-// Read implements store.Store. What is stored while it reads may be part of the answer.
+// Read implements store.Store. Samples stored meanwhile may be part of the answer.
 func (s *queries) Read(ctx context.Context, r store.Range, emit func([]point.Sample) error) error {
 	const op = "postgres.Read"
 	if err := r.Check(op); err != nil {
@@ -38,8 +38,8 @@ func (s *queries) Read(ctx context.Context, r store.Range, emit func([]point.Sam
 	})
 }
 
-// scan calls each with runs of samples, without their paths, of the range's point i: by point in the order asked,
-// then time. The slice is reused.
+// scan calls each with runs of samples, without their paths, of the range's point i: by point in the order
+// requested, then time. The slice is reused.
 func (s *queries) scan(ctx context.Context, op string, r *store.Range, each func(i int, run []point.Sample) error) error {
 	ids, err := s.find(ctx, op, r.Points)
 	if err != nil || !r.From.Before(r.To) {
@@ -59,20 +59,20 @@ func (s *queries) scan(ctx context.Context, op string, r *store.Range, each func
 
 var errOrder = errors.New("the server gave samples out of order")
 
-// cursor goes through a range page by page.
+// cursor reads a range page by page.
 type cursor struct {
 	store *queries
 	op    string
 	r     *store.Range
-	ids   []int32 // by the range's points, 0 for one that the store does not know
+	ids   []int32 // by the range's points, 0 for one unknown to the store
 
-	next int       // point to go on with
-	from time.Time // for that point; the others begin with the range
+	next int       // point to continue with
+	from time.Time // start for that point; the others start at the beginning of the range
 	rows []point.Sample
-	of   []int // per row the index of its point
+	of   []int // index of the point, per row
 }
 
-// fetch asks for the next page.
+// fetch fetches the next page.
 func (c *cursor) fetch(ctx context.Context) error {
 	c.rows, c.of = c.rows[:0], c.of[:0]
 	wanted, most, limit := mostPoints, page, math.MaxInt32
@@ -83,10 +83,10 @@ func (c *cursor) fetch(ctx context.Context) error {
 	return c.ask(ctx, c.next, min(c.next+wanted, len(c.ids)), [2]int{limit, most})
 }
 
-// ask runs the question for some of the points, with the most samples of each and of all. The rows
-// come in the order of the numbers, because the subquery depends on them.
+// ask runs the query for some of the points, with the maximum samples per point and in total. The rows come
+// in the order of the numbers, because the subquery depends on them.
 func (c *cursor) ask(ctx context.Context, first, last int, limits [2]int) error {
-	// The point that goes on may begin later than the others, and so has a question of its own.
+	// The point being continued may start later than the others, and so has its own query.
 	query := `SELECT u.n, ` + row.SampleColumns + ` FROM unnest($1::int[]) WITH ORDINALITY u(id, n), LATERAL (
 		SELECT * FROM sample s WHERE s.id = u.id AND s.time >= $2::timestamptz AND s.time < $3::timestamptz` +
 		c.where() + ` ORDER BY s.time` + c.direction() + ` LIMIT $4::int) s LIMIT $5::int`
@@ -129,7 +129,7 @@ func (c *cursor) direction() string {
 	return ""
 }
 
-// give hands over the page point by point.
+// give passes on the page point by point.
 func (c *cursor) give(each func(i int, run []point.Sample) error) error {
 	for first := 0; first < len(c.rows); {
 		last := first + 1
@@ -148,7 +148,7 @@ func (c *cursor) give(each func(i int, run []point.Sample) error) error {
 	return nil
 }
 
-// find returns the numbers of points, 0 for those that the store does not know.
+// find returns the numbers of points, 0 for those unknown to the store.
 func (s *server) find(ctx context.Context, op string, paths []point.Path) ([]int32, error) {
 	if err := s.usable(ctx, op); err != nil {
 		return nil, err

@@ -10,21 +10,21 @@ import (
 	"voltbus/store/postgres/connection"
 )
 
-// tempFiles is what one connection for statements may take of the server's disk, where the server lets the node say so.
+// tempFiles is how much of the server's disk one connection for statements may use, if the server lets the node set it.
 const tempFiles = "1GB"
 
-// askRole asks whether the session may act as the role $1, and that may read the views of the schema $2.
+// askRole queries whether the session may act as the role $1, and whether that may read the views of the schema $2.
 const askRole = `SELECT coalesce((SELECT pg_has_role(session_user, oid, 'MEMBER') AND has_schema_privilege(oid, $2, 'USAGE')
 	AND has_table_privilege(oid, $2 || '.samples', 'SELECT') AND has_table_privilege(oid, $2 || '.points', 'SELECT')
 	FROM pg_roles WHERE rolname = $1), false)`
 
 var errRole = errors.New("the role is not granted to the node's user")
 
-// SQLRole is the role whose rights statements of people have: to read the views of the history, and nothing else.
+// SQLRole is the role with whose rights people's statements run: it may only read the views of the history.
 func (o *Options) SQLRole() string { return connection.StatementRole(o.Schema) }
 
-// restrict makes the role of statements, where the user may, and lets it read the views. Where it cannot be, or where nothing
-// bounds temporary files, the log says which commands help, once. The caller holds write.
+// restrict creates the role of statements, if the user may, and lets it read the views. If it cannot be created, or if
+// nothing limits temporary files, the log says once which commands help. The caller holds write.
 func (s *schema) restrict(ctx context.Context) {
 	role, schema := s.options.SQLRole(), s.options.Schema
 	if err := s.makeRole(ctx, role, schema); err != nil {
@@ -41,7 +41,7 @@ func (s *schema) restrict(ctx context.Context) {
 			"run", fmt.Sprintf("ALTER ROLE %s SET temp_file_limit = '%s'", pgx.Identifier{s.config.User}.Sanitize(), tempFiles))
 		return
 	}
-	_, _ = s.Conn.Exec(ctx, "RESET temp_file_limit") // it was only a trial
+	_, _ = s.Conn.Exec(ctx, "RESET temp_file_limit") // it was only a test
 }
 
 func (s *schema) user(ctx context.Context) string {
@@ -52,7 +52,7 @@ func (s *schema) user(ctx context.Context) string {
 	return name
 }
 
-// makeRole makes the role and lets it read the views, unless it can be used already.
+// makeRole creates the role and lets it read the views, unless it is already usable.
 func (s *schema) makeRole(ctx context.Context, role, schema string) error {
 	var may, there bool
 	if err := s.Conn.QueryRow(ctx, askRole, role, schema).Scan(&may); err != nil || may {
@@ -66,7 +66,7 @@ func (s *schema) makeRole(ctx context.Context, role, schema string) error {
 		list = append([]string{"CREATE ROLE " + role + " NOLOGIN", "GRANT " + role + " TO current_user"}, list...)
 	}
 	for _, statement := range list {
-		if _, err := s.Conn.Exec(ctx, statement); err != nil && connection.StateOf(err) != connection.StateThere { // another node may be as far
+		if _, err := s.Conn.Exec(ctx, statement); err != nil && connection.StateOf(err) != connection.StateThere { // another node may do the same
 			return err
 		}
 	}
@@ -77,8 +77,8 @@ func (s *schema) makeRole(ctx context.Context, role, schema string) error {
 	return err
 }
 
-// letReadings lets the role read the readings of meters, where they are kept in the same schema. The metering store does so too:
-// the later one of both finds role and views.
+// letReadings lets the role read meter readings, if they are stored in the same schema. The metering store does so too: the
+// later of the two finds both role and views.
 func (s *schema) letReadings(ctx context.Context, role, schema string) {
 	if err := connection.LetReadings(ctx, s.Conn, role, schema); err != nil {
 		s.options.Log.WarnContext(ctx, "statements in SQL may not read the readings of meters", "err", err)

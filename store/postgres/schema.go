@@ -12,11 +12,11 @@ import (
 //go:embed schema1.sql
 var schema1 string
 
-// schema2 counts what was left out on the way over several nodes.
+// schema2 counts samples left out on the way across several nodes.
 const schema2 = "ALTER TABLE position ADD COLUMN left_out bigint NOT NULL DEFAULT 0"
 
-// schema3 lets several nodes store one origin: each notes how far its own log has it. What was stored before may have come
-// by any of them.
+// schema3 lets several nodes store one origin: each records how far its own log has it. Earlier blocks may have come
+// through any of them.
 const schema3 = `CREATE TABLE way (
 	writer   text NOT NULL,
 	origin   text NOT NULL,
@@ -28,19 +28,19 @@ const schema3 = `CREATE TABLE way (
 INSERT INTO way SELECT w.name, p.origin, p.sequence, p.samples, p.refused FROM writer w, position p;
 ALTER TABLE schema_version ADD COLUMN id uuid NOT NULL DEFAULT gen_random_uuid();`
 
-// schema4 counts what took the place of a sample that said something else.
+// schema4 counts samples that replaced a different one.
 const schema4 = "ALTER TABLE writer ADD COLUMN overwritten bigint NOT NULL DEFAULT 0"
 
-// steps lead from each version of the tables to the next: steps[0] makes them.
+// steps upgrade each version of the tables to the next: steps[0] creates them.
 func steps() []string { return []string{schema1 + samplesView, schema2, schema3, schema4} }
 
-// schema is the tables and the roles of the history.
+// schema manages the tables and the roles of the history.
 type schema struct {
 	*writer
 	restricting sync.Once // the role of statements, at the first connection
 }
 
-// prepare makes the tables or brings them to this program's version. The caller holds write.
+// prepare creates the tables or upgrades them to this program's version. The caller holds write.
 func (s *schema) prepare(ctx context.Context, op string) error {
 	var encoding string
 	if err := s.Conn.QueryRow(ctx, "SELECT current_setting('server_encoding')").Scan(&encoding); err != nil {
@@ -53,7 +53,7 @@ func (s *schema) prepare(ctx context.Context, op string) error {
 		return s.fail(op, err)
 	}
 	err := s.transaction(ctx, op, func() error {
-		// Of two that begin at once the second finds the tables.
+		// Of two concurrent callers the second finds the tables.
 		if _, err := s.Conn.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", s.options.Schema); err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (s *schema) version(ctx context.Context) (version int, err error) {
 	return version, err
 }
 
-// identify reads which tables these are. The caller holds write.
+// identify reads the identity of the tables. The caller holds write.
 func (s *schema) identify(ctx context.Context) error {
 	var id string
 	if err := s.Conn.QueryRow(ctx, "SELECT id::text FROM schema_version").Scan(&id); err != nil {
@@ -91,14 +91,14 @@ func (s *schema) identify(ctx context.Context) error {
 	return nil
 }
 
-// ID names the tables: stores with the same ID write into the same ones. It is "" before the first connection.
+// ID identifies the tables: stores with the same ID write into the same ones. It is "" before the first connection.
 func (s *server) ID() string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.id
 }
 
-// migrate takes the steps that are missing, within a transaction.
+// migrate performs the missing steps, within a transaction.
 func (s *schema) migrate(ctx context.Context, op string) error {
 	var there bool
 	err := s.Conn.QueryRow(ctx, "SELECT to_regnamespace($1) IS NOT NULL", s.options.Schema).Scan(&there)
@@ -123,11 +123,11 @@ func (s *schema) migrate(ctx context.Context, op string) error {
 	return nil
 }
 
-// greet says what kind of server was found, once for each new set of tables.
+// greet logs the kind of server, once for each new set of tables.
 func (s *schema) greet(ctx context.Context) {
 	var server, fsync string
 	if err := s.Conn.QueryRow(ctx, "SELECT current_setting('server_version'), current_setting('fsync')").Scan(&server, &fsync); err != nil {
-		return // the next statement meets it too
+		return // the next statement fails the same way
 	}
 	s.options.Log.InfoContext(ctx, "tables of the history made", "server", server, "schema", s.options.Schema)
 	if fsync != "on" {

@@ -22,11 +22,11 @@ import (
 
 const opSQL = "postgres.SQL"
 
-// Bounds of one statement beside those of the package statement.
+// Bounds of one statement, in addition to those of package statement.
 const (
-	longestSQL = time.Minute // for a caller who sets no bound
+	longestSQL = time.Minute // for a caller without a limit
 	maxRow     = 8 << 20     // bytes
-	maxColumns = 1664        // the server's own
+	maxColumns = 1664        // the server's own limit
 )
 
 var (
@@ -34,13 +34,12 @@ var (
 	errRow       = fmt.Errorf("answers with a row of more than %d MiB; select less of it", maxRow>>20)
 )
 
-// statements answers statements of people, each on a connection of its own.
+// statements runs people's statements, each on its own connection.
 type statements struct{ *server }
 
-// SQL implements store.SQL. The statement sees the views samples(point, time, value, exact, text, kind,
-// quality) and points(id, path). It is checked by its tree (package statement) and runs on a connection of its own, in a
-// transaction that can only read and has a time-out, with the rights of the role SQLRole where there is one. The server ends it when
-// the caller goes.
+// SQL implements store.SQL. The statement sees the views samples(point, time, value, exact, text, kind, quality) and points(id,
+// path). Its tree is checked (package statement) and it runs on its own connection, in a read-only transaction with a time-out, with
+// the rights of the role SQLRole if that exists. The server ends it when the caller disconnects.
 func (s *statements) SQL(ctx context.Context, text string, columns func([]string) error, row func([]any) error) error {
 	if err := s.usable(ctx, opSQL); err != nil {
 		return err
@@ -58,7 +57,7 @@ func (s *statements) SQL(ctx context.Context, text string, columns func([]string
 	defer func() {
 		patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
-		_ = conn.Close(patient) // there is nothing to lose
+		_ = conn.Close(patient) // errors do not matter
 	}()
 	if err := s.judgeSQL(ctx, conn, asked); err != nil {
 		return s.failSQL(ctx, err)
@@ -66,7 +65,7 @@ func (s *statements) SQL(ctx context.Context, text string, columns func([]string
 	return s.failSQL(ctx, s.carryOut(ctx, conn, asked, columns, row))
 }
 
-// connectSQL makes a connection for one statement. What the statement leaves in the session goes with it.
+// connectSQL opens a connection for one statement. What the statement leaves in the session ends with it.
 func (s *statements) connectSQL(ctx context.Context) (*pgx.Conn, error) {
 	cfg := s.config.Copy()
 	if err := s.settings.ReadPassword(ctx, cfg); err != nil {
@@ -86,7 +85,7 @@ func (s *statements) connectSQL(ctx context.Context) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The first needs a system that reports it, the second a right; without them the statement's time is the bound.
+	// The first needs a system that supports it, the second a privilege; without them only the statement's time limit applies.
 	for _, setting := range []string{"client_connection_check_interval = '1s'", "temp_file_limit = '" + tempFiles + "'"} {
 		if _, err := conn.Exec(ctx, "SET "+setting); err != nil && connection.StateOf(err) == "" {
 			return nil, errors.Join(err, conn.Close(ctx))
@@ -95,13 +94,13 @@ func (s *statements) connectSQL(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// judgeSQL refuses what does more than read, and all statements of a user who can do more than a node needs.
+// judgeSQL refuses statements that do more than read, and all statements if the user has more privileges than a node needs.
 func (s *statements) judgeSQL(ctx context.Context, conn *pgx.Conn, asked *statement.Statement) error {
 	tx, err := conn.Begin(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // the view was never meant to stay
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // the view must not persist
 	var mighty bool
 	err = tx.QueryRow(ctx, `SELECT rolsuper OR rolreplication OR EXISTS (SELECT FROM pg_roles r
 		WHERE r.rolname IN ('pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program', 'pg_read_all_data') AND pg_has_role(r.oid, 'MEMBER'))
@@ -115,13 +114,13 @@ func (s *statements) judgeSQL(ctx context.Context, conn *pgx.Conn, asked *statem
 	return asked.Judge(ctx, tx, s.options.Schema)
 }
 
-// carryOut runs a statement that was checked.
+// carryOut runs a checked statement.
 func (s *statements) carryOut(ctx context.Context, conn *pgx.Conn, asked *statement.Statement, columns func([]string) error, row func([]any) error) error {
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{AccessMode: pgx.ReadOnly})
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // there is nothing to lose
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // errors do not matter
 	var may bool
 	if err := tx.QueryRow(ctx, askRole, s.options.SQLRole(), s.options.Schema).Scan(&may); err != nil {
 		return err
@@ -134,7 +133,7 @@ func (s *statements) carryOut(ctx context.Context, conn *pgx.Conn, asked *statem
 	return answer(ctx, tx, asked.Query(), columns, row)
 }
 
-// failSQL distinguishes a mistake in the statement from trouble of the store.
+// failSQL distinguishes an error in the statement from a failure of the store.
 func (s *statements) failSQL(ctx context.Context, err error) error {
 	const op = opSQL
 	e, ok := errors.AsType[*pgconn.PgError](err)
@@ -160,13 +159,13 @@ func (s *statements) failSQL(ctx context.Context, err error) error {
 	return s.fail(op, err)
 }
 
-// callerError is an error of the functions that take the answer.
+// callerError is an error of the functions that receive the answer.
 type callerError struct{ err error }
 
 // Error implements error.
 func (e *callerError) Error() string { return e.err.Error() }
 
-// answer runs the statement. All values come as text, which every type has.
+// answer runs the statement. All values are requested as text, which every type supports.
 func answer(ctx context.Context, tx pgx.Tx, query string, columns func([]string) error, row func([]any) error) error {
 	rows, err := tx.Query(ctx, query, pgx.QueryResultFormats{pgx.TextFormatCode})
 	if err != nil {
@@ -183,7 +182,7 @@ func answer(ctx context.Context, tx pgx.Tx, query string, columns func([]string)
 	}
 	for rows.Next() {
 		raw := rows.RawValues()
-		values := make([]any, len(raw)) // the caller may keep it
+		values := make([]any, len(raw)) // the caller may retain it
 		for i, text := range raw {
 			if text != nil {
 				values[i] = parse(fields[i].DataTypeOID, string(text))
@@ -196,7 +195,7 @@ func answer(ctx context.Context, tx pgx.Tx, query string, columns func([]string)
 	return rows.Err()
 }
 
-// parse reads a value of a type that callers know; others stay text.
+// parse parses values of types known to callers; others stay text.
 func parse(oid uint32, text string) any {
 	switch oid {
 	case pgtype.BoolOID:

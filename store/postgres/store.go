@@ -1,5 +1,5 @@
 // Package postgres stores the history in PostgreSQL: one database that several nodes may write to at the same time, and that other
-// programs can query. Samples lie in one table with a partition or, with TimescaleDB, a chunk for each UTC day, each point and time once;
+// programs can query. Samples are in one table with a partition or, with TimescaleDB, a chunk for each UTC day, each point and time once;
 // positions and cursor are committed with them. The tables are documented in docs/formats/postgres.md.
 package postgres
 
@@ -19,8 +19,8 @@ import (
 
 var errClosed = errors.New("the store is closed")
 
-// Store implements store.Store and store.SQL. It is safe for concurrent use. A lost connection is
-// made anew by the next call.
+// Store implements store.Store and store.SQL. It is safe for concurrent use. The next call re-establishes a lost
+// connection.
 //
 // Its parts share a server and a writer. Locks are taken in this order: running of upkeep, write of writer, mu of server.
 type Store struct {
@@ -32,7 +32,7 @@ type Store struct {
 	*upkeep
 }
 
-// server is the database, with connections that only read.
+// server is the database, with read-only connections.
 type server struct {
 	options  Options
 	settings connection.Settings
@@ -50,10 +50,9 @@ var (
 	_ store.SQL   = (*Store)(nil)
 )
 
-// Open connects to the database and prepares its tables. It returns fault.Unreachable if the server
-// does not answer, fault.Refused if it does not admit the user, fault.Conflict if another node of
-// the same name writes to it or its tables are of a newer program, and fault.Invalid for options or
-// a database that cannot be used.
+// Open connects to the database and prepares its tables. It returns fault.Unreachable if the server does not
+// answer, fault.Refused if it rejects the user, fault.Conflict if another node of the same name writes to it
+// or its tables belong to a newer program, and fault.Invalid for unusable options or databases.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	o, settings, err := o.complete()
 	if err != nil {
@@ -80,7 +79,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// assemble makes the parts of a store, which is not connected yet.
+// assemble creates the parts of a store that is not connected yet.
 func assemble(db *server) *Store {
 	w := &writer{server: db, Writer: &connection.Writer{Settings: &db.settings, Config: db.config}}
 	w.Begin = w.begin
@@ -103,7 +102,7 @@ func assemble(db *server) *Store {
 	}
 }
 
-// openPool prepares the connections that only read. None is made yet.
+// openPool prepares the read-only connections. It opens none yet.
 func (s *server) openPool(ctx context.Context) error {
 	var err error
 	s.pool, err = s.settings.Pool(ctx, "postgres.Open", s.config, readers)
@@ -141,7 +140,7 @@ func (s *server) usable(ctx context.Context, op string) error {
 	return nil
 }
 
-// forget drops what is known of the database. The caller holds write.
+// forget drops what is known about the database. The caller holds write.
 func (s *writer) forget() {
 	s.held = make(map[string]bool)
 	s.cursor = store.Cursor{}
@@ -152,7 +151,7 @@ func (s *writer) forget() {
 	s.mu.Unlock()
 }
 
-// ask runs a question on a connection that only reads, with results in binary form.
+// ask runs a query on a read-only connection, with results in binary form.
 func (s *server) ask(ctx context.Context, op, query string, row func(values [][]byte) error, args ...any) error {
 	if err := s.usable(ctx, op); err != nil {
 		return err

@@ -10,25 +10,25 @@ import (
 	"voltbus/point"
 )
 
-// The rhythm of watching.
+// Intervals of watching.
 const (
 	watchRetry = 5 * time.Second
-	watchLook  = time.Minute // all are looked at, also without a word from the server
+	watchLook  = time.Minute // all are checked, even without a notification
 )
 
-// watchBack is how far behind the last number a word from the server makes look: writers commit in another order than
-// they take numbers.
+// watchBack is how far before the last number a notification makes it look: writers commit in another order than they
+// take numbers.
 const watchBack = 100_000
 
 // watchPortion is how many points are reported at once at most.
 const watchPortion = 1000
 
-// channel is where writers announce new points.
+// channel is the notification channel for new points.
 func (s *server) channel() string { return "voltbus_" + s.options.Schema }
 
-// Watch calls found with points that the database has and that were not among those before, until ctx ends;
-// it returns nil then. It begins with all existing points, and reports new ones when their samples are committed, whichever node
-// wrote them. An error from found is tried again, as is a server that is away. Found is called by one goroutine.
+// Watch calls found with new points of the database until ctx ends; it then returns nil. It begins with all existing points, and
+// reports new ones when their samples are committed, whichever node wrote them. After an error from found it tries again, as it
+// does for an unavailable server. One goroutine calls found.
 func (s *server) Watch(ctx context.Context, found func([]point.Path) error) error {
 	told := &idSet{}
 	for ctx.Err() == nil {
@@ -56,7 +56,7 @@ func (s *server) watch(ctx context.Context, told *idSet, found func([]point.Path
 	defer func() {
 		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
-		_ = conn.Close(ending) // a broken one has nothing to say
+		_ = conn.Close(ending) // errors of a broken one do not matter
 	}()
 	if _, err := conn.Exec(ctx, "LISTEN "+s.channel()); err != nil {
 		return s.fail("postgres.Watch", err)
@@ -80,14 +80,14 @@ func (s *server) watch(ctx context.Context, told *idSet, found func([]point.Path
 	}
 }
 
-// watched selects points from a number on that were not reported.
+// watched selects unreported points from a number on.
 type watched struct {
 	from  int32
 	told  *idSet
 	found func([]point.Path) error
 }
 
-// tell reads the points that were not reported, and reports them.
+// tell reads the points not yet reported, and reports them.
 func tell(ctx context.Context, conn *pgx.Conn, w watched) error {
 	rows, err := conn.Query(ctx, "SELECT id, path FROM point WHERE id >= $1", w.from)
 	if err != nil {
@@ -125,7 +125,7 @@ type numbered struct {
 	path string
 }
 
-// idSet is a set of points' numbers, a bit each.
+// idSet is a bit set of points' numbers.
 type idSet struct {
 	bits []uint64
 	last int32 // the largest

@@ -13,7 +13,7 @@ import (
 	"voltbus/store/postgres/connection"
 )
 
-// saveWays queues how far this writer's log has the origins of the blocks, be they stored now or before by
+// saveWays queues how far this writer's log has the origins of the blocks, whether stored now or earlier by
 // another writer.
 func (s *appends) saveWays(batch *pgx.Batch, blocks []*point.Block) {
 	last := make(map[string]*point.Block)
@@ -35,7 +35,7 @@ func (s *appends) saveWays(batch *pgx.Batch, blocks []*point.Block) {
 		WHERE way.sequence < excluded.sequence`, s.options.Writer, origins, sequence, samples, refused)
 }
 
-// Ways returns, per origin, the last block that came here by this writer's log: Sequence, Samples and Refused
+// Ways returns, per origin, the last block that came through this writer's log: Sequence, Samples and Refused
 // of its position. Another writer may have stored more of the origin, which this writer's log does not have.
 func (s *queries) Ways(ctx context.Context) (map[string]store.Position, error) {
 	const op = "postgres.Ways"
@@ -59,9 +59,9 @@ func (s *queries) Ways(ctx context.Context) (map[string]store.Position, error) {
 	return out, nil
 }
 
-// Own names the origins that only this store's node gives numbers to. As long as it is connected no other store can
-// own them: a copy of the node's data directory is refused. It returns fault.Conflict if another one owns them now. While the
-// server is away they are claimed by the next connection.
+// Own claims the origins whose numbers only this store's node assigns. As long as it is connected no other store can own
+// them: a copy of the node's data directory is refused. It returns fault.Conflict if another one owns them now. While the
+// server is unavailable, the next connection claims them.
 func (s *writer) Own(ctx context.Context, origins ...string) error {
 	const op = "postgres.Own"
 	for _, origin := range origins {
@@ -81,7 +81,7 @@ func (s *writer) Own(ctx context.Context, origins ...string) error {
 	return s.claim(ctx, op)
 }
 
-// claim holds the writer's name and the origins that it owns. The caller holds write.
+// claim claims the writer's name and the origins that it owns. The caller holds write.
 func (s *writer) claim(ctx context.Context, op string) error {
 	if err := s.hold(ctx, op, s.options.Writer); err != nil {
 		return err

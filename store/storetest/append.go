@@ -33,8 +33,8 @@ func appendTests() []test {
 	}
 }
 
-// allValues returns one sample of "v" for each interesting value, a second apart, with all
-// qualities taking turns.
+// allValues returns one sample of "v" for each interesting value, a second apart, cycling through all
+// qualities.
 func allValues() []point.Sample {
 	vs := []point.Value{
 		{},

@@ -8,8 +8,8 @@ import (
 	"voltbus/store"
 )
 
-// carried makes one block of the origin's next n blocks, as a node does that passes blocks on: of
-// their samples left were left out.
+// carried merges the origin's next n blocks into one, as a forwarding node does, with left of their samples
+// left out.
 func (o *origin) carried(n, left uint64, samples ...point.Sample) *point.Block {
 	first, before := o.sequence+1, o.before
 	o.sequence += n - 1
@@ -48,14 +48,14 @@ func testOverlap(t *testing.T, place Place) {
 	f.append(samples[0])
 	f.append(samples[1])
 	f.append(samples[2])
-	whole := origin{name: "edge-1", sequence: 1, before: 1} // another way that merged blocks 2 to 4
+	whole := origin{name: "edge-1", sequence: 1, before: 1} // another path that merged blocks 2 to 4
 	run := whole.carried(3, 0, samples[1:]...)
 	want(t, "result", store.Result{Stored: 1, Repeated: 2}, f.appendBlocks(run))
 	want(t, "position", store.Position{Sequence: 4, Samples: 4, Stored: 4, Repeated: 2, Time: at(4)}, f.position("edge-1"))
 
 	f.appendBlocks(whole.carried(2, 3, float("p", at(4), 5)))
 	f.reopen()
-	other := origin{name: "edge-1", sequence: 4, before: 4} // of which more was left out than of what is known
+	other := origin{name: "edge-1", sequence: 4, before: 4} // of which more was left out than is known
 	run = other.carried(3, 6, float("p", at(5), 6))
 	want(t, "left out twice", store.Result{Repeated: 1}, f.appendBlocks(run))
 	want(t, "position", store.Position{Sequence: 7, Samples: 11, Stored: 5, Repeated: 3, Left: 6, Time: at(7)}, f.position("edge-1"))
@@ -72,7 +72,7 @@ func testReasons(t *testing.T, place Place) {
 		f.appendBlocks(b)
 	}
 	b := f.origin.carried(2, 0, float("p", at(9), 1))
-	b.Lost = "dropped" // and nothing is missing
+	b.Lost = "dropped" // although nothing is missing
 	f.appendBlocks(b)
 	f.reopen()
 	gaps, err := f.Gaps(t.Context(), 10)

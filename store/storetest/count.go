@@ -32,7 +32,7 @@ func testCount(t *testing.T, place Place) {
 		float("p", at(1), 1), float("p", at(59), 1), float("p", at(125), 1), float("q", at(61), 1),
 		point.Sample{Point: "p", Time: at(2), Quality: point.BadTimeout}, float("p", at(-1), 1), float("p", at(150), 1),
 	)
-	f.append(float("p", at(1), 2)) // in place of the first
+	f.append(float("p", at(1), 2)) // replaces the first
 	q := store.Query{Range: store.Range{Points: []point.Path{"q", "none", "p"}, From: at(0), To: at(150)}, Step: time.Minute}
 	eachState(t, f, func(t *testing.T) {
 		want(t, "counts", [][]uint32{{0, 1, 0}, nil, {2, 0, 1}}, f.count(q))

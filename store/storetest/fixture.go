@@ -19,22 +19,22 @@ func at(seconds float64) time.Time {
 	return noon().Add(time.Duration(seconds * float64(time.Second)))
 }
 
-// float makes a good sample.
+// float returns a good sample.
 func float(p point.Path, t time.Time, v float64) point.Sample {
 	return point.Sample{Point: p, Time: t, Value: point.FloatOf(v)}
 }
 
-// values compares samples and their values to the bit.
+// values compares samples and their values bit by bit.
 func values() cmp.Option { return cmp.Comparer(func(a, b point.Value) bool { return a == b }) }
 
-// origin makes the blocks of one node and counts as a node does.
+// origin generates the blocks of one node and counts as a node does.
 type origin struct {
 	name     string
 	sequence uint64
 	before   uint64
 }
 
-// block makes the origin's next block.
+// block returns the origin's next block.
 func (o *origin) block(samples ...point.Sample) *point.Block {
 	o.sequence++
 	b := &point.Block{Origin: o.name, Sequence: o.sequence, Before: o.before, Created: at(float64(o.sequence))}
@@ -59,7 +59,7 @@ type fixture struct {
 	origin origin
 }
 
-// start opens a store in a new place and closes it when the test ends.
+// start opens a store in a new location and closes it when the test ends.
 func start(tb testing.TB, place Place, r store.Retention) *fixture {
 	tb.Helper()
 	open := place(tb, r)
@@ -113,7 +113,7 @@ func (f *fixture) read(r store.Range) []point.Sample {
 	var out []point.Sample
 	err := f.Read(f.tb.Context(), r, func(run []point.Sample) error {
 		out = append(out, run...)
-		clear(run) // the store must not rely on what it gave away
+		clear(run) // the store must not rely on slices that it passed on
 		return nil
 	})
 	if err != nil {

@@ -23,7 +23,7 @@ type history struct {
 	*fixture
 	model   *memory.Store
 	origins []origin
-	sent    []*point.Block // to be repeated
+	sent    []*point.Block // for repetition
 	now     time.Time
 }
 
@@ -65,7 +65,7 @@ func (h *history) appendRandom(rt *rapid.T) {
 			continue
 		}
 		b := o.carried(uint64(rapid.IntRange(1, 4).Draw(rt, "run")), uint64(rapid.IntRange(0, 5).Draw(rt, "left")), samples...)
-		if rapid.IntRange(0, 3).Draw(rt, "overlapping") == 0 { // what another way had merged with blocks before
+		if rapid.IntRange(0, 3).Draw(rt, "overlapping") == 0 { // merged with earlier blocks on another path
 			back := uint64(rapid.IntRange(0, 4).Draw(rt, "back"))
 			b.First, b.Before = max(1, b.First-min(b.First, back)), b.Before-min(b.Before, back)
 		}
@@ -181,7 +181,7 @@ func (h *history) countRandom(rt *rapid.T) {
 	agree(rt, "count", expected, got)
 }
 
-// check compares what needs no question: it runs after every step.
+// check compares what needs no query: it runs after every step.
 func (h *history) check(rt *rapid.T) {
 	ctx := h.tb.Context()
 	got, err := h.Positions(ctx)
@@ -213,5 +213,5 @@ func agree[T any](rt *rapid.T, what string, expected, got T) {
 	}
 }
 
-// sameFloat treats NaN, which the sum of opposite infinities is, as equal to itself.
+// sameFloat treats NaN, the sum of opposite infinities, as equal to itself.
 func sameFloat(a, b float64) bool { return a == b || (a != a && b != b) }

@@ -34,7 +34,7 @@ func readTests() []test {
 
 func sortedPaths(paths []point.Path) []point.Path { return slices.Sorted(slices.Values(paths)) }
 
-// byPoint sorts by point and time and keeps the order of equals.
+// byPoint sorts stably by point and time.
 func byPoint(samples []point.Sample) []point.Sample {
 	out := slices.Clone(samples)
 	slices.SortStableFunc(out, func(a, b point.Sample) int {
@@ -166,15 +166,15 @@ func testVersions(t *testing.T, place Place) {
 	want(t, "overwritten", uint64(3), f.stats().Overwritten)
 }
 
-// What takes the place of a sample that said something else is counted at once if it is the newest of its point, else
-// when the day is closed. A repeat is not.
+// A sample that replaces a different one is counted at once if it is the newest of its point, otherwise when the day
+// is closed. A repeat is not counted.
 func testOverwritten(t *testing.T, place Place) {
 	f := start(t, place, store.Retention{})
 	text := func(s string) point.Sample { return point.Sample{Point: "t", Time: at(0), Value: point.TextOf(s)} }
 	f.append(float("p", at(0), 1), float("p", at(0), 1), text("on"), text("on"))
 	f.append(float("p", at(0), 1), text("on"))
 	want(t, "overwritten by repeats", uint64(0), f.stats().Overwritten)
-	for i := range 20 { // a contact that bounces, told without times
+	for i := range 20 { // a bouncing contact, reported without times
 		f.append(float("p", at(1), float64(i%2)), text([]string{"off", "on"}[i%2]))
 	}
 	want(t, "overwritten by changes", uint64(19+20), f.stats().Overwritten)

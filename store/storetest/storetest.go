@@ -8,13 +8,13 @@ import (
 	"voltbus/store"
 )
 
-// Place prepares an empty place for a store, such as a directory or a schema, that lives as long
-// as t. The function it returns opens the store there; the suite closes that store and may then
-// open it again and expect to find everything. The store applies the retention and closes a day
-// at most one hour after its end. Place must not reuse what an earlier call prepared.
+// Place prepares an empty location for a store, such as a directory or a schema, that exists as long as t.
+// The function it returns opens the store there; the suite closes that store and may then reopen it and
+// expect to find everything. The store applies the retention and closes a day at most one hour after its end.
+// Place must not reuse what an earlier call prepared.
 type Place func(t testing.TB, r store.Retention) (open func() store.Store)
 
-// Run runs the suite against the stores that place makes.
+// Run runs the suite against the stores opened in place.
 func Run(t *testing.T, place Place) {
 	t.Helper()
 	for _, group := range [][]test{appendTests(), readTests(), aggregateTests(), countTests(), dayTests(), historyTests()} {

@@ -18,8 +18,7 @@ import (
 	"voltbus/store/duckdb/snapshot"
 )
 
-// Catalogue numbers the points and knows the newest sample of each. Numbers start at 0 and are
-// never used again.
+// Catalogue numbers the points and knows the newest sample of each. Numbers start at 0 and are never reused.
 type Catalogue struct {
 	Names *interner.Index
 	Last  newest.Table
@@ -30,14 +29,14 @@ func New() *Catalogue {
 	return &Catalogue{Names: interner.New()}
 }
 
-// Put gives a point the number that it had. Numbers in between, whose points were lost with a
-// damaged database, stay unused.
+// Put gives a point its former number. Numbers in between, whose points were lost with a damaged database,
+// stay unused.
 func (c *Catalogue) Put(id uint32, p point.Path) {
 	c.Names.Put(id, string(p))
 	c.Last.Grow(int(c.Names.Next()))
 }
 
-// See takes the row as the point's newest sample unless a newer one is known.
+// See records the row as the point's newest sample unless a newer one is known.
 func (c *Catalogue) See(id uint32, r sample.Row) { c.Last.See(id, newestOf(r)) }
 
 // Latest returns the newest sample of a point; false if there is none.
@@ -53,8 +52,8 @@ func newestOf(r sample.Row) newest.Sample {
 // Add numbers a point.
 func (c *Catalogue) Add(p point.Path) { c.Put(c.Names.Next(), p) }
 
-// ID returns the number of a point; false if it has none. Guess is tried first: points come again in the
-// order in which they came first.
+// ID returns the number of a point; false if it has none. Guess is tried first: points recur in the order of
+// their first appearance.
 func (c *Catalogue) ID(p point.Path, guess uint32) (uint32, bool) {
 	if c.Names.Is(guess, string(p)) {
 		return guess, true
@@ -62,7 +61,7 @@ func (c *Catalogue) ID(p point.Path, guess uint32) (uint32, bool) {
 	return c.Names.Find(string(p))
 }
 
-// pathsAtOnce is how many paths stand in one piece of memory, which stays as long as one of them is used.
+// pathsAtOnce is how many paths share one allocation, which lives as long as one of them is used.
 const pathsAtOnce = 256
 
 // Paths lists the points in path order.
@@ -92,8 +91,8 @@ func (c *Catalogue) Paths() []point.Path {
 	return out
 }
 
-// Load reads points and latest samples: those of the file in which they were saved, else those saved when a
-// day was closed, and then those that came since in the tables.
+// Load reads points and latest samples: those saved in the file, otherwise those saved when a day was closed,
+// and then newer ones from the tables.
 func Load(ctx context.Context, c *engine.Conn, days map[store.Day]*day.Day, saved *snapshot.Keeper) (*Catalogue, error) {
 	cat := New()
 	if err := cat.loadNames(ctx, c); err != nil {
@@ -139,7 +138,7 @@ func (c *Catalogue) loadNames(ctx context.Context, conn *engine.Conn) error {
 	return err
 }
 
-// loadLatest takes over the latest samples that were saved when a day was closed.
+// loadLatest loads the latest samples saved when a day was closed.
 func (c *Catalogue) loadLatest(ctx context.Context, conn *engine.Conn) error {
 	return conn.Query(ctx, "SELECT "+sample.FileColumns+" FROM latest", func(ch *engine.Chunk) error {
 		cols := sample.ColumnsOf(ch)
@@ -150,8 +149,8 @@ func (c *Catalogue) loadLatest(ctx context.Context, conn *engine.Conn) error {
 	})
 }
 
-// loadTable takes over the latest samples of a day's table, but for the rows that are covered. It counts those that
-// took the place of another one which said something else, with those that were counted before.
+// loadTable loads the latest samples of a day's table, except covered rows. It counts those that replaced a
+// different one, in addition to those counted before.
 func (c *Catalogue) loadTable(ctx context.Context, conn *engine.Conn, d *day.Day, from snapshot.Covered) (overwritten uint64, err error) {
 	overwritten = from.Overwritten
 	if d.Stored == from.Rows {
@@ -180,22 +179,22 @@ func (c *Catalogue) loadTable(ctx context.Context, conn *engine.Conn, d *day.Day
 	return overwritten + l.overwritten, nil
 }
 
-// tableLoad takes over the latest samples of rows of a day's table.
+// tableLoad loads the latest samples from rows of a day's table.
 type tableLoad struct {
 	cat         *Catalogue
-	taken       []bool    // by id: the latest sample is of this table; nil if that is known of all with a time of the day
-	numbers     []float64 // by id: where the text of the latest sample stands, from 1; 0 if it is no text, or of before
+	taken       []bool    // by id: the latest sample is from this table; nil if that is known for all times of the day
+	numbers     []float64 // by id: number of the latest sample's text, from 1; 0 if it is not text, or older
 	doubts      []doubt
 	overwritten uint64
 }
 
-// doubt is a text that took the place of one of before, which may be the same.
+// doubt is a text that replaced an older one, which may be the same.
 type doubt struct {
 	number float64 // of the new one, from 1
 	text   string  // of the old one
 }
 
-// see takes over the sample in a row, whose text is not known yet.
+// see records the sample in a row, whose text is not known yet.
 func (l *tableLoad) see(id uint32, cols *sample.Columns, i int) {
 	last, number := &l.cat.Last, 0.0
 	if cols.KindAt(i) == point.Text {
@@ -217,7 +216,7 @@ func (l *tableLoad) see(id uint32, cols *sample.Columns, i int) {
 	}
 }
 
-// compare counts the sample if it says something else than the latest of its point, which has its time.
+// compare counts the sample if it differs from the latest of its point, which has the same time.
 func (l *tableLoad) compare(id uint32, s newest.Sample, number float64) {
 	last := &l.cat.Last
 	if old := l.numbers[id]; number > 0 && old == 0 && !last.Differs(id, s, true) {
@@ -228,7 +227,7 @@ func (l *tableLoad) compare(id uint32, s newest.Sample, number float64) {
 	}
 }
 
-// words takes over the texts that stand under numbers in the words of the day's table.
+// words loads the texts of numbers from the words of the day's table.
 func (l *tableLoad) words(ctx context.Context, conn *engine.Conn, table string) error {
 	texts := make(map[float64]string)
 	for _, number := range l.numbers {

@@ -14,7 +14,7 @@ func Checksum(name string) (sum uint64, size int64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	defer func() { _ = f.Close() }() // was only read
+	defer func() { _ = f.Close() }() // it was only read
 	h := xxh3.New()
 	size, err = io.Copy(h, f)
 	return binary.BigEndian.Uint64(h.Sum(nil)), size, err

@@ -12,8 +12,8 @@ import (
 	"voltbus/store/duckdb/snapshot"
 )
 
-// Day is where the samples of one UTC day are: in a file, in a table, or in both when some came
-// late. A day is never changed but replaced, so that a reader may keep it.
+// Day is where the samples of one UTC day are: in a file, in a table, or in both if some came late. A Day is
+// immutable and only replaced, so a reader may keep it.
 type Day struct {
 	Key        store.Day
 	File       string // name in the directory "days"; "" if there is none
@@ -23,13 +23,13 @@ type Day struct {
 	Table      string // "" if there is none
 	Stored     uint64 // rows in the table
 	Texts      uint64 // rows in the table of texts that belongs to it
-	Disordered bool   // the table holds samples that are not newer than all before of their point
-	// Overwritten counts samples of the table that took the place of the newest one of their point with another
-	// value. All others are found when the day is closed.
+	Disordered bool   // the table holds samples that are not newer than all earlier ones of their point
+	// Overwritten counts samples of the table that replaced the newest one of their point with another value.
+	// Others are found when the day is closed.
 	Overwritten uint64
 	Generation  uint32 // counts the tables and files that the day has had
-	shown       string // what its rows are read from, if not from the table; with the columns of the table and place
-	shownWords  string // and its texts
+	shown       string // the source of its rows, if not the table; with the columns of the table and place
+	shownWords  string // and of its texts
 }
 
 // NextTable returns the name of the table that the day gets when samples arrive.
@@ -92,7 +92,7 @@ func Load(ctx context.Context, c *engine.Conn) (map[store.Day]*Day, error) {
 	return days, nil
 }
 
-// Places returns where the days are, as far as newest samples of them may be saved.
+// Places returns the locations of the days whose newest samples may be saved.
 func Places(days map[store.Day]*Day) snapshot.Days {
 	out := snapshot.Days{Tables: make(map[string]snapshot.Covered)}
 	for _, d := range days {

@@ -17,7 +17,7 @@ func (s *Files) SQL(d *Day) string {
 	return "SELECT " + sample.FileColumns + " FROM (" + both + ") QUALIFY row_number() OVER (PARTITION BY id, time ORDER BY origin DESC, place DESC) = 1"
 }
 
-// StoredSQL returns a query for all that was stored of the day, with its place in that order.
+// StoredSQL returns a query for all samples stored for the day, with their position in that order.
 func (s *Files) StoredSQL(d *Day) string {
 	table := ""
 	if d.Table != "" {
@@ -33,8 +33,8 @@ func (s *Files) StoredSQL(d *Day) string {
 	return table + file
 }
 
-// RowsSQL returns a query for the samples of the day's table, with their place among those of the
-// day, in the columns of a file.
+// RowsSQL returns a query for the samples of the day's table, with their position among those of the day, in
+// the columns of a file.
 func (d *Day) RowsSQL() string {
 	text, join := "NULL::VARCHAR", ""
 	if d.Texts > 0 {
@@ -47,7 +47,7 @@ func (d *Day) RowsSQL() string {
 	return fmt.Sprintf("SELECT "+sample.Decoded+", 1 AS origin, t.rowid AS place FROM %s t%s WHERE t.rowid < %d", text, d.Table, join, d.Stored)
 }
 
-// ReadFrom returns a day whose rows and texts are read from elsewhere than its tables.
+// ReadFrom returns a day whose rows and texts are not read from its tables.
 func (d *Day) ReadFrom(rows, words string) *Day {
 	out := *d
 	out.shown, out.shownWords = rows, words

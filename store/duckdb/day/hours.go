@@ -27,7 +27,7 @@ type Hours struct {
 	start  int64                 // of the day, in microseconds
 	ids    []uint32              // sorted
 	counts [][hoursOfADay]uint16 // by the place in ids
-	Full   bool                  // an hour holds more samples than can be counted: ask the samples
+	Full   bool                  // an hour has more samples than can be counted: count the samples
 }
 
 func (h *Hours) bytes() int { return len(h.ids) * (4 + 2*hoursOfADay) }
@@ -61,8 +61,8 @@ func (h *Hours) Give(g *sample.Group, tallies []*store.Tally) {
 	}
 }
 
-// hourCache keeps the counts of files, which never change under their name. It forgets the one that
-// was used least recently. It is safe for concurrent use.
+// hourCache caches the counts of files, which never change under their name. It evicts the least recently
+// used one. It is safe for concurrent use.
 type hourCache struct {
 	mu    sync.Mutex
 	files map[string]*Hours

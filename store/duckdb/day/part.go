@@ -13,7 +13,7 @@ import (
 	"voltbus/store/duckdb/sample"
 )
 
-// Files reads what stands in the files and tables of days.
+// Files reads the files and tables of days.
 type Files struct {
 	dir    string                  // of the files
 	worded func(ids []uint32) bool // whether one of the points may have a text in a table
@@ -28,18 +28,18 @@ func NewFiles(dir string, worded func(ids []uint32) bool) *Files {
 // path returns the path of a file of a day.
 func (s *Files) path(name string) string { return filepath.Join(s.dir, name) }
 
-// Part is a run of days that one statement reads. Within a part the samples of each point come
-// in time order, once for each time, unless it is messy.
+// Part is a run of days read by one statement. Within a part the samples of each point come in time order,
+// once for each time, unless it is messy.
 type Part struct {
 	Days  []*Day
-	Messy bool // one day whose table must be sorted, and the last stored of equal times taken
+	Messy bool // a single day whose table must be sorted, keeping the last stored of equal times
 }
 
 // maxFiles is how many files one statement reads.
 const maxFiles = 64
 
-// Parts groups days for reading. Sizes begins with the number of files of the first part and
-// doubles, so that a reader who wants little opens few; 0 gives parts as large as possible.
+// Parts groups days for reading. Sizes begins with the number of files of the first part and doubles, so that
+// a reader that needs little opens few; 0 gives parts as large as possible.
 func Parts(days []*Day, size int) []Part {
 	if size == 0 {
 		size = maxFiles
@@ -79,7 +79,7 @@ type Selection struct {
 	Numbers  bool     // exact integers and texts are not needed
 }
 
-// columns are what the selection asks for of a file.
+// columns are the columns of a file that the selection needs.
 func (sel *Selection) columns() string {
 	if sel.Numbers {
 		return sample.NumberColumns
@@ -87,8 +87,8 @@ func (sel *Selection) columns() string {
 	return sample.FileColumns
 }
 
-// Scan calls each with the rows of the part that the selection names, and perhaps others of the
-// same ids' range: the caller looks the ids up. Files come before tables, in the order of days.
+// Scan calls each with the selected rows of the part, and perhaps others in the same range of ids: the caller
+// looks the ids up. Files come before tables, in the order of days.
 func (s *Files) Scan(ctx context.Context, c *engine.Conn, p *Part, sel *Selection, each func(*sample.Columns) error) error {
 	where := sel.Where(p)
 	if files := s.List(p); files != "" {
@@ -100,7 +100,7 @@ func (s *Files) Scan(ctx context.Context, c *engine.Conn, p *Part, sel *Selectio
 		if d.Table == "" {
 			continue
 		}
-		// Rows that were added after the reader looked at the days are not its business.
+		// Rows added after the reader obtained the days are ignored.
 		own := append(slices.Clip(where), "rowid < "+strconv.FormatUint(d.Stored, 10))
 		var words map[float64]string
 		if !sel.Numbers && d.Texts > 0 && s.worded(sel.IDs) {
@@ -147,16 +147,16 @@ func (s *Files) List(p *Part) string {
 }
 
 const (
-	manyIDs = 200     // from where on a list of ids costs more than the rows it keeps away
-	maxBits = 1 << 18 // ids that a set of bits covers
-	fewIDs  = 8       // a list of so many times fewer ids than row groups lets most of these be skipped
+	manyIDs = 200     // number from which a list of ids costs more than the rows it excludes
+	maxBits = 1 << 18 // ids covered by a bit set
+	fewIDs  = 8       // a list with so many times fewer ids than row groups skips most of these
 )
 
-// RowGroup is how many samples stand together in a file: many, because opening a file costs more for each group than
-// reading one costs for its size.
+// RowGroup is how many samples form a row group in a file: many, because opening a file costs more per group than
+// reading a large one.
 const RowGroup = 61_440
 
-// Where returns the conditions that a statement about the part needs, as SQL.
+// Where returns the conditions of a statement about the part, as SQL.
 func (sel *Selection) Where(p *Part) []string {
 	var out []string
 	if len(sel.IDs) > 0 {
@@ -171,9 +171,9 @@ func (sel *Selection) Where(p *Part) []string {
 	return out
 }
 
-// whereID names the ids, of which there are some: as a range, perhaps with one bit for each id in
-// it, or as a list. DuckDB looks a bit up much faster than it searches a list, but only a range or
-// a list lets it skip row groups.
+// whereID selects the ids, of which there is at least one: as a range, perhaps with one bit for each id in
+// it, or as a list. DuckDB looks a bit up much faster than it searches a list, but only a range or a list
+// lets it skip row groups.
 func (sel *Selection) whereID(p *Part) []string {
 	n := len(sel.IDs)
 	first, last := sel.IDs[0], sel.IDs[n-1]
@@ -194,7 +194,7 @@ func (sel *Selection) whereID(p *Part) []string {
 	return between
 }
 
-// bits has a 1 for each of the ids, and a 0 for all others up to the one behind the last.
+// bits has a 1 for each of the ids, and a 0 for all others up to the one after the last.
 func (sel *Selection) bits() string {
 	out := bytes.Repeat([]byte{'0'}, int(sel.IDs[len(sel.IDs)-1])+2)
 	for _, id := range sel.IDs {
@@ -203,7 +203,7 @@ func (sel *Selection) bits() string {
 	return string(out)
 }
 
-// SamplesIn estimates how many samples the days hold.
+// SamplesIn estimates the number of samples in the days.
 func SamplesIn(days []*Day) uint64 {
 	var n uint64
 	for _, d := range days {

@@ -18,7 +18,7 @@ type Appender struct {
 	types    []duck.LogicalType
 }
 
-// Appender opens an appender for the table with columns of the types. Close must be called.
+// Appender opens an appender for the table with columns of the given types. Close must be called.
 func (c *Conn) Appender(table string, types ...duck.Type) (*Appender, error) {
 	a := &Appender{}
 	if duck.AppenderCreate(c.conn, "main", table, &a.appender) != duck.StateSuccess {
@@ -36,8 +36,8 @@ func (c *Conn) Appender(table string, types ...duck.Type) (*Appender, error) {
 	return a, nil
 }
 
-// Column returns the memory of a column of fixed width, ChunkRows long, to be filled before
-// Append. It must be asked for again after each Append.
+// Column returns the memory of a fixed-width column, ChunkRows long, to be filled before Append. Call it
+// again after each Append.
 func Column[T Number](a *Appender, column int) []T {
 	return unsafe.Slice((*T)(duck.VectorGetData(a.columns[column])), ChunkRows)
 }

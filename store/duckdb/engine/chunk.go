@@ -21,19 +21,19 @@ func newChunk(c duck.DataChunk) *Chunk {
 // Columns returns the number of columns.
 func (c *Chunk) Columns() int { return int(duck.DataChunkGetColumnCount(c.chunk)) }
 
-// Number is what a column of fixed width holds.
+// Number is an element of a fixed-width column.
 type Number interface {
 	~bool | ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
 }
 
-// Numbers returns a column of fixed width; T must be as wide as the column's type. It is valid
-// as long as the chunk.
+// Numbers returns a fixed-width column; T must be as wide as the column's type. It is valid as long as the
+// chunk.
 func Numbers[T Number](c *Chunk, column int) []T {
 	v := duck.DataChunkGetVector(c.chunk, duck.IdxT(column))
 	return unsafe.Slice((*T)(duck.VectorGetData(v)), c.Rows)
 }
 
-// Valid says which rows of a column have a value.
+// Valid tells which rows of a column have a value.
 type Valid []uint64
 
 // Has reports whether the row has a value.
@@ -52,7 +52,7 @@ func (c *Chunk) Valid(column int) Valid {
 // Texts is a column of strings, valid as long as its chunk.
 type Texts []textValue
 
-// textValue is DuckDB's string: up to 12 bytes lie inside, more lie behind the pointer in the
+// textValue is DuckDB's string: up to 12 bytes are inline, longer ones are referenced by the pointer in the
 // last 8 bytes.
 type textValue struct {
 	length uint32
@@ -69,7 +69,7 @@ func (c *Chunk) Texts(column int) Texts {
 // At returns a copy of the string in the row.
 func (t Texts) At(row int) string { return strings.Clone(t.View(row)) }
 
-// View returns the string in the row as it lies in the chunk, valid as long as that.
+// View returns the string in the row without a copy, valid as long as the chunk.
 func (t Texts) View(row int) string {
 	s := &t[row]
 	if s.length <= 12 {

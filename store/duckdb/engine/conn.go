@@ -16,8 +16,8 @@ type Conn struct {
 // Close ends the connection and rolls back its open transaction.
 func (c *Conn) Close() { duck.Disconnect(&c.conn) }
 
-// Exec runs one statement and drops its result. The arguments take the place of $1, $2, …; they
-// are strings, bools, float64, int, int64, uint32, uint64, time.Time or nil.
+// Exec runs one statement and drops its result. The arguments replace $1, $2, …; they are strings, bools,
+// float64, int, int64, uint32, uint64, time.Time or nil.
 func (c *Conn) Exec(ctx context.Context, statement string, args ...any) error {
 	return c.Query(ctx, statement, func(*Chunk) error { return nil }, args...)
 }
@@ -29,18 +29,18 @@ func (c *Conn) Transact(ctx context.Context, f func() error) error {
 	}
 	err := f()
 	if err == nil {
-		// What is complete is committed even if the caller gives up just now: an interrupted
-		// COMMIT would leave open whether the samples are stored.
+		// A complete transaction is committed even if the caller gives up now: an interrupted COMMIT would
+		// leave open whether the samples are stored.
 		err = c.Exec(context.WithoutCancel(ctx), "COMMIT")
 	}
 	if err != nil {
-		_ = c.Exec(context.WithoutCancel(ctx), "ROLLBACK") // fails only when nothing is open
+		_ = c.Exec(context.WithoutCancel(ctx), "ROLLBACK") // fails only if nothing is open
 	}
 	return err
 }
 
-// Query runs one statement and calls each with the chunks of its result while they are made. The
-// chunk is valid until each returns. An error of each ends the statement and is returned.
+// Query runs one statement and calls each with the chunks of its result as they are produced. The chunk is
+// valid until each returns. An error of each ends the statement and is returned.
 func (c *Conn) Query(ctx context.Context, statement string, each func(*Chunk) error, args ...any) error {
 	s, err := c.Prepare(statement)
 	if err != nil {
@@ -122,9 +122,8 @@ func resultError(ctx context.Context, result *duck.Result) error {
 	return e
 }
 
-// interruptWith ends the running statement when ctx ends. The caller calls stop after the
-// statement. It asks again and again because DuckDB forgets a request that comes before the
-// statement has begun.
+// interruptWith ends the running statement when ctx ends. The caller calls stop after the statement. It
+// repeats the request because DuckDB ignores one that comes before the statement has begun.
 func (c *Conn) interruptWith(ctx context.Context) (stop func()) {
 	if ctx.Done() == nil {
 		return func() {}

@@ -1,6 +1,6 @@
-// Package engine is a thin layer over DuckDB's C interface: databases, connections, statements
-// that stream data chunks, and appenders that take columns. It exists because rows that pass
-// through database/sql cost four times as much as the samples in them.
+// Package engine is a thin layer over DuckDB's C interface: databases, connections, statements that stream
+// data chunks, and appenders that take columns. It exists because database/sql costs four times as much per
+// row as the samples themselves.
 package engine
 
 import (
@@ -18,13 +18,13 @@ type DB struct {
 // Error is an error of DuckDB.
 type Error struct {
 	Type duck.ErrorType
-	Text string // DuckDB's words
+	Text string // DuckDB's message
 }
 
-// Error returns DuckDB's words.
+// Error returns DuckDB's message.
 func (e *Error) Error() string { return e.Text }
 
-// Fatal reports whether the error made the database unusable until it is closed and opened.
+// Fatal reports whether the error made the database unusable until it is closed and reopened.
 func (e *Error) Fatal() bool {
 	return e.Type == duck.ErrorTypeFatal || e.Type == duck.ErrorTypeInternal ||
 		strings.Contains(e.Text, "database has been invalidated")
@@ -69,7 +69,7 @@ func (d *DB) Connect() (*Conn, error) {
 	return c, nil
 }
 
-// errorType guesses the type from the words that begin a message, for calls that give only words.
+// errorType derives the type from the beginning of a message, for calls that return only a message.
 func errorType(text string) duck.ErrorType {
 	for prefix, t := range map[string]duck.ErrorType{
 		"IO Error":            duck.ErrorTypeErrorIO,

@@ -2,5 +2,5 @@ package engine
 
 import "strings"
 
-// Quote makes a string literal of SQL.
+// Quote returns an SQL string literal.
 func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }

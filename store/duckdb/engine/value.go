@@ -6,8 +6,7 @@ import (
 	duck "github.com/duckdb/duckdb-go-bindings"
 )
 
-// Kind returns what the statement does. A text with more than one statement, or none, is of the
-// kind Multi.
+// Kind returns what the statement does. Text with more than one statement, or none, is of kind Multi.
 func (c *Conn) Kind(statement string) (duck.StatementType, error) {
 	var all duck.ExtractedStatements
 	n := duck.ExtractStatements(c.conn, statement, &all)
@@ -30,7 +29,7 @@ func (c *Conn) Kind(statement string) (duck.StatementType, error) {
 	return duck.PreparedStatementType(stmt), nil
 }
 
-// Parse returns the error of a text that is not SQL.
+// Parse returns the syntax error of an invalid SQL text.
 func (c *Conn) Parse(statement string) error {
 	var all duck.ExtractedStatements
 	n := duck.ExtractStatements(c.conn, statement, &all)

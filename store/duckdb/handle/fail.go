@@ -9,8 +9,8 @@ import (
 	"voltbus/store/duckdb/engine"
 )
 
-// Fail gives an error of the engine its kind and, where a person must act, words for that. An
-// error that makes the database unusable has it opened again before the next call.
+// Fail adds to an engine error its kind and, if a person must act, what to do. An error that makes the
+// database unusable causes it to be reopened before the next call.
 func (s *Handle) Fail(op, subject string, err error) error {
 	if _, ok := errors.AsType[*fault.Error](err); ok {
 		return err
@@ -35,13 +35,13 @@ func (s *Handle) Fail(op, subject string, err error) error {
 	return fault.E(op, fault.Internal, subject, err)
 }
 
-// NoSpace recognises what DuckDB says when the disk is full.
+// NoSpace recognises DuckDB's messages about a full disk.
 func NoSpace(text string) bool {
 	return strings.Contains(text, "No space left on device") || strings.Contains(text, "disk quota") ||
 		strings.Contains(text, "Could not write file") || strings.Contains(text, "Could not write all bytes")
 }
 
-// Damaged recognises what DuckDB says about a database whose bytes are wrong.
+// Damaged recognises DuckDB's messages about a damaged database.
 func Damaged(text string) bool {
 	for _, words := range []string{
 		"not a valid DuckDB database file", "Corrupt", "checksum", "Serialization Error", "Failure while replaying WAL",

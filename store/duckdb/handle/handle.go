@@ -14,7 +14,7 @@ import (
 	"voltbus/store/duckdb/engine"
 )
 
-// Config says where a database is, and how DuckDB opens it.
+// Config tells where a database is, and how DuckDB opens it.
 type Config struct {
 	Dir      string                                    // the directory of the store, which is locked
 	Settings map[string]string                         // of DuckDB
@@ -27,18 +27,18 @@ var (
 	errBroken = errors.New("the store met an error that it recovers from by itself; try again")
 )
 
-// Handle is the open database of a store. It opens it again where it had become unusable, and lends connections for reading. It is safe
-// for concurrent use.
+// Handle is the open database of a store. It reopens the database if it has become unusable, and lends connections for reading. It is
+// safe for concurrent use.
 type Handle struct {
 	config Config
-	unlock func() // gives the directory free
+	unlock func() // releases the directory
 
-	Write  sync.Mutex   // held by whoever changes the database
+	Write  sync.Mutex   // held by whichever goroutine changes the database
 	writer *engine.Conn // belongs to the holder of Write
 	lender lender
 }
 
-// Lock takes the directory of a store for this process, and returns the handle of the database there, which is not open yet.
+// Lock locks the directory of a store for this process, and returns the handle of the database there, which is not open yet.
 func Lock(c Config) (*Handle, error) {
 	unlock, err := lockDirectory(c.Dir)
 	if err != nil {
@@ -49,7 +49,7 @@ func Lock(c Config) (*Handle, error) {
 	return s, nil
 }
 
-// Unlock gives the directory free, if the database could not be opened.
+// Unlock releases the directory, if the database could not be opened.
 func (s *Handle) Unlock() { s.unlock() }
 
 // File returns the name of the file of the database.
@@ -58,10 +58,10 @@ func (s *Handle) File() string { return filepath.Join(s.config.Dir, "history.duc
 // Writer returns the connection for writing, nil if the database is not open. The caller holds Write.
 func (s *Handle) Writer() *engine.Conn { return s.writer }
 
-// StopLending ends lending and waits for the lent connections. It returns false if it was called before.
+// StopLending ends lending and waits for lent connections. It returns false if already called.
 func (s *Handle) StopLending() bool { return s.lender.close() }
 
-// Close closes the database after StopLending, and gives the directory free. The caller holds Write.
+// Close closes the database after StopLending, and releases the directory. The caller holds Write.
 func (s *Handle) Close() {
 	if s.writer != nil {
 		s.writer.Close()
@@ -92,8 +92,8 @@ func (s *Handle) Start(ctx context.Context) error {
 	return nil
 }
 
-// Connection returns the connection for writing, after it reopened a database that had become
-// unusable. The caller holds Write.
+// Connection returns the connection for writing, after reopening a database that had become unusable. The
+// caller holds Write.
 func (s *Handle) Connection(ctx context.Context, op string) (*engine.Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fault.E(op, fault.KindOf(err), "", err)
@@ -155,7 +155,7 @@ func (s *Handle) revive(ctx context.Context, op string) error {
 	return err
 }
 
-// GiveBack takes a connection back from whoever has borrowed it.
+// GiveBack returns a borrowed connection.
 func (s *Handle) GiveBack(c *engine.Conn) { s.lender.give(c) }
 
 // Usable returns the error for a call that comes after Close or with an ended context.
@@ -169,8 +169,8 @@ func (s *Handle) Usable(ctx context.Context, op string) error {
 	return nil
 }
 
-// Alone lends a connection to a database of its own, in memory and with one thread: with more of
-// them DuckDB collects whatever is out of order, up to all the memory that the store may use.
+// Alone lends a connection to a separate database, in memory and with one thread: with several threads DuckDB
+// buffers everything that is out of order, up to all the memory that the store may use.
 func (s *Handle) Alone(use func(*engine.Conn) error) error {
 	settings := maps.Clone(s.config.Settings)
 	settings["threads"] = "1"

@@ -6,12 +6,12 @@ import (
 	"voltbus/store/duckdb/engine"
 )
 
-// state is what can be done with the database.
+// state is the state of the database.
 type state uint8
 
 const (
 	working state = iota
-	broken        // the database must be closed and opened again
+	broken        // the database must be closed and reopened
 	closed        // for good
 )
 
@@ -28,14 +28,14 @@ type lender struct {
 // keepSpare is how many unused connections are kept open.
 const keepSpare = 4
 
-// use makes the database the one that take lends connections of.
+// use sets the database whose connections take lends.
 func (l *lender) use(db *engine.DB) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.db, l.now = db, working
 }
 
-// take lends a connection, or says why not.
+// take lends a connection, or returns why it cannot.
 func (l *lender) take() (*engine.Conn, state, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,7 +70,7 @@ func (l *lender) give(c *engine.Conn) {
 	}
 }
 
-// spoil says that the database is unusable until it is opened again.
+// spoil marks the database as unusable until it is reopened.
 func (l *lender) spoil() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,7 +92,7 @@ func (l *lender) idle() bool {
 	return l.users == 0
 }
 
-// close ends lending and waits for the lent connections. It returns false if it was called before.
+// close ends lending and waits for lent connections. It returns false if already called.
 func (l *lender) close() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

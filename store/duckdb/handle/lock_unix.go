@@ -13,8 +13,8 @@ import (
 	"voltbus/fault"
 )
 
-// lockDirectory makes the directories of a store and takes the store for this process. The lock
-// ends with unlock or with the process, however it ends.
+// lockDirectory creates the directories of a store and locks the store for this process. The lock ends with
+// unlock or with the process, however it ends.
 func lockDirectory(dir string) (unlock func(), err error) {
 	const op = "duckdb.Open"
 	for _, d := range []string{dir, filepath.Join(dir, "days"), filepath.Join(dir, "tmp")} {
@@ -28,7 +28,7 @@ func lockDirectory(dir string) (unlock func(), err error) {
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		holder, _ := os.ReadFile(f.Name())
-		_ = f.Close() // nothing was written
+		_ = f.Close() // nothing to flush
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, fault.E(op, fault.Conflict, dir, fmt.Errorf(
 				"another process (%s) has this history open: stop it or choose another data directory", strings.TrimSpace(string(holder))))
@@ -38,5 +38,5 @@ func lockDirectory(dir string) (unlock func(), err error) {
 	if err := f.Truncate(0); err == nil {
 		_, _ = fmt.Fprintf(f, "pid %d\n", os.Getpid()) // only helps a person to find the process
 	}
-	return func() { _ = f.Close() }, nil // the system gives the lock back even if this fails
+	return func() { _ = f.Close() }, nil // the system releases the lock even if this fails
 }

@@ -6,7 +6,7 @@ import (
 	"voltbus/store/duckdb/engine"
 )
 
-// Counters are what cannot be counted from the data.
+// Counters are counts that cannot be derived from the data.
 type Counters struct{ Replaced, Expired, Overwritten uint64 }
 
 // LoadCounters reads the counters.

@@ -8,15 +8,15 @@ import (
 	"voltbus/store/duckdb/engine"
 )
 
-// Damage is a piece of the history that was set aside.
+// Damage is a part of the history that was set aside.
 type Damage struct {
 	File   string
 	Day    store.Day
-	Days   int // 0 if it is not known which
+	Days   int // 0 if unknown
 	Reason string
 }
 
-// NoteDamage remembers damage, within the connection's transaction if it has one.
+// NoteDamage records damage, within the connection's transaction if it has one.
 func NoteDamage(ctx context.Context, c *engine.Conn, d Damage) error {
 	return c.Exec(ctx, "INSERT INTO damaged VALUES ($1, $2, $3, $4, $5)", d.File, int64(d.Day), d.Days, d.Reason, time.Now().UTC().Truncate(time.Microsecond))
 }

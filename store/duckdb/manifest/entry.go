@@ -62,11 +62,11 @@ func SaveEntry(ctx context.Context, c *engine.Conn, e *store.Entry) error {
 	return nil
 }
 
-// originsAtOnce is how many origins a statement names: a statement each would cost a centre of a
+// originsAtOnce is how many origins a statement names: one statement per origin would cost a parent of a
 // thousand nodes most of its time.
 const originsAtOnce = 256
 
-// savePositions puts the positions of an entry in the place of those before.
+// savePositions replaces the positions by those of an entry.
 func savePositions(ctx context.Context, c *engine.Conn, e *store.Entry) error {
 	for origins := range slices.Chunk(e.Origins(), originsAtOnce) {
 		names := make([]any, len(origins))

@@ -15,8 +15,8 @@ import (
 // version is the layout of the database file, documented in docs/formats/store.md.
 const version = 4
 
-// schema makes the tables of an empty database. There are no keys: DuckDB pays for a key with
-// nine tenths of its speed, and the store itself is the only writer.
+// schema creates the tables of an empty database. There are no keys: a key costs DuckDB nine tenths of its
+// speed, and the store itself is the only writer.
 const schema = `
 CREATE TABLE IF NOT EXISTS schema_version(version INTEGER);
 CREATE TABLE IF NOT EXISTS points(id UINTEGER, path VARCHAR);
@@ -34,11 +34,10 @@ CREATE TABLE IF NOT EXISTS counters(replaced UBIGINT, expired UBIGINT);
 ALTER TABLE counters ADD COLUMN IF NOT EXISTS overwritten UBIGINT DEFAULT 0;
 ` + snapshot.Schema
 
-// ErrVersion says that the database is of a program that this one cannot follow.
+// ErrVersion says that the database was written by an incompatible program.
 var ErrVersion = errors.New("the history has a layout that this program does not know")
 
-// Prepare makes the tables of an empty database, all or none, and refuses a database of
-// another version.
+// Prepare creates the tables of an empty database, all or none, and refuses a database of another version.
 func Prepare(ctx context.Context, c *engine.Conn) error {
 	return c.Transact(ctx, func() error { return makeTables(ctx, c) })
 }
@@ -76,7 +75,7 @@ func makeTables(ctx context.Context, c *engine.Conn) error {
 	return fmt.Errorf("%w: it has version %d, this program knows version %d; use the program that wrote it", ErrVersion, found, version)
 }
 
-// takeStep brings the database from the version before to this one.
+// takeStep upgrades the database from the previous version to this one.
 func takeStep(ctx context.Context, c *engine.Conn) error {
 	if err := c.Exec(ctx, "ALTER TABLE positions ADD COLUMN left_out UBIGINT DEFAULT 0"); err != nil {
 		return err
@@ -84,7 +83,7 @@ func takeStep(ctx context.Context, c *engine.Conn) error {
 	return c.Exec(ctx, fmt.Sprintf("UPDATE schema_version SET version = %d", version))
 }
 
-// Confine keeps every later statement of the database within the store's own directories.
+// Confine keeps every later statement of the database to the store's own directories.
 func Confine(ctx context.Context, c *engine.Conn, dir string) error {
 	for _, statement := range []string{
 		"SET GLOBAL parquet_metadata_cache=true", // a day's file never changes under its name

@@ -12,8 +12,8 @@ import (
 	"voltbus/point"
 )
 
-// A file begins with magic, how many rows and how many texts there are, 8 bytes each, and holds the rows behind each
-// other and then the texts, each with its row and its length, 4 bytes each, in front. Numbers are little-endian.
+// A file begins with magic, the number of rows and the number of texts, 8 bytes each, followed by the rows and then
+// the texts, each preceded by its row and its length, 4 bytes each. Numbers are little-endian.
 const (
 	magic      = "VBNEWST1"
 	headLength = len(magic) + 16
@@ -63,8 +63,8 @@ func (r *row) append(b []byte) []byte {
 	return append(b, byte(r.kind), byte(r.quality), flags, 0)
 }
 
-// Read returns the table that was written to a file with so many bytes and the checksum. It must not have more than so
-// many numbers.
+// Read returns the table from a file of the given size and checksum. It must not have more than the given number of
+// numbers.
 func Read(from io.Reader, length int64, checksum uint64, most int) (*Table, error) {
 	sum := xxh3.New()
 	r := bufio.NewReaderSize(io.TeeReader(io.LimitReader(from, length), sum), 1<<16)
@@ -85,7 +85,7 @@ func Read(from io.Reader, length int64, checksum uint64, most int) (*Table, erro
 			return nil, fmt.Errorf("%w: %w", errFile, err)
 		}
 		t.rows.Set(n, rowOf(b))
-		_, _ = r.Discard(rowLength) // they are there
+		_, _ = r.Discard(rowLength) // already buffered
 	}
 	for range texts {
 		if err := t.readText(r, room); err != nil {
@@ -106,7 +106,7 @@ func rowOf(b []byte) row {
 	}
 }
 
-// readText reads a text of at most so many bytes.
+// readText reads a text of bounded length.
 func (t *Table) readText(r *bufio.Reader, most uint64) error {
 	var head [wordLength]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

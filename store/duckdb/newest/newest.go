@@ -9,13 +9,13 @@ import (
 	"voltbus/point"
 )
 
-// Table is the newest samples by number. The zero Table is empty. Reads may run beside each other, but not beside changes.
+// Table holds the newest samples by number. The zero Table is empty. Reads may be concurrent with each other, but not with changes.
 type Table struct {
 	rows  column.Column[row]
-	texts map[uint32]string // what a sample says, if it is a text
+	texts map[uint32]string // value of a sample that is text
 }
 
-// Sample is a sample of a point that is known otherwise.
+// Sample is a sample without its point.
 type Sample struct {
 	Time    int64 // microseconds since 1970 UTC
 	Value   point.Value
@@ -31,7 +31,7 @@ type row struct {
 	worded  bool
 }
 
-// bytes is eight bytes that need not be aligned to a multiple of eight.
+// octets is eight bytes without alignment.
 type octets [2]uint32
 
 func octetsOf(n uint64) octets { return octets{uint32(n), uint32(n >> 32)} }
@@ -41,17 +41,17 @@ func (o octets) get() uint64 { return uint64(o[0]) | uint64(o[1])<<32 }
 // Len returns how many numbers there are.
 func (t *Table) Len() int { return t.rows.Len() }
 
-// Grow makes place for numbers up to one before so many.
+// Grow makes room for n numbers.
 func (t *Table) Grow(numbers int) { t.rows.Grow(numbers) }
 
-// See takes the sample as the newest unless a newer one is known.
+// See records the sample as the newest unless a newer one is known.
 func (t *Table) See(n uint32, s Sample) {
 	if last, known := t.Time(n); !known || s.Time >= last {
 		t.Take(n, s)
 	}
 }
 
-// Take takes the sample as the newest.
+// Take records the sample as the newest.
 func (t *Table) Take(n uint32, s Sample) {
 	t.rows.Set(n, row{
 		time: octetsOf(uint64(s.Time)), bits: octetsOf(s.Value.Bits()), kind: s.Value.Kind(), quality: s.Quality,
@@ -64,7 +64,7 @@ func (t *Table) Take(n uint32, s Sample) {
 	}
 }
 
-// Say keeps what a sample that is a text says, which may be a piece of something large.
+// Say stores a copy of the text of a sample, which may be part of a large string.
 func (t *Table) Say(n uint32, text string) {
 	if t.texts == nil {
 		t.texts = map[uint32]string{}
@@ -74,7 +74,7 @@ func (t *Table) Say(n uint32, text string) {
 	}
 }
 
-// Word notes that the history may have a text of the point, of whatever time.
+// Word records that the history may have a text of the point, at any time.
 func (t *Table) Word(n uint32) {
 	r := t.rows.At(n)
 	r.worded = true
@@ -84,7 +84,7 @@ func (t *Table) Word(n uint32) {
 // Worded reports whether Word was called for the point.
 func (t *Table) Worded(n uint32) bool { return t.rows.At(n).worded }
 
-// Time returns the time of the newest sample; false if there is none or the number is none of the table.
+// Time returns the time of the newest sample; false if there is none or the number is not in the table.
 func (t *Table) Time(n uint32) (time int64, known bool) {
 	if int(n) >= t.rows.Len() {
 		return 0, false
@@ -102,15 +102,15 @@ func (t *Table) Sample(n uint32) (s Sample, known bool) {
 	return Sample{int64(r.time.get()), point.ValueOf(r.kind, r.bits.get(), t.texts[n]), r.quality}, true
 }
 
-// Differs reports whether the newest sample has the time of another one and says something else. Of texts only that both are
-// some is known here; sameText says that they are the same one, or neither is any.
+// Differs reports whether the newest sample has the time of another one but a different value. For texts only their kind is
+// known here; sameText says that they are equal, or that neither is text.
 func (t *Table) Differs(n uint32, s Sample, sameText bool) bool {
 	r, v := t.rows.At(n), s.Value
 	same := r.kind == v.Kind() && r.quality == s.Quality && sameText && (r.kind == point.Text || r.bits.get() == v.Bits())
 	return r.known && int64(r.time.get()) == s.Time && !same
 }
 
-// Newest returns the time of the newest sample of all; false if there is none.
+// Newest returns the time of the newest of all samples; false if there is none.
 func (t *Table) Newest() (time int64, known bool) {
 	for n := range uint32(t.rows.Len()) {
 		if at, is := t.Time(n); is && (!known || at > time) {
@@ -120,7 +120,7 @@ func (t *Table) Newest() (time int64, known bool) {
 	return time, known
 }
 
-// Forget forgets the samples whose times gone says are gone.
+// Forget removes the samples for whose times gone returns true.
 func (t *Table) Forget(gone func(time int64) bool) {
 	for n := range uint32(t.rows.Len()) {
 		if at, known := t.Time(n); known && gone(at) {

@@ -28,9 +28,9 @@ type healer struct {
 	saved *snapshot.Keeper
 }
 
-// Heal makes database and directory agree after a crash: tables and files that nothing refers to
-// are removed, days whose file is gone are set aside, and files of days that the database has
-// never heard of (because it is new, or they were restored) are taken over. days is the directory of the days' files.
+// Heal makes database and directory agree after a crash: tables and files that nothing refers to are removed, days
+// whose file is gone are set aside, and files of days unknown to the database (because it is new, or they were
+// restored) are adopted. days is the directory of the days' files.
 func Heal(ctx context.Context, c *engine.Conn, days string, saved *snapshot.Keeper) error {
 	return (&healer{days: days, saved: saved}).heal(ctx, c)
 }
@@ -83,7 +83,7 @@ func dropTables(ctx context.Context, c *engine.Conn, days map[store.Day]*day.Day
 	return nil
 }
 
-// missing sets days aside whose file is not there or has another size.
+// missing sets aside days whose file is absent or has another size.
 func (s *healer) missing(ctx context.Context, c *engine.Conn, days map[store.Day]*day.Day) error {
 	for _, d := range days {
 		if d.File == "" {
@@ -113,13 +113,13 @@ func (s *healer) missing(ctx context.Context, c *engine.Conn, days map[store.Day
 		if err != nil {
 			return err
 		}
-		_ = os.Rename(s.file(file), s.file(file)+".damaged") // may be missing
+		_ = os.Rename(s.file(file), s.file(file)+".damaged") // may be absent
 	}
 	return nil
 }
 
-// strangers returns the files of days that the database does not know, oldest first, and removes
-// what an interrupted close left: unfinished files, and files of days that have a place already.
+// strangers returns the files of days that the database does not know, oldest first, and removes leftovers of
+// an interrupted close: unfinished files, and files of days that already have a location.
 func (s *healer) strangers(days map[store.Day]*day.Day) ([]string, error) {
 	entries, err := os.ReadDir(s.days)
 	if err != nil {
@@ -135,7 +135,7 @@ func (s *healer) strangers(days map[store.Day]*day.Day) ([]string, error) {
 				return nil, fmt.Errorf("remove the rest of an interrupted close: %w", err)
 			}
 		case ok && d == nil && len(name) >= len(found[key]):
-			found[key] = name // the longer name, or the later one, is of the newer generation
+			found[key] = name // the longer name, or the later one, has the newer generation
 		}
 	}
 	names := make([]string, 0, len(found))
@@ -146,7 +146,7 @@ func (s *healer) strangers(days map[store.Day]*day.Day) ([]string, error) {
 	return names, nil
 }
 
-// dayOfFile returns the day whose samples a file holds, by its name.
+// dayOfFile returns the day of a file, by its name.
 func dayOfFile(name string) (store.Day, bool) {
 	date, rest, ok := strings.Cut(name, ".")
 	if !ok || (rest != "parquet" && !strings.HasSuffix(rest, ".parquet")) {
@@ -159,8 +159,8 @@ func dayOfFile(name string) (store.Day, bool) {
 	return store.DayOf(t.UnixMicro()), true
 }
 
-// adopt takes over files of days that the database does not know, with their points and latest
-// samples. A file that cannot be read, or numbers its points differently, is set aside.
+// adopt adopts files of days that the database does not know, with their points and latest samples. A file
+// that cannot be read, or numbers its points differently, is set aside.
 func (s *healer) adopt(ctx context.Context, c *engine.Conn, files []string) error {
 	if len(files) == 0 {
 		return nil
@@ -248,7 +248,7 @@ func (s *healer) adoptDay(ctx context.Context, c *engine.Conn, name string, rows
 	})
 }
 
-// adoptedGeneration is above all generations that the name of an adopted file may hold.
+// adoptedGeneration is greater than any generation in the name of an adopted file.
 const adoptedGeneration = 1_000_000
 
 // pointsOf returns the points of a day's file by their numbers.

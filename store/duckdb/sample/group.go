@@ -10,14 +10,14 @@ import (
 // Group collects the samples of points that are read together.
 type Group struct {
 	Points []point.Path
-	Slots  []int32  // by point as asked; -1 for a point without samples
+	Slots  []int32  // by point as requested; -1 for a point without samples
 	IDs    []uint32 // sorted, each once; a slot is an index into it
 	lookup lookup
 	Rows   [][]Row // by slot
-	marks  []int   // by slot: where the rows of the current part begin
+	marks  []int   // by slot: beginning of the rows of the current part
 }
 
-// NewGroup makes a group of points with their numbers, -1 for unknown ones.
+// NewGroup returns a group of points with their numbers, -1 for unknown ones.
 func NewGroup(points []point.Path, numbers []int64) *Group {
 	g := &Group{Points: points, Slots: make([]int32, len(points))}
 	for _, n := range numbers {
@@ -37,24 +37,24 @@ func NewGroup(points []point.Path, numbers []int64) *Group {
 	return g
 }
 
-// Of makes a group of numbers, which are sorted.
+// Of returns a group of sorted numbers.
 func Of(ids []uint32) *Group {
 	g := &Group{IDs: ids}
 	g.find()
 	return g
 }
 
-// find gives each number its slot.
+// find assigns each number its slot.
 func (g *Group) find() {
 	g.lookup = newLookup(g.IDs)
 	g.Rows = make([][]Row, len(g.IDs))
 	g.marks = make([]int, len(g.IDs))
 }
 
-// Slot returns the slot of a number, -1 if it is none of the group's.
+// Slot returns the slot of a number, -1 if it is not in the group.
 func (g *Group) Slot(id uint32) int32 { return g.lookup.slot(id) }
 
-// lookup finds the slot of an id: by a table if the ids lie close together, else by a map.
+// lookup finds the slot of an id: with a table if the ids are dense, otherwise with a map.
 type lookup struct {
 	first uint32
 	dense []int32
@@ -104,7 +104,7 @@ func (g *Group) Begin() {
 	}
 }
 
-// Add takes the sample in the row of a chunk if its point is wanted.
+// Add adds the sample in a row of a chunk if its point is wanted.
 func (g *Group) Add(id uint32, cols *Columns, i int) {
 	if slot := g.lookup.slot(id); slot >= 0 {
 		g.Rows[slot] = append(g.Rows[slot], cols.At(i))
@@ -141,8 +141,8 @@ func (g *Group) Turn() {
 	}
 }
 
-// Trim keeps at most limit rows of each point, the oldest or the newest, and reports whether
-// every point has as many.
+// Trim keeps at most limit rows of each point, the oldest or the newest, and reports whether every point has
+// that many.
 func (g *Group) Trim(limit int, newest bool) bool {
 	full := true
 	for slot, rows := range g.Rows {
@@ -158,7 +158,7 @@ func (g *Group) Trim(limit int, newest bool) bool {
 	return full
 }
 
-// Empty forgets the rows and keeps their memory.
+// Empty removes the rows and keeps their memory.
 func (g *Group) Empty() {
 	for i := range g.Rows {
 		g.Rows[i] = g.Rows[i][:0]

@@ -44,7 +44,7 @@ func (w *LatestWriter) begin() {
 	w.isNumber, w.isExact, w.isText = a.Nulls(2), a.Nulls(3), a.Nulls(4)
 }
 
-// end hands the chunk to the table and starts another.
+// end appends the chunk to the table and starts another.
 func (w *LatestWriter) end() error {
 	if err := w.appender.Append(w.n); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (w *LatestWriter) setNumber(n int, kind point.Kind, bits uint64) {
 	w.isExact[n>>6] |= 1 << (n & 63)
 }
 
-// Flush hands over what is left.
+// Flush writes the rest.
 func (w *LatestWriter) Flush() error {
 	if w.n > 0 {
 		if err := w.end(); err != nil {
@@ -97,5 +97,5 @@ func (w *LatestWriter) Flush() error {
 	return w.appender.Flush()
 }
 
-// Close ends the writing; what was not flushed is lost.
+// Close ends the writing; unflushed rows are lost.
 func (w *LatestWriter) Close() { w.appender.Close() }

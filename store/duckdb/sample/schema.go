@@ -15,11 +15,11 @@ const FileColumns = "id, time, value, exact, text, kind, quality"
 // NumberColumns are those of them that an aggregation needs.
 const NumberColumns = "id, time, value, kind, quality"
 
-// TableColumns are the columns of a day's table. Few columns without nulls take half the time of
-// those of a file, the column of texts above all.
+// TableColumns are the columns of a day's table. Few columns without nulls take half the time of a file's
+// columns, mainly because of the text column.
 const TableColumns = "id, time, value, tag"
 
-// CreateTable makes the table of a day and that of its texts.
+// CreateTable creates the table of a day and that of its texts.
 func CreateTable(ctx context.Context, c *engine.Conn, table string) error {
 	if err := c.Exec(ctx, "CREATE TABLE "+table+"(id UINTEGER, time TIMESTAMP, value DOUBLE, tag UINTEGER)"); err != nil {
 		return err
@@ -27,7 +27,7 @@ func CreateTable(ctx context.Context, c *engine.Conn, table string) error {
 	return c.Exec(ctx, "CREATE TABLE "+WordTable(table)+"(number UBIGINT, text VARCHAR)")
 }
 
-// DropTable removes what CreateTable made, as far as it is there.
+// DropTable removes what CreateTable created, if it exists.
 func DropTable(ctx context.Context, c *engine.Conn, table string) error {
 	if err := c.Exec(ctx, "DROP TABLE IF EXISTS "+table); err != nil {
 		return err

@@ -19,7 +19,7 @@ type TableWriter struct {
 	tag   []tag
 }
 
-// OpenTable opens the table; its texts are numbered from the first that is free.
+// OpenTable opens the table; its texts are numbered from the first free number.
 func OpenTable(c *engine.Conn, table string, known Words, first uint64) (*TableWriter, error) {
 	a, err := c.Appender(table, duck.TypeUInteger, duck.TypeTimestamp, duck.TypeDouble, duck.TypeUInteger)
 	if err != nil {
@@ -37,7 +37,7 @@ func (w *TableWriter) begin() {
 	w.value, w.tag = engine.Column[float64](w.appender, 2), engine.Column[tag](w.appender, 3)
 }
 
-// end hands the chunk to the table and starts another.
+// end appends the chunk to the table and starts another.
 func (w *TableWriter) end() error {
 	if err := w.appender.Append(w.n); err != nil {
 		return err
@@ -46,11 +46,11 @@ func (w *TableWriter) end() error {
 	return nil
 }
 
-// Room is how many rows the chunk still takes.
+// Room is how many more rows fit into the chunk.
 func (w *TableWriter) Room() int { return engine.ChunkRows - w.n }
 
-// Put adds the samples i to j−1 of the block, at most as many as there is room for. The ids are
-// those of the block's points.
+// Put adds the samples i to j−1 of the block, at most as many as fit. The ids are those of the block's
+// points.
 func (w *TableWriter) Put(ids []uint32, b *point.Block, i, j int) error {
 	n := w.n
 	id := w.id[n : n+j-i]
@@ -79,7 +79,7 @@ func (w *TableWriter) Put(ids []uint32, b *point.Block, i, j int) error {
 	return nil
 }
 
-// Flush hands over what is left.
+// Flush writes the rest.
 func (w *TableWriter) Flush() error {
 	if w.n > 0 {
 		if err := w.end(); err != nil {
@@ -95,7 +95,7 @@ func (w *TableWriter) Flush() error {
 // Texts returns how many texts the table of texts has.
 func (w *TableWriter) Texts() uint64 { return w.words.next }
 
-// Close ends the writing; what was not flushed is lost.
+// Close ends the writing; unflushed rows are lost.
 func (w *TableWriter) Close() {
 	w.words.close()
 	w.appender.Close()

@@ -6,10 +6,10 @@ import (
 	"voltbus/point"
 )
 
-// tag is what a table keeps of a sample beside its time and a double, in one number: the kind
-// in the lowest byte, which is all that good samples have, the quality in the next, and above them, if the double alone is not enough, the
-// distance from it to the exact integer plus exactBias. That is an integer beyond ±2^53, of which
-// the double is the nearest, and a 0 beside the float −0, which DuckDB's compression takes for 0.
+// tag is what a table stores for a sample besides its time and a double, in one number: the kind in the lowest byte, the only part used
+// for good samples, the quality in the next, and above them, if the double alone does not suffice, the distance from it to the exact
+// integer plus exactBias. This is the case for an integer beyond ±2^53, of which the double is the nearest, and for the float −0, which
+// DuckDB's compression turns into 0.
 type tag uint32
 
 const (
@@ -20,7 +20,7 @@ const (
 	// between two doubles below 2^63.
 	exactBias = 1024
 
-	// exactBelow is the bound up to which a double keeps integers without loss.
+	// exactBelow is the bound up to which a double represents integers exactly.
 	exactBelow = 1 << 53
 
 	negativeZero = 1 << 63 // bits of the float −0
@@ -39,8 +39,8 @@ func (g tag) isExact() bool { return g >= 1<<exactShift }
 // distance is from the double to the exact integer.
 func (g tag) distance() int64 { return int64(g>>exactShift) - exactBias }
 
-// stored returns how a number is written: its double and, where that is not enough, a part of its
-// tag. Text, whose place is in the double, and no value have 0.
+// stored returns the stored form of a number: its double and, if that does not suffice, a part of its tag.
+// Text, whose number is in the double, and missing values have 0.
 func stored(kind point.Kind, bits uint64) (value float64, exact tag) {
 	switch kind {
 	case point.Float:
@@ -82,8 +82,8 @@ func (g tag) number(value float64) point.Value {
 	return point.Value{}
 }
 
-// wrapped is the integer that the double holds, 2^63 as −2^63: the distance to a number below 2^63
-// takes it back.
+// wrapped is the integer that the double holds, 2^63 as −2^63: adding the distance to a number below 2^63
+// reverses it.
 func wrapped(value float64) int64 {
 	if value == 1<<63 {
 		return math.MinInt64
@@ -91,7 +91,7 @@ func wrapped(value float64) int64 {
 	return int64(value)
 }
 
-// Decoded are the FileColumns of rows t(id, time, value, tag). It takes the text's expression.
+// Decoded are the FileColumns of rows t(id, time, value, tag). It takes the expression for the text.
 const Decoded = `t.id, t.time,
 	CASE WHEN (t.tag & 255) IN (1, 2, 3) THEN t.value END AS value,
 	CASE WHEN t.tag >= 65536 THEN (t.value::HUGEINT + (t.tag >> 16)::HUGEINT - 1024)::BIGINT END AS exact,

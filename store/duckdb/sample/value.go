@@ -26,8 +26,8 @@ type Columns struct {
 	Time  []int64
 	Value []float64
 
-	tag   []tag              // of a table; nil for a file
-	words map[float64]string // of a table: the texts by the numbers in value
+	tag   []tag              // for a table; nil for a file
+	words map[float64]string // for a table: the texts by the numbers in value
 
 	exact   []int64
 	isExact engine.Valid
@@ -36,7 +36,7 @@ type Columns struct {
 	quality []point.Quality
 }
 
-// ColumnsOf are those of a file's chunk with FileColumns.
+// ColumnsOf returns the columns of a file's chunk with FileColumns.
 func ColumnsOf(ch *engine.Chunk) Columns {
 	return Columns{
 		Rows: ch.Rows,
@@ -47,7 +47,7 @@ func ColumnsOf(ch *engine.Chunk) Columns {
 	}
 }
 
-// NumbersOf is ColumnsOf for a chunk with NumberColumns: only numberAt may be asked for values.
+// NumbersOf is ColumnsOf for a chunk with NumberColumns: only NumberAt may be used for values.
 func NumbersOf(ch *engine.Chunk) Columns {
 	return Columns{
 		Rows: ch.Rows,
@@ -57,8 +57,8 @@ func NumbersOf(ch *engine.Chunk) Columns {
 	}
 }
 
-// TableColumnsOf are those of a table's chunk with TableColumns. Without words only numberAt may be
-// asked for the values of texts.
+// TableColumnsOf returns the columns of a table's chunk with TableColumns. Without words only NumberAt may be
+// used for texts.
 func TableColumnsOf(ch *engine.Chunk, words map[float64]string) Columns {
 	return Columns{
 		Rows: ch.Rows,

@@ -9,19 +9,19 @@ import (
 	"voltbus/store/duckdb/engine"
 )
 
-// Texts stand in a table beside the table of their day, each behind a number that the sample has
-// for a value. Texts that repeat, such as states, stand there once or a few times.
+// Texts are in a table next to the table of their day, each under a number that the sample has as its value.
+// Repeated texts, such as states, occur once or a few times.
 
 // WordTable is the name of the table with the texts of a day's table.
 func WordTable(table string) string { return table + "_text" }
 
-// Bounds of what is remembered.
+// Bounds of the cache.
 const (
-	MaxWords = 8192 // that are remembered of a day
-	maxWord  = 128  // bytes of one; longer texts seldom repeat
+	MaxWords = 8192 // cached per day
+	maxWord  = 128  // bytes of one; longer texts rarely repeat
 )
 
-// Words are the numbers of texts that stand in the table of a day.
+// Words are the numbers of texts in the table of a day.
 type Words map[string]float64
 
 // wordWriter adds texts to the table of words. It opens the table when there is a new one.
@@ -36,7 +36,7 @@ type wordWriter struct {
 	n        int // rows in the chunk
 }
 
-// number returns the number of the text, under which it stands in the table.
+// number returns the number of the text in the table.
 func (w *wordWriter) number(text string) (float64, error) {
 	if number, ok := w.known[text]; ok {
 		return number, nil
@@ -48,7 +48,7 @@ func (w *wordWriter) number(text string) (float64, error) {
 	number := float64(w.next)
 	w.next++
 	if len(text) <= maxWord && len(w.known) < MaxWords {
-		w.known[strings.Clone(text)] = number // the text may be a piece of something large
+		w.known[strings.Clone(text)] = number // the text may be part of a large string
 	}
 	w.appender.Text(1, w.n, text)
 	if w.n++; w.n == engine.ChunkRows {
@@ -72,7 +72,7 @@ func (w *wordWriter) end() error {
 	return err
 }
 
-// flush hands over what is left.
+// flush writes the rest.
 func (w *wordWriter) flush() error {
 	if w.appender == nil {
 		return nil
@@ -91,8 +91,8 @@ func (w *wordWriter) close() {
 	}
 }
 
-// ReadWords returns the texts that rows of the day's table refer to by their numbers. The rows are
-// those that the conditions name.
+// ReadWords returns the texts that rows of the day's table refer to by their numbers. The conditions select
+// the rows.
 func ReadWords(ctx context.Context, c *engine.Conn, table string, where []string) (map[float64]string, error) {
 	where = append(where, "(tag & 255) = 4") // point.Text
 	out := make(map[float64]string)
@@ -107,7 +107,7 @@ func ReadWords(ctx context.Context, c *engine.Conn, table string, where []string
 	return out, err
 }
 
-// FindWords replaces the texts by those that stand under their numbers.
+// FindWords sets the texts of the given numbers.
 func FindWords(ctx context.Context, c *engine.Conn, table string, texts map[float64]string) error {
 	if len(texts) == 0 {
 		return nil

@@ -1,5 +1,6 @@
-// Package snapshot saves the newest samples of a history in a file beside its database, so that a start reads only what arrived since.
-// The database says which file it is, and which rows of which tables it covers: who does not find it as it should be reads the tables.
+// Package snapshot saves the newest samples of a history in a file next to its database, so that a start reads only what has arrived
+// since. The database records which file it is, and which rows of which tables it covers: if the file does not match, the tables are
+// read instead.
 package snapshot
 
 import (
@@ -18,7 +19,7 @@ import (
 	"voltbus/store/duckdb/newest"
 )
 
-// Schema makes the tables that say what the file is.
+// Schema creates the tables that describe the file.
 const Schema = `CREATE TABLE IF NOT EXISTS newest_file(file VARCHAR, bytes BIGINT, checksum UBIGINT, files UBIGINT);
 CREATE TABLE IF NOT EXISTS newest_table(stored VARCHAR, rows UBIGINT, overwritten UBIGINT)`
 
@@ -27,49 +28,49 @@ type Keeper struct {
 	dir   string
 	log   *slog.Logger
 	name  string // of the file; "" if there is none
-	files uint64 // the days' files when it was written, see Days.sum
-	since uint64 // samples that were stored behind it
+	files uint64 // the days' files at the time of writing, see Days.sum
+	since uint64 // samples stored since then
 }
 
 // New returns a keeper of a directory.
 func New(dir string, log *slog.Logger) *Keeper { return &Keeper{dir: dir, log: log} }
 
-// Days are where the samples of the history are.
+// Days are the locations of the history's samples.
 type Days struct {
 	Files  []string           // names of the files of closed days, in any order
 	Tables map[string]Covered // the tables of open days
 }
 
-// Covered is what is read of a day's table: how many rows from its beginning, and how many of them took the place of
-// another one and say something else.
+// Covered is the part of a day's table that has been read: how many rows from its beginning, and how many of them
+// replaced a different sample.
 type Covered struct{ Rows, Overwritten uint64 }
 
-// The newest samples are written when so many samples, and so many for each point, have come.
+// The newest samples are written after so many samples, and so many for each point.
 const (
 	manySamples = 2 << 20
 	manyPerName = 4
 )
 
-// names are those of the file, of which one is in use while the other one is written.
+// names are the names of the file: one is in use while the other one is written.
 var names = [...]string{"newest.1", "newest.2"}
 
-// Note notes that so many samples were stored.
+// Note records that so many samples were stored.
 func (k *Keeper) Note(samples uint64) { k.since += samples }
 
-// Due reports whether so much has come that the newest samples of so many points should be written.
+// Due reports whether enough samples have arrived to write the newest samples of so many points.
 func (k *Keeper) Due(points int) bool {
 	return k.since >= max(manySamples, manyPerName*uint64(points))
 }
 
-// Stale reports whether the days have other files than when the newest samples were written.
+// Stale reports whether the days' files have changed since the newest samples were written.
 func (k *Keeper) Stale(days Days) bool { return k.files != days.sum() }
 
-// Unsaved reports whether samples came since.
+// Unsaved reports whether samples have arrived since.
 func (k *Keeper) Unsaved() bool { return k.since > 0 }
 
-// Save writes the newest samples. A failure is logged: it costs the next start some time, and no more.
+// Save writes the newest samples. A failure is logged: it only slows the next start.
 func (k *Keeper) Save(ctx context.Context, c *engine.Conn, last *newest.Table, days Days) {
-	k.since = 0 // who fails does not try again at once
+	k.since = 0 // a failure is not retried at once
 	if err := k.save(ctx, c, last, days); err != nil {
 		k.log.WarnContext(ctx, "newest samples not saved, the next start reads more of the open days", "dir", k.dir, "err", err)
 	}
@@ -104,7 +105,7 @@ func (k *Keeper) save(ctx context.Context, c *engine.Conn, last *newest.Table, d
 	return remove(filepath.Join(k.dir, old))
 }
 
-// write writes the file. It is not synced: one that a power cut has spoiled is known by its checksum.
+// write writes the file. It is not synced: damage by a power failure is detected by its checksum.
 func (k *Keeper) write(name string, last *newest.Table) (bytes int64, checksum uint64, err error) {
 	file, err := os.OpenFile(filepath.Join(k.dir, name), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -118,7 +119,7 @@ func (k *Keeper) write(name string, last *newest.Table) (bytes int64, checksum u
 	return info.Size(), checksum, nil
 }
 
-// remove removes a file that may be gone.
+// remove removes a file that may not exist.
 func remove(name string) error {
 	if err := os.Remove(name); !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -126,7 +127,7 @@ func remove(name string) error {
 	return nil
 }
 
-// saveCovered notes which rows of the tables the file covers, within the connection's transaction.
+// saveCovered records which rows of the tables the file covers, within the connection's transaction.
 func saveCovered(ctx context.Context, c *engine.Conn, tables map[string]Covered) error {
 	if err := c.Exec(ctx, "DELETE FROM newest_table"); err != nil {
 		return err
@@ -139,15 +140,15 @@ func saveCovered(ctx context.Context, c *engine.Conn, tables map[string]Covered)
 	return nil
 }
 
-// Forget takes the file out of use within the connection's transaction: a day goes with its samples, and tables of its
-// name may come again with others.
+// Forget takes the file out of use within the connection's transaction: a day was removed with its samples, and tables
+// of its name may reappear with others.
 func (k *Keeper) Forget(ctx context.Context, c *engine.Conn) error {
 	k.files = 0 // which makes it stale
 	return c.Exec(ctx, "DELETE FROM newest_file")
 }
 
 // Load returns the newest samples of the file, and what it covers. There are none if there is no file, or if it is
-// another one than the database says, which is logged. Numbers is how many numbers points have.
+// not the one recorded in the database, which is logged. numbers is how many numbers points have.
 func (k *Keeper) Load(ctx context.Context, c *engine.Conn, days Days, numbers int) (*newest.Table, map[string]Covered, error) {
 	k.name, k.since = "", 0
 	var bytes int64
@@ -161,7 +162,7 @@ func (k *Keeper) Load(ctx context.Context, c *engine.Conn, days Days, numbers in
 		return nil, nil, err
 	}
 	if !slices.Contains(names[:], k.name) {
-		k.name = "" // a name from elsewhere is neither read nor removed
+		k.name = "" // a foreign name is neither read nor removed
 		return nil, nil, nil
 	}
 	covers, err := loadCovered(ctx, c)
@@ -197,7 +198,7 @@ func loadCovered(ctx context.Context, c *engine.Conn) (map[string]Covered, error
 	return covers, err
 }
 
-// hold reports whether what is covered is there: tables only grow until their day is closed or dropped.
+// hold reports whether the covered rows exist: tables only grow until their day is closed or dropped.
 func (d *Days) hold(covers map[string]Covered) bool {
 	for table, of := range covers {
 		if is, there := d.Tables[table]; !there || is.Rows < of.Rows {
@@ -207,7 +208,7 @@ func (d *Days) hold(covers map[string]Covered) bool {
 	return true
 }
 
-// sum is a number that is another one when a day's file came, changed or went.
+// sum is a number that differs when a day's file is added, changed or removed.
 func (d *Days) sum() uint64 {
 	sum := xxh3.New()
 	var length [4]byte

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	watchEvery = 50 * time.Millisecond // between two looks at the disk
-	leastFile  = 4 << 10               // bytes that any file counts as, or many empty ones would be free
+	watchEvery = 50 * time.Millisecond // interval of disk checks
+	leastFile  = 4 << 10               // minimum size counted per file, so that many empty ones are not free
 )
 
 var errDisk = errors.New("the statement took more of the disk than it may and was ended; ask for less at a time")
 
-// watch ends the statement when all files in Temp together take more than Spill, and an eighth for what DuckDB does not
-// count. The limit of the process bounds each file alone. It returns when ctx ends.
+// watch ends the statement when all files in Temp together take more than Spill, plus an eighth for what DuckDB does
+// not count. The process limit bounds only each file. It returns when ctx ends.
 func (t *Task) watch(ctx context.Context, end context.CancelCauseFunc) {
 	if t.Temp == "" {
 		return
@@ -38,8 +38,8 @@ func (t *Task) watch(ctx context.Context, end context.CancelCauseFunc) {
 	}
 }
 
-// taken is the room that the files below a folder take on the disk, in bytes. It counts no further than twice the
-// bound. Files that come or go meanwhile may be left out.
+// taken returns the disk space of the files below a folder, in bytes. It stops counting at twice the bound. It
+// may miss files that are created or removed meanwhile.
 func taken(dir string, bound int64) (octets int64) {
 	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || path == dir {

@@ -9,7 +9,7 @@ import (
 )
 
 // denied are the system calls that answering a statement never needs: those that reach the network or other processes, start programs,
-// or do such things past this list.
+// or do such things bypassing this list.
 //
 //nolint:gochecknoglobals // a table
 var denied = []uint32{
@@ -20,14 +20,14 @@ var denied = []uint32{
 	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_MOUNT, unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_OPEN_BY_HANDLE_AT,
 }
 
-// filter refuses calls to all threads of this process, for good: threads may be made and signalled, processes not. A kernel without
-// such filters is no error: the jail of the process holds there too.
+// filter denies system calls to all threads of this process, permanently: threads may be created and signalled, processes not. A
+// kernel without such filters is no error: the other limits of the process still apply.
 func filter() error {
 	if !seccomp.Available() {
 		return nil
 	}
 	f := seccomp.Filter{
-		Denied: denied, Absent: []uint32{unix.SYS_CLONE3}, // glibc then takes clone, whose flags the filter sees
+		Denied: denied, Absent: []uint32{unix.SYS_CLONE3}, // glibc then uses clone, whose flags the filter can check
 		Rules: []seccomp.Rule{
 			{Call: unix.SYS_CLONE, Test: seccomp.None, Value: unix.CLONE_THREAD},
 			{Call: unix.SYS_TGKILL, Test: seccomp.Other, Value: uint32(os.Getpid())},

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// classes are the expressions that a statement may consist of.
+// classes are the permitted expressions of a statement.
 var classes = []string{ //nolint:gochecknoglobals // a table
 	"BETWEEN", "CASE", "CAST", "COLLATE", "COLUMN_REF", "COMPARISON", "CONJUNCTION", "CONSTANT", "DEFAULT", "FUNCTION", "LAMBDA",
 	"LAMBDA_REF", "OPERATOR", "POSITIONAL_REFERENCE", "STAR", "SUBQUERY", "TYPE", "WINDOW",
 }
 
-// functions are those that a statement may use: they compute from their arguments, or return the time. None reads or
-// writes files, settings, variables, logs or other databases, or runs text as a statement. A function that takes
-// much memory or time may stand here: the process bounds it.
+// functions are the permitted functions of a statement: they compute from their arguments, or return the time. None
+// reads or writes files, settings, variables, logs or other databases, or executes text as a statement. Functions
+// that take much memory or time are allowed: the process limits them.
 //
 //nolint:gochecknoglobals // a table
 var functions = strings.Fields(`

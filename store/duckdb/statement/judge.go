@@ -21,16 +21,16 @@ func refused(subject, text string) error {
 	return fault.E("duckdb.SQL", fault.Refused, subject, errors.New(strings.TrimSpace(subject+" "+text)))
 }
 
-// explains is what stands before an explained statement. It holds no comment, so that nobody reads its end elsewhere.
+// explains matches the prefix of an explained statement. It contains no comment, so that its end is unambiguous.
 var explains = regexp.MustCompile(`(?i)^[ \t\r\n]*EXPLAIN[ \t\r\n]+(ANALYZE[ \t\r\n]+)?([A-Z(])`)
 
-// question is a statement whose text was checked.
+// question is a statement with checked text.
 type question struct {
 	explain string // EXPLAIN with its option, "" for none
-	text    string // the checked one, without explain
+	text    string // the checked text, without explain
 }
 
-// prepare compiles what was checked, and nothing else.
+// prepare compiles exactly the checked text.
 func (q *question) prepare(c *engine.Conn) (*engine.Stmt, error) {
 	stmt, err := c.Prepare(q.explain + q.text)
 	if err != nil {
@@ -47,8 +47,8 @@ func (q *question) prepare(c *engine.Conn) (*engine.Stmt, error) {
 	return stmt, nil
 }
 
-// judge refuses a statement that is not a single one that reads what the task names, with functions of the list.
-// It checks the whole text as DuckDB's parser reads it; of EXPLAIN, all that stands behind it.
+// judge refuses anything but a single statement that reads the task's tables with listed functions. It checks
+// the whole text as parsed by DuckDB; for EXPLAIN, everything after it.
 func judge(ctx context.Context, c *engine.Conn, t *Task) (*question, error) {
 	q := &question{text: t.Statement}
 	if strings.ContainsRune(q.text, 0) {
@@ -68,7 +68,7 @@ func judge(ctx context.Context, c *engine.Conn, t *Task) (*question, error) {
 	return q, j.look(tree, t.Tables, 0)
 }
 
-// systemTables returns the names of what DuckDB itself brings.
+// systemTables returns the names of DuckDB's own tables.
 func systemTables(ctx context.Context, c *engine.Conn) (names []string, err error) {
 	err = c.Query(ctx, "SELECT view_name FROM duckdb_views() WHERE internal", func(ch *engine.Chunk) error {
 		list := ch.Texts(0)
@@ -108,11 +108,11 @@ func parse(ctx context.Context, c *engine.Conn, statement string) (any, error) {
 	return out.Statements[0], nil
 }
 
-// judgement walks through a statement's tree. A scope is the names of the tables that a place in it may use.
+// judgement walks a statement's tree. A scope holds the names of the tables usable at a position in it.
 type judgement struct {
 	tables []string
-	system func() ([]string, error) // asked for at the first common table expression
-	known  []string                 // what system said
+	system func() ([]string, error) // called at the first common table expression
+	known  []string                 // the result of system
 }
 
 const maxDepth = 2000
@@ -157,7 +157,7 @@ func (j *judgement) object(n map[string]any, scope []string, depth int) error {
 var plain = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // common checks the common table expressions of a node. It returns the scope of the rest of the node: with the name of each, which
-// those behind it may use too, and one itself if it is recursive.
+// later ones may also use, and a recursive one itself.
 func (j *judgement) common(n map[string]any, scope []string, depth int) ([]string, error) {
 	ctes, _ := n["cte_map"].(map[string]any)
 	list, _ := ctes["map"].([]any)
@@ -179,7 +179,7 @@ func (j *judgement) common(n map[string]any, scope []string, depth int) ([]strin
 	return scope, nil
 }
 
-// name checks that of a common table expression.
+// name checks the name of a common table expression.
 func (j *judgement) name(name string) (err error) {
 	if !plain.MatchString(name) {
 		return refused(fmt.Sprintf("%.60q", name), "may not be a name in WITH; write one of letters, digits and underscores")
@@ -217,7 +217,7 @@ func (j *judgement) node(n map[string]any, scope []string) error {
 	case "BASE_TABLE":
 		return j.table(n, scope)
 	case "SHOW_REF":
-		// DESCRIBE and SUMMARIZE of a table hold a query of it, which is checked with the rest.
+		// DESCRIBE and SUMMARIZE of a table contain a query of it, which is checked with the rest.
 		name := word(n, "table_name")
 		if (name != "" && name != `"tables"`) || word(n, "schema_name") != "" || word(n, "catalog_name") != "" {
 			return refused(fmt.Sprintf("SHOW %.60s", name), "is not answered; SHOW TABLES is")

@@ -18,7 +18,7 @@ var (
 	errTooMuch   = errors.New("the statement took more memory or time than it may, or met a fault of the engine, and was ended; ask for less at a time")
 )
 
-// tail keeps the beginning of what a process says last.
+// tail keeps the beginning of a process's last output.
 type tail struct{ bytes.Buffer }
 
 // Write never fails.
@@ -29,10 +29,9 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Run starts the command, has it do the task, and passes the answer on. It returns after the process has ended,
-// which it kills when ctx ends, the answer is refused, or the
-// files in Temp take more room than Spill. Errors are of the kinds Invalid, Refused, Timeout, Canceled and
-// Unavailable, or those of columns and row.
+// Run starts the command with the task, and passes the answer on. It returns after the process has ended; it
+// kills the process when ctx ends, the answer is refused, or the files in Temp exceed Spill. Errors are of the
+// kinds Invalid, Refused, Timeout, Canceled and Unavailable, or those of columns and row.
 func Run(ctx context.Context, command []string, t *Task, columns func([]string) error, row func([]any) error) error {
 	const op = "duckdb.SQL"
 	if len(command) == 0 {

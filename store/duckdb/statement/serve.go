@@ -19,8 +19,8 @@ import (
 	"voltbus/store/duckdb/engine"
 )
 
-// Serve reads a task, gives up what it does not need, runs the statement and writes the answer. It is all that its
-// process does.
+// Serve reads a task, drops unneeded rights, runs the statement and writes the answer. It is the whole work of its
+// process.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	runtime.LockOSThread()
 	var t Task
@@ -34,8 +34,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return w.end(kinded(serve(ctx, &t, w)))
 }
 
-// Confine limits this process, for good: its memory, time and files by the task, and which calls of the system it may use. It neither
-// reaches the network nor starts programs, nor signals other processes from then on.
+// Confine limits this process permanently: its memory, time and files according to the task, and its system calls. From then on it
+// can neither reach the network nor start programs nor signal other processes.
 func Confine(t *Task) error {
 	threads := max(t.Threads, 1)
 	for which, most := range map[int]uint64{
@@ -52,8 +52,8 @@ func Confine(t *Task) error {
 			return err
 		}
 	}
-	// Of all processes this one is the first to go when the machine has no memory.
-	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // a hint, where it is allowed
+	// This process is the first to be killed when the machine runs out of memory.
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // a hint, if permitted
 	return errors.Join(unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0), unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), filter())
 }
 
@@ -99,7 +99,7 @@ func (t *Task) settings() map[string]string {
 	}
 }
 
-// folders is the list of those that may be read.
+// folders lists the readable folders.
 func (t *Task) folders() string {
 	read := make([]string, len(t.Read))
 	for i, dir := range t.Read {
@@ -108,7 +108,7 @@ func (t *Task) folders() string {
 	return "[" + strings.Join(read, ",") + "]"
 }
 
-// kinded gives an error of the engine its kind.
+// kinded adds its kind to an engine error.
 func kinded(err error) error {
 	e := engine.AsError(err)
 	if e == nil {
@@ -127,7 +127,7 @@ func kinded(err error) error {
 	return fault.E("duckdb.SQL", kind, "", errors.New(e.Text))
 }
 
-// answer runs the checked statement. Columns of types that the caller does not know come as text.
+// answer runs the checked statement. Columns of types unknown to the caller are returned as text.
 func answer(ctx context.Context, c *engine.Conn, t *Task, q *question, w *writer) error {
 	stmt, err := q.prepare(c)
 	if err != nil {
@@ -166,8 +166,8 @@ func answer(ctx context.Context, c *engine.Conn, t *Task, q *question, w *writer
 	})
 }
 
-// readable is a statement with the same columns, in which those of types that the caller does not know are text. It holds
-// none of the names of the columns.
+// readable returns a statement with the same columns, where those of types unknown to the caller are text. It contains
+// none of the column names.
 func (q *question) readable(types []duck.Type) string {
 	aliases, list := make([]string, len(types)), make([]string, len(types))
 	for i, t := range types {

@@ -1,6 +1,6 @@
 // Package statement runs people's SQL statements in a separate process with limits for memory, time and files, which is killed when its
-// time is over or its caller has gone: DuckDB has functions that exceed its own memory limit, that cannot be interrupted, or that write
-// files. Run is the side of the store, Serve that of the process.
+// time is over or its caller has disconnected: DuckDB has functions that exceed its own memory limit, that cannot be interrupted, or
+// that write files. Run is the store's side, Serve the process's.
 package statement
 
 import (
@@ -18,27 +18,27 @@ import (
 // Env is set in the environment of the process, which must call Serve.
 const Env = "VOLTBUS_SQL_STATEMENT"
 
-// Task says what the process does.
+// Task is the work of the process.
 type Task struct {
 	Statement string        `json:"statement"`
-	Views     []string      `json:"views"`  // statements that make what the statement may see
-	Tables    []string      `json:"tables"` // names that it may use
+	Views     []string      `json:"views"`  // statements that create the visible views
+	Tables    []string      `json:"tables"` // tables that it may use
 	Read      []string      `json:"read"`   // folders of the files that the views read, each with / at its end
-	Temp      string        `json:"temp"`   // folder for what does not fit into memory, in one of Read; "" for none
-	Spill     int64         `json:"spill"`  // bytes that it may take there
+	Temp      string        `json:"temp"`   // folder for data that does not fit into memory, in one of Read; "" for none
+	Spill     int64         `json:"spill"`  // bytes that it may use there
 	Memory    int64         `json:"memory"` // bytes of DuckDB
 	Threads   int           `json:"threads"`
-	Time      time.Duration `json:"time"` // that it may take; of the processor, too, on each thread
+	Time      time.Duration `json:"time"` // time limit, also of processor time per thread
 }
 
-// Bounds of what comes back. Who answers holds a row at a time.
+// Bounds of the answer. The answering process holds one row at a time.
 const (
 	maxRow     = 8 << 20
 	maxColumns = 4096
-	overhead   = 256 << 20 // private memory of the process beside Task.Memory
+	overhead   = 256 << 20 // private memory of the process in addition to Task.Memory
 )
 
-// Frames of the answer: a letter, then what belongs to it. A row has a value for each column, each behind its tag.
+// Frames of the answer: a letter, then its content. A row has a value for each column, each preceded by its tag.
 const (
 	frameColumns = 'c' // number, texts
 	frameRow     = 'r' // bytes, values
@@ -168,7 +168,7 @@ func (w *writer) end(err error) error {
 	return errors.Join(werr, w.out.Flush())
 }
 
-// read takes an answer until its end. It returns errFrame (wrapped) if the answer breaks off.
+// read reads an answer to its end. It returns errFrame (wrapped) if the answer is truncated.
 func read(in *bufio.Reader, columns func([]string) error, row func([]any) error) error {
 	n := 0
 	for {

@@ -1,4 +1,4 @@
-// Package connection says how the stores in PostgreSQL reach their server, and what its errors mean.
+// Package connection defines how the stores in PostgreSQL reach their server, and what its errors mean.
 package connection
 
 import (
@@ -21,20 +21,20 @@ import (
 	"voltbus/store/postgres/setting"
 )
 
-// Settings say where a database is. URL is required.
+// Settings tell where a database is. URL is required.
 type Settings struct {
 	URL          string      // postgres://user@host:port/database; no password in it
-	PasswordFile string      // holds the password; read anew for each connection; PGPASSWORD or ~/.pgpass if empty
-	TLS          setting.TLS // the zero TLS verifies, as does the mode verify
+	PasswordFile string      // holds the password; read for each connection; PGPASSWORD or ~/.pgpass if empty
+	TLS          setting.TLS // the zero TLS verifies, like the mode verify
 	Schema       string      // of all tables; "voltbus" if empty
-	Client       string      // what the server calls this program's connections
+	Client       string      // the name of this program's connections on the server
 	Section      string      // of the configuration, for messages; "store" if empty
 }
 
-// DefaultSchema holds the tables if nothing else is said.
+// DefaultSchema is the default schema of the tables.
 const DefaultSchema = "voltbus"
 
-// LockTime is how long a lock may take that the server still holds for a connection that broke.
+// LockTime is how long to wait for a lock that the server may still hold for a broken connection.
 const LockTime = 3 * time.Second
 
 const dialTime = 10 * time.Second
@@ -46,10 +46,10 @@ var (
 
 var schemaName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
 
-// Storable reports whether PostgreSQL can keep the text.
+// Storable reports whether PostgreSQL can store the text.
 func Storable(text string) bool { return utf8.ValidString(text) && !strings.Contains(text, "\x00") }
 
-// Stored makes a text one that PostgreSQL can keep.
+// Stored converts a text to one that PostgreSQL can store.
 func Stored(text string) string {
 	if Storable(text) {
 		return text
@@ -78,11 +78,11 @@ func (s *Settings) noURL(op string) error {
 	return fault.E(op, fault.Invalid, s.Section+".url", fmt.Errorf("the store needs the database's address: set %s.url, such as postgres://voltbus@db.example.org/voltbus", s.Section))
 }
 
-// Config returns how to connect. It holds no password if that comes from a file: see ReadPassword.
+// Config returns how to connect. It contains no password if that comes from a file: see ReadPassword.
 func (s *Settings) Config(op string) (*pgx.ConnConfig, error) {
 	cfg, err := pgx.ParseConfig(s.URL)
 	if err != nil {
-		return nil, s.noURL(op) // the error's text may repeat the address
+		return nil, s.noURL(op) // the error's message may repeat the address
 	}
 	if u, err := url.Parse(s.URL); err != nil || u.Scheme == "" {
 		return nil, s.noURL(op)
@@ -94,7 +94,7 @@ func (s *Settings) Config(op string) (*pgx.ConnConfig, error) {
 		return nil, err
 	}
 	cfg.ConnectTimeout = dialTime
-	cfg.DefaultQueryExecMode = pgx.QueryExecModeDescribeExec // planned with the values at hand, so that days are left out early
+	cfg.DefaultQueryExecMode = pgx.QueryExecModeDescribeExec // planned with the actual values, so that days are excluded early
 	cfg.StatementCacheCapacity, cfg.DescriptionCacheCapacity = 0, 0
 	cfg.RuntimeParams = map[string]string{
 		"application_name": s.Client, "search_path": s.Schema, "timezone": "UTC", "datestyle": "ISO",
@@ -105,7 +105,7 @@ func (s *Settings) Config(op string) (*pgx.ConnConfig, error) {
 	return cfg, nil
 }
 
-// ReadPassword takes the password from its file, if there is one.
+// ReadPassword reads the password from its file, if there is one.
 func (s *Settings) ReadPassword(_ context.Context, cfg *pgx.ConnConfig) error {
 	if s.PasswordFile == "" {
 		return nil
@@ -118,7 +118,7 @@ func (s *Settings) ReadPassword(_ context.Context, cfg *pgx.ConnConfig) error {
 	return nil
 }
 
-// tlsConfig returns nil for a connection without encryption: of one to this machine, unless certificates are named.
+// tlsConfig returns nil for a connection without encryption: for one to this machine, unless certificates are named.
 func tlsConfig(op, host string, t *setting.TLS) (*tls.Config, error) {
 	if t.Mode == "off" || strings.HasPrefix(host, "/") || (t.CA == "" && t.Certificate == "" && loopback(host)) {
 		return nil, nil //nolint:nilnil // no encryption is an answer

@@ -13,15 +13,15 @@ import (
 	"voltbus/fault"
 )
 
-// The states of PostgreSQL's errors that stores act on.
+// The SQLSTATEs that stores act on.
 const (
 	StateUnique  = "23505"
-	StateLocked  = "55P03" // the lock did not come in time
+	StateLocked  = "55P03" // the lock was not available in time
 	StateNoTable = "42P01"
 	StateThere   = "42710" // a role of this name exists
 )
 
-// StateOf returns the state of an error of the server, "" for others.
+// StateOf returns the SQLSTATE of a server error, "" for others.
 func StateOf(err error) string {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return e.Code
@@ -29,7 +29,7 @@ func StateOf(err error) string {
 	return ""
 }
 
-// Fail gives an error its kind and, where a person must act, words for that. A nil error stays nil.
+// Fail adds to an error its kind and, if a person must act, what to do. A nil error stays nil.
 func (s *Settings) Fail(op string, cfg *pgx.ConnConfig, err error) error {
 	if err == nil {
 		return nil
@@ -71,9 +71,9 @@ func (s *Settings) judge(err error) (fault.Kind, string) {
 	return fault.Internal, ""
 }
 
-// states are the kinds and the words for the states of the server's errors, the more special first.
+// states are the kinds and the words for the states of the server's errors, the more specific first.
 func (s *Settings) states() []struct {
-	state string // or how it begins
+	state string // or its prefix
 	kind  fault.Kind
 	words string
 } {

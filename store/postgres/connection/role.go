@@ -8,13 +8,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// StatementRole is the role whose rights statements of people on the views of a schema have.
+// StatementRole is the role with whose rights people's statements on the views of a schema run.
 func StatementRole(schema string) string {
 	schema = cmp.Or(schema, DefaultSchema)
 	return schema[:min(len(schema), 53)] + "_statement"
 }
 
-// LetReadings lets a role read the views of the readings of meters in a schema, if there are both.
+// LetReadings lets a role read the views of meter readings in a schema, if both exist.
 func LetReadings(ctx context.Context, c *pgx.Conn, role, schema string) error {
 	var there bool
 	err := c.QueryRow(ctx, `SELECT has_table_privilege(session_user, v, 'SELECT WITH GRANT OPTION') AND NOT has_table_privilege(r.oid, v, 'SELECT')

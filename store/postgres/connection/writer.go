@@ -12,12 +12,12 @@ import (
 	"voltbus/fault"
 )
 
-// Writer is the one connection of a store that writes. It is made anew after a loss. Its methods are called by one
-// goroutine at a time.
+// Writer is the one connection of a store that writes. It is re-established after a loss. Its methods are called
+// by one goroutine at a time.
 type Writer struct {
 	Settings *Settings
 	Config   *pgx.ConnConfig
-	// Begin makes a new connection ready: it prepares tables, claims names, and reads what is kept in memory.
+	// Begin prepares a new connection: it prepares tables, claims names, and reads the state kept in memory.
 	Begin func(ctx context.Context, op string) error
 	Conn  *pgx.Conn // nil after a loss
 }
@@ -46,19 +46,19 @@ func (w *Writer) Connected(ctx context.Context, op string) error {
 	return nil
 }
 
-// Disconnect ends the connection, and with it what it holds.
+// Disconnect ends the connection, and its claims with it.
 func (w *Writer) Disconnect(ctx context.Context) {
 	if w.Conn == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	_ = w.Conn.Close(ctx) // a broken one has nothing to say
+	_ = w.Conn.Close(ctx) // errors of a broken one do not matter
 	w.Conn = nil
 }
 
 // Transaction runs f between BEGIN and COMMIT. If the outcome of the COMMIT is unknown, the connection is ended: the next
-// one reads what became of it.
+// one reads the outcome.
 func (w *Writer) Transaction(ctx context.Context, op string, f func() error) error {
 	if _, err := w.Conn.Exec(ctx, "BEGIN"); err != nil {
 		return w.Settings.Fail(op, w.Config, err)
@@ -81,7 +81,7 @@ func (w *Writer) Transaction(ctx context.Context, op string, f func() error) err
 	return w.Settings.Fail(op, w.Config, err)
 }
 
-// Claim claims a name for this connection. Taken says that another connection has it, which holder describes as far as the server tells.
+// Claim claims a name for this connection. Taken reports that another connection has it, which holder describes as far as the server reveals.
 func (w *Writer) Claim(ctx context.Context, op, name string) (taken bool, holder string, err error) {
 	_, err = w.Conn.Exec(ctx, "SELECT pg_advisory_lock(hashtextextended($1, 1))", name)
 	if StateOf(err) == StateLocked {
@@ -90,7 +90,7 @@ func (w *Writer) Claim(ctx context.Context, op, name string) (taken bool, holder
 	return false, "", w.Settings.Fail(op, w.Config, err)
 }
 
-// holder says who has claimed the name, as far as the server tells.
+// holder describes who has claimed the name, as far as the server reveals.
 func (w *Writer) holder(ctx context.Context, claimed string) string {
 	var name, from string
 	var since time.Time
@@ -105,7 +105,7 @@ func (w *Writer) holder(ctx context.Context, claimed string) string {
 	return fmt.Sprintf(" (%q, from %s, since %s)", name, from, since.UTC().Format(time.RFC3339))
 }
 
-// Pool prepares at most so many connections that only read. None is made yet.
+// Pool prepares a pool of at most so many read-only connections. It opens none yet.
 func (s *Settings) Pool(ctx context.Context, op string, from *pgx.ConnConfig, most int32) (*pgxpool.Pool, error) {
 	cfg, err := pgxpool.ParseConfig(s.URL)
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *Settings) Pool(ctx context.Context, op string, from *pgx.ConnConfig, mo
 	cfg.ConnConfig.RuntimeParams["default_transaction_read_only"] = "on"
 	cfg.BeforeConnect = s.ReadPassword
 	cfg.MaxConns, cfg.MinConns = most, 0
-	cfg.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return true } // the server may have been started anew
+	cfg.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return true } // the server may have been restarted
 	pool, err := pgxpool.NewWithConfig(context.WithoutCancel(ctx), cfg)                   // connects when asked
 	return pool, s.Fail(op, from, err)
 }

@@ -8,10 +8,10 @@ import (
 	"voltbus/point"
 )
 
-// SampleColumns are those that sampleOf reads, of the table or subquery s.
+// SampleColumns are the columns that SampleOf decodes, of the table or subquery s.
 const SampleColumns = "s.time, s.value, s.tag, s.exact, s.text, s.octets"
 
-// SampleOf decodes the columns; path is left out.
+// SampleOf decodes the columns; except path.
 func SampleOf(v [][]byte) point.Sample {
 	tag := binary.BigEndian.Uint16(v[2])
 	return point.Sample{Time: timeOf(v[0]), Value: valueOf(point.Kind(tag>>8), v), Quality: point.Quality(tag)}

@@ -15,7 +15,7 @@ const epoch = 946_684_800_000_000
 // copyHeader begins data for COPY BINARY: its name, no flags, no extension.
 const copyHeader = "PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00"
 
-// copyReader writes rows in the form of COPY BINARY as they are read.
+// copyReader encodes rows in the form of COPY BINARY as they are read.
 type copyReader struct {
 	load *Load
 	rows []Ref
@@ -91,7 +91,7 @@ func (r *copyReader) row(b []byte, at *Ref) []byte {
 	return appendText(b, block.Texts[bits])
 }
 
-// number returns the number of a value as a double, and exactly where a double rounds it.
+// number returns the number of a value as a double, and also exactly if a double rounds it.
 func number(kind point.Kind, bits uint64) (value float64, exact int64, isExact bool) {
 	switch kind {
 	case point.Float:
@@ -104,8 +104,8 @@ func number(kind point.Kind, bits uint64) (value float64, exact int64, isExact b
 	return 0, 0, false
 }
 
-// appendText appends the columns text and bytes: the second holds a text with the character 0,
-// which the first cannot hold and shows as ␀.
+// appendText appends the columns text and bytes: the second holds a text with NUL characters, which the first
+// cannot hold and shows as ␀.
 func appendText(b []byte, text string) []byte {
 	shown := text
 	if strings.Contains(text, "\x00") {

@@ -10,7 +10,7 @@ import (
 	"voltbus/store"
 )
 
-// Ref is where a sample stands among the blocks.
+// Ref is the position of a sample in the blocks.
 type Ref struct {
 	time  int64 // microseconds
 	id    int32
@@ -19,23 +19,23 @@ type Ref struct {
 	at    int32
 }
 
-// Load is what one Append writes.
+// Load is the data that one Append writes.
 type Load struct {
 	blocks []*point.Block
 	All    []Ref // by day, point and time, each once
-	Fresh  []Ref // of them those that are newer than all that this store wrote of their points
+	Fresh  []Ref // those newer than all samples this store has written for their points
 	Late   []Ref // the others
 
-	Added    map[store.Day]int64 // rows that the table did not have
+	Added    map[store.Day]int64 // rows that were new to the table
 	Newest   map[store.Day]int64 // microseconds
 	Replaced int64
-	// overwritten counts those of replaced that said something else. Of a row that came several times in this Append
-	// only the last is compared with the table.
+	// overwritten counts those of replaced that differed. If a row came several times in this Append only the last
+	// is compared with the table.
 	Overwritten int64
 }
 
-// NewLoad puts the samples of blocks in order and keeps the last of those with one point and time. numbers appends the
-// numbers of points, and seen has the newest time that was written of each number.
+// NewLoad sorts the samples of blocks and keeps the last of those with the same point and time. numbers appends the
+// numbers of points, and seen has the newest time written for each number.
 func NewLoad(blocks []*point.Block, numbers func(ids []int32, points []point.Path) []int32, seen map[int32]int64) Load {
 	l := Load{blocks: blocks, Added: make(map[store.Day]int64), Newest: make(map[store.Day]int64)}
 	n := 0
@@ -76,8 +76,8 @@ func compareRefs(a, b Ref) int {
 		cmp.Compare(a.block, b.block), cmp.Compare(a.at, b.at))
 }
 
-// split separates the rows that cannot be in the table from those that may be. Days ascend, so the
-// rows of a point do too.
+// split separates rows that cannot be in the table yet from those that may be. Days ascend, and so do the
+// rows of a point.
 func (l *Load) split(seen map[int32]int64) {
 	isFresh := func(r Ref) bool {
 		newest, ok := seen[r.id]
@@ -106,7 +106,7 @@ func (l *Load) split(seen map[int32]int64) {
 	}
 }
 
-// CountFresh counts the rows that were copied straight into the table.
+// CountFresh counts the rows copied straight into the table.
 func (l *Load) CountFresh() {
 	for _, r := range l.Fresh {
 		l.Added[r.day]++
@@ -122,7 +122,7 @@ func Span(rows []Ref) (first, last time.Time) {
 	return time.UnixMicro(from).UTC(), time.UnixMicro(to).UTC()
 }
 
-// Remember notes the newest times after the commit.
+// Remember records the newest times after the commit.
 func (l *Load) Remember(seen map[int32]int64) {
 	for _, r := range l.All {
 		if newest, ok := seen[r.id]; !ok || r.time > newest {

@@ -1,4 +1,4 @@
-// Package setting is what the configuration says of a database in PostgreSQL, for each section that has one.
+// Package setting defines the configuration of a PostgreSQL database, for each section that has one.
 package setting
 
 import (
@@ -20,19 +20,19 @@ type TLS struct {
 	Key string `yaml:"key" example:"secrets/node.key"`
 }
 
-// schemaName is what PostgreSQL takes as a name without quotes.
+// schemaName matches names that PostgreSQL accepts without quotes.
 var schemaName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
 
-// Database is where tables are.
+// Database is the location of tables.
 type Database struct {
 	URL, Schema string
 	TLS         TLS
 }
 
-// Report notes a problem with a key of the section, such as "url".
+// Report reports a problem with a key of the section, such as "url".
 type Report func(key, format string, args ...any)
 
-// Validate reports everything that is wrong, in the section with a name such as "store".
+// Validate reports all problems, in a section with a name such as "store".
 func (d *Database) Validate(section string, r Report) {
 	if text := badAddress(d.URL, section); text != "" {
 		r("url", "%s", text)
@@ -48,8 +48,8 @@ func (d *Database) Validate(section string, r Report) {
 	}
 }
 
-// badAddress says why text cannot be the address of a database, or "". It repeats nothing of it,
-// since that may be a secret.
+// badAddress returns why text cannot be the address of a database, or "". It repeats nothing of the text,
+// which may contain a secret.
 func badAddress(text, section string) string {
 	const example = "such as postgres://voltbus@db.example.org/voltbus"
 	u, err := url.Parse(text)

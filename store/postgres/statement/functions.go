@@ -2,7 +2,7 @@ package statement
 
 import "strings"
 
-// kinds are the nodes that the tree of a statement may consist of. PostgreSQL 16 gave some a shorter name.
+// kinds are the permitted nodes of a statement's tree. PostgreSQL 16 shortened some names.
 var kinds = set(`
 	QUERY RANGETBLENTRY RTE RTEPERMISSIONINFO ALIAS FROMEXPR JOINEXPR RANGETBLREF RANGETBLFUNCTION TARGETENTRY
 	COMMONTABLEEXPR CTESEARCHCLAUSE CTECYCLECLAUSE SETOPERATIONSTMT SORTGROUPCLAUSE GROUPINGSET WINDOWCLAUSE
@@ -11,10 +11,10 @@ var kinds = set(`
 	ROWCOMPAREEXPR ROWCOMPARE COALESCEEXPR COALESCE MINMAXEXPR MINMAX SQLVALUEFUNCTION NULLTEST BOOLEANTEST AGGREF GROUPINGFUNC
 	WINDOWFUNC WINDOWFUNCRUNCONDITION SUBSCRIPTINGREF`)
 
-// functions are those that a statement may use, besides casts between the server's own types: they compute from their arguments,
-// or return the time. None reads or writes files, settings, catalogues or large objects, waits, locks, signals, reaches
-// another server or runs text as a statement. None collects many values into one or makes a long value from a
-// short call (repeat, lpad, array_agg, string_agg): the server has no bound for the memory of a connection.
+// functions are the permitted functions, besides casts between the server's own types: they compute from their arguments, or
+// return the time. None reads or writes files, settings, catalogues or large objects, waits, locks, signals, reaches another
+// server or executes text as a statement. None collects many values into one or produces a long value from a short call (repeat,
+// lpad, array_agg, string_agg): the server does not limit the memory of a connection.
 //
 //nolint:gochecknoglobals // a table
 var functions = set(`
@@ -33,15 +33,15 @@ var functions = set(`
 	string_to_table strpos substr substring sum tan tand tanh timezone to_char to_date to_hex to_number to_timestamp
 	transaction_timestamp translate trim_scale trunc unnest upper var_pop var_samp variance width_bucket`)
 
-// growing are functions, also those behind operators, whose value is longer than each of their arguments. A statement
-// may use few of them, and none where it repeats itself.
+// growing are functions, including those behind operators, whose value is longer than each of their arguments. A
+// statement may use few of them, and none in a recursive part.
 //
 //nolint:gochecknoglobals // a table
 var growing = set(`
 	textcat textanycat anytextcat byteacat bitcat array_cat array_append array_prepend jsonb_concat tsvector_concat tsquery_and
 	tsquery_or concat concat_ws replace regexp_replace overlay json_build_object jsonb_build_object row_to_json to_json to_jsonb`)
 
-// timescale are the functions of TimescaleDB that a statement may use.
+// timescale are the permitted functions of TimescaleDB.
 var timescale = set("time_bucket first last") //nolint:gochecknoglobals // a table
 
 func set(words string) map[string]bool {

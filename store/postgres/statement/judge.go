@@ -1,6 +1,6 @@
 // Package statement checks SQL statements that people send to a PostgreSQL server: only queries of the history's two views, with listed
-// functions, pass. The server's own parser says what a statement is: it makes a temporary view of it, whose tree is read and which is
-// never carried out or kept.
+// functions, pass. The server's own parser analyses a statement: it creates a temporary view of it, whose tree is read and which is
+// neither executed nor kept.
 package statement
 
 import (
@@ -17,13 +17,13 @@ import (
 	"voltbus/fault"
 )
 
-// Bounds of one statement. The server bounds the memory of an operation (work_mem) and of a value (1 GB), not that of a
-// connection, so that long texts must neither grow much nor be held often.
+// Bounds of one statement. The server limits the memory of an operation (work_mem) and of a value (1 GB), but not that
+// of a connection, so long texts must neither grow much nor be held often.
 const (
 	MaxText      = 32 << 10 // bytes
-	maxRelations = 32       // the planner looks at each day of each
+	maxRelations = 32       // the planner examines each day of each
 	maxCalls     = 256      // of functions and operators
-	maxGrowing   = 6        // of those that make values longer
+	maxGrowing   = 6        // of functions that lengthen values
 )
 
 const op = "postgres.SQL"
@@ -38,17 +38,16 @@ var (
 	explains = regexp.MustCompile(`(?is)^\s*EXPLAIN\b\s*((?:\([a-z0-9_,\s]*\))|(?:ANALY[SZ]E\b\s*)?(?:VERBOSE\b)?)`)
 )
 
-// Views are what a statement may read: those of the history, and those of the readings of meters where they are kept in the same
-// schema.
+// Views are the views that a statement may read: those of the history, and those of meter readings if stored in the same schema.
 func Views() []string { return []string{"samples", "points", "readings", "reading_versions"} }
 
-// Statement is one that looks like a question.
+// Statement is a statement that looks like a query.
 type Statement struct {
-	explain string // EXPLAIN with its options, "" for a question itself
+	explain string // EXPLAIN with its options, "" for a plain query
 	text    string
 }
 
-// Read refuses what does not look like one question.
+// Read refuses anything that does not look like a single query.
 func Read(text string) (*Statement, error) {
 	begins := reading.FindStringSubmatch(text)
 	explained := explains.FindStringSubmatchIndex(text)
@@ -66,8 +65,8 @@ func Read(text string) (*Statement, error) {
 	return s, nil
 }
 
-// Query is the text to carry out. What Judge checked and what is carried out have the same text, so that a bracket in it
-// deceives neither.
+// Query is the text to execute. Judge checks exactly the text that is executed, so that a bracket in it cannot deceive
+// either.
 func (s *Statement) Query() string { return s.explain + "SELECT * FROM " + s.inner() }
 
 func (s *Statement) inner() string { return "(" + s.text + "\n) AS statement" }
@@ -76,8 +75,8 @@ func refused(format string, args ...any) error {
 	return fault.E(op, fault.Refused, "", fmt.Errorf(format, args...))
 }
 
-// Judge refuses a statement that does more than read the views of the schema, by what the server's parser makes of it. The
-// transaction must be able to write, and be taken back afterwards. Errors of the server come as they are.
+// Judge refuses a statement that does more than read the views of the schema, according to the server's parser. The
+// transaction must be writable, and be rolled back afterwards. Server errors are returned unchanged.
 func (s *Statement) Judge(ctx context.Context, tx pgx.Tx, schema string) error {
 	if _, err := tx.Exec(ctx, "CREATE TEMPORARY VIEW voltbus_statement AS SELECT NULL::int AS judged FROM "+s.inner()); err != nil {
 		return err
@@ -106,8 +105,8 @@ var (
 	numbers   = regexp.MustCompile(`\d+`)
 )
 
-// judged is the tree of a statement as PostgreSQL writes it: {KIND :field value …}. Names in it that
-// hold a blank, a brace or a bracket have a backslash before each, so that no name looks like a node or a field.
+// judged is the tree of a statement in PostgreSQL's notation: {KIND :field value …}. In names, blanks, braces
+// and brackets are escaped with a backslash, so that no name looks like a node or a field.
 type judged struct{ tree string }
 
 // shape checks nodes and relations.
@@ -162,7 +161,7 @@ const (
 		FROM pg_operator o JOIN pg_proc p ON p.oid = o.oprcode WHERE o.oid = ANY($1)`
 )
 
-// calls checks functions and operators. All operators that the server brings compute from their operands.
+// calls checks functions and operators. All built-in operators compute from their operands.
 func (j *judged) calls(ctx context.Context, tx pgx.Tx) error {
 	used, longer := 0, 0
 	for _, kind := range []struct {
@@ -198,8 +197,8 @@ func (j *judged) calls(ctx context.Context, tx pgx.Tx) error {
 // call is a function or an operator.
 type call struct {
 	name, function   string
-	server, computes bool // it is the server's own; it is a cast or an operator
-	timescale        bool // it is TimescaleDB's
+	server, computes bool // it is built in; it is a cast or an operator
+	timescale        bool // it belongs to TimescaleDB
 }
 
 func (c *call) allowed() bool {
