@@ -6,13 +6,13 @@ import (
 	"voltbus/point"
 )
 
-// Rename puts the points of one place into another.
+// Rename moves the points of one place to another.
 type Rename struct{ From, To point.Path }
 
-// Naming says where the points of a child lie at its parent. The zero value leaves all where they are.
+// Naming tells where the points of a child lie at its parent. The zero value moves none.
 type Naming struct {
-	Renames []Rename   // the longest From that fits counts
-	Prefix  point.Path // without renames, what does not lie below it already is put below it
+	Renames []Rename   // the longest matching From applies
+	Prefix  point.Path // without renames, points not already below it are moved below it
 }
 
 // Place returns where a path lies at the parent.
@@ -43,7 +43,7 @@ func (n *Naming) Place(path point.Path) point.Path {
 	return r.To + rest
 }
 
-// Splits reports whether what lies below a path is put into several places.
+// Splits reports whether the points below a path go to several places.
 func (n *Naming) Splits(path point.Path) bool {
 	for _, r := range n.Renames {
 		if r.From != path && Below(r.From, path) {
@@ -53,7 +53,7 @@ func (n *Naming) Splits(path point.Path) bool {
 	return len(n.Renames) == 0 && path != n.Prefix && Below(n.Prefix, path)
 }
 
-// Ways returns how paths may become those at the parent: each as a Rename.
+// Ways returns the possible mappings of paths to those at the parent, each as a Rename.
 func (n *Naming) Ways() []Rename {
 	if len(n.Renames) > 0 {
 		return append(append([]Rename(nil), n.Renames...), Rename{})
@@ -61,7 +61,7 @@ func (n *Naming) Ways() []Rename {
 	return []Rename{{To: n.Prefix}, {}}
 }
 
-// Below reports whether the path is the place or lies below it. Everything lies below "".
+// Below reports whether the path is at or below the place. Everything is below "".
 func Below(path, place point.Path) bool {
 	rest, found := strings.CutPrefix(string(path), string(place))
 	return found && (place == "" || rest == "" || rest[0] == '/')

@@ -8,10 +8,10 @@ import (
 	"voltbus/fault"
 )
 
-// MaxWhole bounds a block that goes in parts: more than the log takes.
+// MaxWhole bounds a block sent in parts: more than the log accepts.
 const MaxWhole = 16 << 20
 
-// Sum tells blocks apart that come in parts.
+// Sum identifies blocks that come in parts.
 type Sum [16]byte
 
 // SumOf returns the sum of an encoded block.
@@ -20,29 +20,30 @@ func SumOf(block []byte) Sum {
 	return Sum(whole[:len(Sum{})])
 }
 
-// Part is a piece of a block that the link would carry for too long: nothing could pass it, not even
-// the signs of life, and a cut would begin it anew. A parent keeps the parts that came, also over a cut.
+// Part is a piece of a block that would occupy the link for too long: nothing could overtake it, not even
+// keep-alives, and an interruption would restart it. A parent keeps received parts, even across an
+// interruption.
 type Part struct {
-	Epoch    uint64 // as of a Frame
-	Previous uint64 // as of a Frame
+	Epoch    uint64 // as in a Frame
+	Previous uint64 // as in a Frame
 	Origin   string
 	Sequence uint64 // of the block
 	Sum      Sum    // of the whole block, encoded
 	Size     uint64 // bytes of it
-	From     uint64 // where in it Data stands
-	Data     []byte // empty in the first one, which asks how much is there
+	From     uint64 // offset of Data in it
+	Data     []byte // empty in the first one, which asks how much the parent has
 }
 
-// Held answers a part: how many bytes of the block are there.
+// Held answers a part: how many bytes of the block the parent has.
 type Held struct {
 	Sequence uint64 `json:"sequence"`
 	Bytes    uint64 `json:"octets"`
 }
 
-// partVersion is the first byte of a part, where a frame has its version.
+// partVersion is the first byte of a part, in place of a frame's version.
 const partVersion = 2
 
-// IsPart reports whether what came is a part, and no frame.
+// IsPart reports whether received data is a part, not a frame.
 func IsPart(data []byte) bool { return len(data) > 0 && data[0] == partVersion }
 
 // Append appends the part to dst.
@@ -56,7 +57,7 @@ func (p *Part) Append(dst []byte) []byte {
 	return append(dst, p.Data...)
 }
 
-// ParsePart reads a part. Its Data is a part of data. It fails with fault.Corrupt.
+// ParsePart parses a part. Its Data is a slice of data. It fails with fault.Corrupt.
 func ParsePart(data []byte) (p Part, err error) {
 	const op = "uplink.ParsePart"
 	if !IsPart(data) {

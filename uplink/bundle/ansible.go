@@ -17,11 +17,11 @@ import (
 //go:embed playbook.yaml
 var playbook string
 
-// Host is a node as the inventory for Ansible lists it.
+// Host is a node in the Ansible inventory.
 type Host struct {
 	Name   string
-	Host   string            // where Ansible finds the machine; "" for its name
-	Labels map[string]string // what else is said of it
+	Host   string            // address of the machine for Ansible; "" for its name
+	Labels map[string]string // further labels
 }
 
 const hostsFile = "hosts.yaml"
@@ -29,7 +29,7 @@ const hostsFile = "hosts.yaml"
 const hostsHead = `# The nodes whose bundles are in this folder, for Ansible. What is added to a node here stays.
 `
 
-// inventory is hosts.yaml: the variables of each host. Other groups that were added stay.
+// inventory is hosts.yaml: the variables of each host. Other existing groups are kept.
 type inventory map[string]struct {
 	Hosts map[string]map[string]any `yaml:"hosts"`
 	Rest  map[string]any            `yaml:",inline"`
@@ -37,7 +37,7 @@ type inventory map[string]struct {
 
 var errInventory = errors.New("is not the inventory that voltbus provision writes; mend it, or move it away")
 
-// WriteInventory lists hosts in hosts.yaml below dir. Nodes and variables that are there stay.
+// WriteInventory lists hosts in hosts.yaml below dir. Existing nodes and variables are kept.
 func WriteInventory(dir string, hosts []Host) error {
 	file := filepath.Join(dir, hostsFile)
 	all := inventory{}

@@ -17,7 +17,7 @@ import (
 	"voltbus/uplink/enrol"
 )
 
-// Bundle is what stands in the folder of a node.
+// Bundle is the content of a node's folder.
 type Bundle struct {
 	Parent      string   // the parent's name
 	Addresses   []string // of its bus
@@ -29,15 +29,15 @@ type Bundle struct {
 
 // Files of a bundle, in the folder of the node's name.
 const (
-	configFile   = "voltbus.yaml" // for a node that is started right there
-	serviceFile  = "service.yaml" // the same for a node that is a service
+	configFile   = "voltbus.yaml" // for a node started in place
+	serviceFile  = "service.yaml" // the same for a node run as a service
 	dataFolder   = "data"
 	cloudFolder  = "cloud-init"
 	userDataFile = cloudFolder + "/user-data"
 	metaDataFile = cloudFolder + "/meta-data"
 )
 
-// Where the files are put on the machine of the node, see docs/guides/run-as-a-service.md.
+// Locations of the files on the node's machine, see docs/guides/run-as-a-service.md.
 const (
 	configFolder = "/etc/voltbus"
 	dataPlace    = "/var/lib/voltbus"
@@ -47,7 +47,7 @@ const (
 
 var errOther = errors.New("holds the bundle of a child of another node; write into another folder")
 
-// Key returns the key of a bundle below dir, which is made if it is not there.
+// Key returns the key of a bundle below dir, which is created if absent.
 func Key(dir, name string) (*identity.Key, error) {
 	data := filepath.Join(dir, name, dataFolder)
 	if err := os.MkdirAll(data, 0o700); err != nil {
@@ -63,19 +63,19 @@ func Key(dir, name string) (*identity.Key, error) {
 	return identity.OpenKey(filepath.Join(data, enrol.KeyFile))
 }
 
-// Drop removes a bundle of which nothing but the key was written, such as when the parent did not take it.
+// Drop removes a bundle of which only the key was written, for example because the parent did not accept it.
 func Drop(dir, name string) {
 	data := filepath.Join(dir, name, dataFolder)
 	if _, err := os.Stat(filepath.Join(data, enrol.ParentFile)); !errors.Is(err, os.ErrNotExist) {
 		return
 	}
-	_ = os.Remove(filepath.Join(data, enrol.KeyFile)) // what stays is used by the next attempt
+	_ = os.Remove(filepath.Join(data, enrol.KeyFile)) // leftovers are used by the next attempt
 	_ = os.Remove(data)
 	_ = os.Remove(filepath.Join(dir, name))
 }
 
-// Write writes a bundle below dir, whose key Key made and the parent knows. One whose node was started
-// right there and has taken a key of its own stays as it is.
+// Write writes a bundle below dir, with the key from Key, which the parent must know. A bundle whose node was
+// started in place and has replaced its key is left unchanged.
 func Write(dir string, b *Bundle, now time.Time) error {
 	place := filepath.Join(dir, b.Name)
 	p, err := enrol.OpenParent(filepath.Join(place, dataFolder), time.Now)
@@ -119,7 +119,7 @@ include: [devices.d/*.yaml]
 `, b.Name, b.Parent, b.Name, data)
 }
 
-// Shared writes what all bundles of a folder have in common: the playbook and the unit.
+// Shared writes the files common to all bundles of a folder: the playbook and the unit.
 func Shared(dir string) error {
 	if err := write(filepath.Join(dir, "playbook.yaml"), playbook); err != nil {
 		return err

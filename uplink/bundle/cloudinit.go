@@ -26,7 +26,7 @@ users:
 write_files:
 `
 
-// What is done after the files are there. The folders are made by cloud-init as root's.
+// What is done after the files exist. cloud-init creates the folders as root.
 const userDataTail = `runcmd:
   - [install, -d, -m, '0770', -o, root, -g, voltbus, ` + configFolder + `]
   - [install, -d, -m, '0750', -o, root, -g, voltbus, ` + configFolder + `/devices.d]
@@ -35,8 +35,8 @@ const userDataTail = `runcmd:
   - [systemctl, enable, --now, voltbus.service]
 `
 
-// userData is what cloud-init does on the first start of a machine: user, configuration, key, membership
-// and unit are put there, and the service is started.
+// userData is what cloud-init does on the first start of a machine: it installs user, configuration, key,
+// membership and unit, and starts the service.
 func userData(place, config string) (string, error) {
 	var out strings.Builder
 	out.WriteString(userDataHead)

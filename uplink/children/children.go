@@ -1,5 +1,5 @@
 // Package children answers requests of children about their uplink: the greeting, what is on disk here, and the points that they
-// describe, within their limits.
+// describe, within limits.
 package children
 
 import (
@@ -22,15 +22,15 @@ import (
 	"voltbus/wire"
 )
 
-// Options are what is needed. All must be there.
+// Options configure Children. All are required.
 type Options struct {
 	Child    func(name string) (receiver.Child, bool) // what an approved child may do
 	Met      func(ctx context.Context, child string) error
-	Works    func(caller string) // is told of a child that has greeted
+	Works    func(caller string) // is called when a child has sent its greeting
 	Receiver *receiver.Receiver
 	Catalog  *catalog.Catalog
-	Most     int                    // points that are listed below one child
-	Refused  func(receiver.Refusal) // is told of descriptions for which there is no room
+	Most     int                    // maximum points listed below one child
+	Refused  func(receiver.Refusal) // is called for descriptions for which there is no room
 }
 
 // Children answers children. It is safe for concurrent use.
@@ -41,10 +41,10 @@ type Children struct {
 	refused map[string]uint64 // by child, descriptions for which there was no room, since the start
 }
 
-// New returns what answers children.
+// New returns a Children.
 func New(o Options) *Children { return &Children{opts: o, refused: map[string]uint64{}} }
 
-// Answers reports whether a request is one of a child about its uplink.
+// Answers reports whether a request is from a child about its uplink.
 func Answers(r *dispatch.Request) bool {
 	if !strings.HasPrefix(r.From, identity.ChildPrefix) {
 		return false
@@ -59,7 +59,7 @@ func (c *Children) Answer(ctx context.Context, r *dispatch.Request) []byte {
 		return uplink.Refusal(err)
 	}
 	body, err := json.Marshal(result)
-	if err != nil { // numbers and texts are always written
+	if err != nil { // numbers and strings cannot fail
 		return uplink.Refusal(err)
 	}
 	return wire.AppendResult(nil, body)
@@ -107,7 +107,7 @@ func read(r *dispatch.Request, into any) error {
 
 var errManyPoints = fmt.Errorf("describe at most %d points at once", uplink.MaxDescriptions)
 
-// describe puts points as their child describes them into the catalogue.
+// describe adds points to the catalogue as described by their child.
 func (c *Children) describe(ctx context.Context, child string, points []uplink.Description) error {
 	const op = "children.Answer"
 	granted, known := c.opts.Child(child)
@@ -128,7 +128,7 @@ func (c *Children) describe(ctx context.Context, child string, points []uplink.D
 			removed = append(removed, p.Path)
 			continue
 		}
-		kind, _ := point.ParseKind(p.Kind) // one that is not known here varies
+		kind, _ := point.ParseKind(p.Kind) // an unknown one counts as varying
 		infos = append(infos, point.Info{
 			Path: p.Path, Kind: kind, Unit: p.Unit, Description: p.Description, Writable: p.Writable,
 			Device: p.Device, Interval: p.Interval, Tags: p.Tags,
@@ -142,7 +142,7 @@ func (c *Children) describe(ctx context.Context, child string, points []uplink.D
 	return err
 }
 
-// Know has the points known of which a child sends readings, as far as there is room for them.
+// Know lists the points for which a child sends readings, as far as there is room for them.
 func (c *Children) Know(ctx context.Context, child string, paths []point.Path) error {
 	most := c.opts.Most
 	refused, err := c.opts.Catalog.Name(ctx, child, paths, catalog.BoundOf(most))
@@ -155,7 +155,7 @@ func (c *Children) Know(ctx context.Context, child string, paths []point.Path) e
 const errManyNames = "sends readings of more points than are known below one child: ingest.child_points of this node is %d, with texts of " +
 	"%d bytes each on average; raise it if these points are right: the readings wait in the child's log until then"
 
-// refuse counts descriptions for which there is no room, and returns what is said of it.
+// refuse counts descriptions for which there is no room, and returns the error about them.
 func (c *Children) refuse(child string, some int) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -165,7 +165,7 @@ func (c *Children) refuse(child string, some int) error {
 			"raise it if these points are right", c.opts.Most, catalog.PointBytes))
 }
 
-// Crowded says that there was no room for descriptions of a child; "" if there always was.
+// Crowded describes a lack of room for descriptions of a child; "" if there never was one.
 func (c *Children) Crowded(child string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"voltbus/uplink/shape"
 )
 
-// Descendants joins what the descendants report with what this node sees of its children. It is safe for concurrent use.
+// Descendants combines the reports of the descendants with what this node observes of its children. It is safe for concurrent use.
 type Descendants struct {
 	Name       string // of this node
 	Table      *replica.Table
@@ -25,7 +25,7 @@ type Descendants struct {
 	Receiver   *receiver.Receiver
 	Served     *children.Children
 
-	Present func() map[string]time.Time   // who is on the bus, and since when
+	Present func() map[string]time.Time   // clients on the bus, and since when
 	Live    func() map[string]live.Status // live messages by child
 }
 
@@ -39,7 +39,7 @@ func (d *Descendants) All() []answer.Node {
 	return out
 }
 
-// Named returns the descendant that has a name.
+// Named returns the descendant of a name.
 func (d *Descendants) Named(name string) (answer.Node, bool) {
 	below := d.Table.Nodes()
 	for i := range below {
@@ -50,7 +50,7 @@ func (d *Descendants) Named(name string) (answer.Node, bool) {
 	return answer.Node{}, false
 }
 
-// met is what this node knows of its children by their connections.
+// met is what this node knows about its children from their connections.
 type met struct {
 	present  map[string]time.Time
 	received map[string]receiver.Counts
@@ -89,7 +89,7 @@ func (d *Descendants) show(b *replica.Node, here *met) answer.Node {
 	return out
 }
 
-// add adds what this node measured of a child.
+// add adds this node's measurements of a child.
 func (h *met) add(out *answer.Node, seen *replica.Seen) {
 	if s, has := h.live[out.Name]; has {
 		link := shape.Live(s, false)
@@ -120,7 +120,7 @@ func (h *met) add(out *answer.Node, seen *replica.Seen) {
 	out.Received = r
 }
 
-// toldAt is a moment that another node told in milliseconds; nil for 0.
+// toldAt converts a time in milliseconds from another node; nil for 0.
 func toldAt(ms int64) *time.Time {
 	if ms == 0 {
 		return nil
@@ -129,7 +129,7 @@ func toldAt(ms int64) *time.Time {
 	return &t
 }
 
-// Shape is what a node says of itself.
+// Shape converts a node's own report.
 func Shape(s *replica.Seen) answer.Node {
 	out := answer.Node{
 		Version: s.Version, Roles: append([]string{}, s.Roles...), Heard: shape.Moment(s.Heard.UTC()),

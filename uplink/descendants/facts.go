@@ -21,7 +21,7 @@ func (d *Descendants) Facts() []verdict.Child {
 		}
 	}
 	received := d.Receiver.Status()
-	because := map[string]bool{} // names of the descendants because of which another one is not well
+	because := map[string]bool{} // names of the descendants that cause another one's problem
 	for _, b := range slices.Backward(d.Table.Nodes()) {
 		c := verdict.Child{Name: b.Name, Away: !b.Away.IsZero(), Since: b.Away}
 		if len(b.Path) == 1 {
@@ -55,7 +55,7 @@ func (d *Descendants) Count(c *verdict.Count) {
 	}
 }
 
-// Historians lists the children as those who may be asked for history.
+// Historians lists the children that may be asked for history.
 func (d *Descendants) Historians() []federation.Child {
 	if len(d.Children.List()) == 0 {
 		return nil
@@ -85,13 +85,13 @@ func (d *Descendants) Historians() []federation.Child {
 	return list
 }
 
-// Watch lists the children as Neighbours does, and notes those that are away.
+// Watch lists the children as Neighbours does, and records those that are away.
 func (d *Descendants) Watch() []replica.Child {
 	list := d.Neighbours.Children()
 	for _, c := range list {
 		if !c.Online {
 			seen, _ := d.Table.Look(c.Name, c.Name)
-			if seen.Kept { // what was before this node ran says nothing of since when it is away
+			if seen.Kept { // the time before this node ran says nothing about since when it is away
 				seen.Heard = time.Time{}
 			}
 			d.Receiver.Gone(c.Name, seen.Heard)
@@ -100,7 +100,7 @@ func (d *Descendants) Watch() []replica.Child {
 	return list
 }
 
-// Outages returns the outages of a child, to tell them upwards.
+// Outages returns the outages of a child, to report them to the parent.
 func (d *Descendants) Outages(child string) []replica.Outage {
 	known := d.Receiver.Outages(child)
 	out := make([]replica.Outage, len(known))

@@ -4,11 +4,11 @@ import (
 	"net"
 )
 
-// most is how many of a machine's own addresses an invitation names.
+// most is the maximum number of a machine's own addresses that an invitation names.
 const most = 4
 
-// Reachable returns the addresses by which others reach a bus that listens on an address, such as
-// 0.0.0.0:4222, on a machine of some names and addresses; none if it does not listen.
+// Reachable returns the addresses at which others reach a bus that listens on an address, such as
+// 0.0.0.0:4222, on a machine with the given names and addresses; none if it does not listen.
 func Reachable(listens string, names []string) []string {
 	host, port, err := net.SplitHostPort(listens)
 	if err != nil {

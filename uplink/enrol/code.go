@@ -17,8 +17,8 @@ import (
 	"voltbus/identity/registry"
 )
 
-// Code is what a person carries from the parent to the child: where the parent is, how it is
-// recognised, and the secret of the invitation.
+// Code is what a person transfers from the parent to the child: the parent's addresses, how to recognise it,
+// and the secret of the invitation.
 type Code struct {
 	Addresses   []string // host:port of the parent's bus, in the order to try
 	Fingerprint pki.Fingerprint
@@ -29,7 +29,7 @@ const (
 	codePrefix   = "vb1"
 	maxAddresses = 8
 	maxAddress   = 255
-	maxCode      = 4096 // characters of a text that is looked at
+	maxCode      = 4096 // maximum characters of a code
 )
 
 var (
@@ -40,7 +40,7 @@ var (
 	errCodeLong = errors.New("the code is too long for a QR code; give fewer addresses")
 )
 
-// CheckAddress returns nil, or a fault.Invalid error that says what an address looks like.
+// CheckAddress returns nil, or a fault.Invalid error that describes valid addresses.
 func CheckAddress(address string) error {
 	host, port, err := net.SplitHostPort(address)
 	if number, perr := strconv.ParseUint(port, 10, 16); err != nil || perr != nil || number == 0 || host == "" || len(address) > maxAddress {
@@ -66,7 +66,7 @@ func (c *Code) String() string {
 	return codePrefix + base64.RawURLEncoding.EncodeToString(b)
 }
 
-// Validate returns what is wrong with a code that is to be made.
+// Validate returns what is wrong with a new code.
 func (c *Code) Validate() error {
 	if len(c.Addresses) == 0 || len(c.Addresses) > maxAddresses {
 		return fault.E("enrol.Code", fault.Invalid, "addresses", errNowhere)
@@ -79,8 +79,8 @@ func (c *Code) Validate() error {
 	return nil
 }
 
-// ParseCode is the inverse of String. White space, which mails and terminals put in, is left out. The
-// error does not hold the text: it is a secret.
+// ParseCode is the inverse of String. It ignores white space, which mails and terminals insert. The error
+// does not contain the text, which is a secret.
 func ParseCode(text string) (*Code, error) {
 	const op = "enrol.ParseCode"
 	if len(text) > maxCode {
@@ -125,7 +125,7 @@ func decode(b []byte) (*Code, bool) {
 	return c, true
 }
 
-// QR returns the code as a picture: a row a line, "1" for dark, with no margin. A reader wants a light
+// QR returns the code as a picture: one line per row, "1" for dark, without a margin. A reader needs a light
 // margin of four around it.
 func (c *Code) QR() ([]string, error) {
 	picture, err := qr.Encode(c.String(), qr.L)

@@ -9,19 +9,17 @@ import (
 	"voltbus/fault"
 )
 
-// Asker asks the parent for something, over a connection that is there. It fails as calls on the bus
-// do.
+// Asker sends a request to the parent over an existing connection. It fails as calls on the bus do.
 type Asker func(ctx context.Context, method string, body []byte) ([]byte, error)
 
-// Connection is the connection on which the parent can be asked, while there is one. It is safe for concurrent use.
+// Connection is the connection for requests to the parent, while there is one. It is safe for concurrent use.
 type Connection struct {
 	mu      sync.Mutex
-	ask     *Asker        // nil: there is none
+	ask     *Asker        // nil if there is none
 	arrived chan struct{} // closed at the next Attach
 }
 
-// Attach says that there is a connection on which the parent can be asked, until detach is called. The
-// last one counts.
+// Attach sets the connection for requests to the parent, until detach is called. The last one counts.
 func (c *Connection) Attach(ask Asker) (detach func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -38,11 +36,11 @@ func (c *Connection) Attach(ask Asker) (detach func()) {
 	}
 }
 
-// ErrDetached says that there is no connection to the parent.
+// ErrDetached means that there is no connection to the parent.
 var ErrDetached = errors.New("this node is not connected to its parent")
 
-// Ask asks the parent for something over the connection that there is; fault.Unreachable, at once, if
-// there is none.
+// Ask sends a request to the parent over the present connection; fault.Unreachable, at once, if there is
+// none.
 func (c *Connection) Ask(ctx context.Context, method string, body []byte) ([]byte, error) {
 	ask := c.attached()
 	if ask == nil {
@@ -68,10 +66,10 @@ func (c *Connection) state() (there bool, arrived <-chan struct{}) {
 	return c.ask != nil, c.arrived
 }
 
-// attachTime is how long a connection that may be on its way is waited for.
+// attachTime is how long to wait for a connection that may be in progress.
 const attachTime = 8 * time.Second
 
-// await waits for a moment until there is a connection; false if none comes.
+// await waits briefly for a connection; false if none comes.
 func (c *Connection) await(ctx context.Context) bool {
 	there, arrived := c.state()
 	if there {

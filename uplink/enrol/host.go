@@ -13,7 +13,7 @@ import (
 	"voltbus/wire"
 )
 
-// Registry knows the children and takes new ones, as registry.Children does.
+// Registry knows the children and accepts new ones, as registry.Children does.
 type Registry interface {
 	InvitationOf(public string) (registry.Invitation, bool)
 	Invitations() []registry.Invitation
@@ -22,18 +22,18 @@ type Registry interface {
 	Rotate(ctx context.Context, name, public string, proof, consent []byte) (registry.Child, error)
 }
 
-// Entry is an audit entry: something that a child or the holder of an invitation did, or tried.
+// Entry is an audit entry: something that a child or the holder of an invitation did, or attempted.
 type Entry struct {
-	Who    string // as it is called on the bus, such as @plant-2
+	Who    string // its name on the bus, such as @plant-2
 	Action string // child.join or child.rotate
 	Child  string // the name
-	Key    string // what people compare of the key
+	Key    string // fingerprint of the key
 	Invite string // the ID of the invitation; "" for none
 	State  State
 	Err    error
 }
 
-// Host answers children and those who want to become one. It is safe for concurrent use.
+// Host answers children and nodes that want to become one. It is safe for concurrent use.
 type Host struct {
 	node      string
 	registry  Registry
@@ -41,8 +41,8 @@ type Host struct {
 	told      func(context.Context, Entry)
 }
 
-// NewHost returns the host of the node of a name. authority returns the certificate of its authority in
-// PEM; told is told what was done.
+// NewHost returns the host of the named node. authority returns the certificate of its authority in PEM; told
+// is called with audit entries.
 func NewHost(node string, registry Registry, authority func() string, told func(context.Context, Entry)) *Host {
 	return &Host{node: node, registry: registry, authority: authority, told: told}
 }
@@ -60,7 +60,7 @@ func (h *Host) Answers(method string) bool {
 	return method == MethodEnrol || method == MethodRotate || method == MethodWho
 }
 
-// Answer answers a request: the body of the reply. from is the caller, which the bus made sure of.
+// Answer answers a request: it returns the body of the reply. from is the caller, as authenticated by the bus.
 func (h *Host) Answer(ctx context.Context, from, method string, body []byte) []byte {
 	result, err := h.answer(ctx, from, method, body)
 	if err != nil {
@@ -79,7 +79,7 @@ func refuse(err error) []byte {
 		f.Message, f.Subject = e.Err.Error(), e.Subject
 	}
 	b, err := json.Marshal(wire.Reply{Error: &f})
-	if err != nil { // texts always can be written
+	if err != nil { // strings cannot fail
 		return []byte(`{"error":{"kind":"internal","message":"the node met a defect"}}`)
 	}
 	return b

@@ -15,7 +15,7 @@ import (
 	"voltbus/identity/registry"
 )
 
-// Door is a connection on which another node can be asked.
+// Door is a connection for requests to another node.
 type Door interface {
 	Ask(ctx context.Context, method string, body []byte) ([]byte, error)
 	// Ended is closed when the connection has ended.
@@ -23,26 +23,25 @@ type Door interface {
 	Close()
 }
 
-// Dial connects to the bus of another node, which config recognises, with a key, under a name. It fails
-// with fault.Refused if another node answers or the key is not known there, fault.Unreachable if nobody
-// answers.
+// Dial connects to the bus of another node, which config authenticates, with a key and a name. It fails with
+// fault.Refused if a different node answers or the key is unknown there, fault.Unreachable if none answers.
 type Dial func(ctx context.Context, address string, config *tls.Config, key *identity.Key, name string) (Door, error)
 
-// JoinRequest is what a node says of itself when it joins.
+// JoinRequest is what a node reports about itself when it joins.
 type JoinRequest struct {
-	Name    string // what it wants to be called; "" for what the invitation says, or else Node
-	Node    string // what it calls itself
-	Version string // of its program
+	Name    string // the name it asks for; "" for the invitation's, or else Node
+	Node    string // its own name
+	Version string // version of its program
 }
 
-// ErrSelf says that a node was given a code of its own.
+// ErrSelf means that a node was given its own code.
 var ErrSelf = errors.New("the code is one of this node itself; run voltbus join on the node that is to join")
 
 var errMember = errors.New("this node has a parent already; voltbus leave makes it forget that one")
 
-// Join makes this node the child of the one that a code is of: it makes a key, asks, and keeps the
-// membership, which may still wait for approval. It can be repeated after anything that went wrong:
-// the key is the same until the node has a parent.
+// Join makes this node the child of the node that issued a code: it generates a key, sends the request, and
+// stores the membership, which may still be pending approval. It can be repeated after any failure: the key
+// stays the same until the node has a parent.
 func (p *Parent) Join(ctx context.Context, code *Code, wish JoinRequest, dial Dial) (Membership, error) {
 	if m, member := p.Current(); member {
 		return m, fault.E("enrol.Join", fault.Conflict, m.Parent, errMember)
@@ -62,7 +61,7 @@ func (p *Parent) Join(ctx context.Context, code *Code, wish JoinRequest, dial Di
 	return m, p.Put(m)
 }
 
-// first puts the address that answered before the others.
+// first moves the address that answered to the front.
 func first(addresses []string, at int) []string {
 	list := []string{addresses[at]}
 	for i, a := range addresses {
@@ -73,7 +72,7 @@ func first(addresses []string, at int) []string {
 	return list
 }
 
-// apply enrols at the first address that answers, and returns which that was.
+// apply enrols at the first address that answers, and returns that address.
 func (p *Parent) apply(ctx context.Context, code *Code, key *identity.Key, wish JoinRequest, dial Dial) (*Welcome, int, error) {
 	inviter, err := code.Secret.Key()
 	if err != nil {
@@ -100,7 +99,7 @@ func (p *Parent) apply(ctx context.Context, code *Code, key *identity.Key, wish 
 	return &w, at, question(ctx, door.Ask, MethodEnrol, body, &w)
 }
 
-// question asks and reads the answer.
+// question sends a request and decodes the answer.
 func question(ctx context.Context, ask Asker, method string, body []byte, into *Welcome) error {
 	b, err := ask(ctx, method, body)
 	if err != nil {
@@ -112,8 +111,8 @@ func question(ctx context.Context, ask Asker, method string, body []byte, into *
 	return nil
 }
 
-// dialAny tries the addresses in turn. A refusal counts more than silence. If ctx has an end, each address gets its
-// part of the time, so that those where nobody answers leave some for the others.
+// dialAny tries the addresses in turn. A refusal takes precedence over silence. If ctx has a deadline, each address
+// gets its share of the time, so that unresponsive ones leave some for the others.
 func dialAny(ctx context.Context, addresses []string, dial func(context.Context, string) (Door, error)) (Door, int, error) {
 	var worst error
 	for i, address := range addresses {
@@ -131,7 +130,7 @@ func dialAny(ctx context.Context, addresses []string, dial func(context.Context,
 	return nil, 0, worst
 }
 
-// dialOne tries one of so many addresses that are left.
+// dialOne tries one of the given number of remaining addresses.
 func dialOne(ctx context.Context, address string, left int, dial func(context.Context, string) (Door, error)) (Door, error) {
 	if end, ok := ctx.Deadline(); ok {
 		part, cancel := context.WithTimeout(ctx, time.Until(end)/time.Duration(left))
@@ -141,8 +140,8 @@ func dialOne(ctx context.Context, address string, left int, dial func(context.Co
 	return dial(ctx, address)
 }
 
-// Open connects to the parent with a key that it takes, and settles on that. Who waits for approval, is
-// shut out, or is connected already is admitted only to hear that when it asks.
+// Open connects to the parent with a key that it accepts, and settles on that key. A child that is pending,
+// shut out, or already connected is admitted only to be told so when it asks.
 func (p *Parent) Open(ctx context.Context, dial Dial) (Door, *identity.Key, error) {
 	m, member := p.Current()
 	if !member {
@@ -170,9 +169,8 @@ func (p *Parent) Open(ctx context.Context, dial Dial) (Door, *identity.Key, erro
 	return nil, nil, fault.E("enrol.Open", fault.NotFound, KeyFile, errNoParent) // there is always a key, or an error
 }
 
-// Check asks the parent how this node stands with it, and keeps that. Its error is what the parent
-// answers, so that of a node that waits is fault.Unavailable and says so. wait, if not nil, is closed
-// when it is worth to ask again.
+// Check asks the parent for the state of this node, and stores it. Its error is the parent's answer: for a
+// pending node it is fault.Unavailable. wait, if not nil, is closed when it is worth asking again.
 func (p *Parent) Check(ctx context.Context, dial Dial) (wait <-chan struct{}, end func(), err error) {
 	door, _, err := p.Open(ctx, dial)
 	if err != nil {
@@ -189,10 +187,10 @@ func (p *Parent) Check(ctx context.Context, dial Dial) (wait <-chan struct{}, en
 	return door.Ended(), door.Close, err
 }
 
-// Rotate makes a new key, has the parent take it in place of the old one, and uses it from then on. A
-// crash at any moment leaves a key that the parent takes. It asks on the connection that is attached, or
-// else on one of its own; if the parent says that there is one already, this program may be making it
-// just now, and it is waited for. Rotations come one after another.
+// Rotate generates a new key, makes the parent accept it in place of the old one, and uses it from then on. A
+// crash at any moment leaves a key that the parent accepts. It uses the attached connection, or else its own;
+// if the parent reports an existing connection, this program may be establishing it just now, and Rotate
+// waits for it. Rotations are serialised.
 func (p *Parent) Rotate(ctx context.Context, dial Dial) (*identity.Key, error) {
 	unlock, err := p.rotating.Lock(ctx, struct{}{})
 	if err != nil {
@@ -204,12 +202,12 @@ func (p *Parent) Rotate(ctx context.Context, dial Dial) (*identity.Key, error) {
 		return next, err
 	}
 	if used, rerr := identity.ReadKey(filepath.Join(p.dir, KeyFile)); rerr == nil && next != nil && used.Public() == next.Public() {
-		return next, nil // that connection has it already
+		return next, nil // that connection already has it
 	}
 	return p.rotate(ctx, dial)
 }
 
-// rotate is Rotate without patience. With an error it may return the key that was about to be taken.
+// rotate is Rotate without waiting. With an error it may return the key that was about to be accepted.
 func (p *Parent) rotate(ctx context.Context, dial Dial) (*identity.Key, error) {
 	m, member := p.Current()
 	if !member {
@@ -235,7 +233,7 @@ func (p *Parent) rotate(ctx context.Context, dial Dial) (*identity.Key, error) {
 	var w Welcome
 	p.replace(old.Public())
 	err = question(ctx, asking, MethodRotate, body, &w)
-	if fault.Is(err, fault.Unreachable) || fault.Is(err, fault.Timeout) { // the old key's connection ends when the new one is taken
+	if fault.Is(err, fault.Unreachable) || fault.Is(err, fault.Timeout) { // the old key's connection ends when the new one is accepted
 		err = p.taken(ctx, next, dial, err)
 	}
 	if err != nil {
@@ -248,7 +246,7 @@ func (p *Parent) rotate(ctx context.Context, dial Dial) (*identity.Key, error) {
 	return next, p.comeBack()
 }
 
-// comeBack makes whoever is connected with the old key come back with the new one, which nobody else has.
+// comeBack makes a connection with the old key reconnect with the new one, which no copy has.
 func (p *Parent) comeBack() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -261,7 +259,7 @@ func (p *Parent) comeBack() error {
 	return p.put(m)
 }
 
-// taken returns nil if the parent knows the key, or else otherwise.
+// taken returns nil if the parent knows the key, and otherwise the given error.
 func (p *Parent) taken(ctx context.Context, next *identity.Key, dial Dial, otherwise error) error {
 	door, key, err := p.Open(ctx, dial)
 	if err != nil {

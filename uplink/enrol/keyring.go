@@ -12,22 +12,22 @@ import (
 	"voltbus/identity"
 )
 
-// Files of the keyring in the data directory of a child.
+// Files of the keyring in a child's data directory.
 const (
 	KeyFile  = "parent.nk"      // the key that the parent knows
-	nextFile = "parent.nk.next" // the key that it is about to know
+	nextFile = "parent.nk.next" // the key that it is about to learn
 )
 
-// Keyring holds the keys with which this node connects to its parent, as files of its data directory. It is safe for
+// Keyring holds the keys with which this node connects to its parent, as files in its data directory. It is safe for
 // concurrent use.
 type Keyring struct {
 	dir string
-	mu  sync.Mutex // held while files are read together, made or moved
+	mu  sync.Mutex // held while files are read together, created or moved
 }
 
-// Read returns the keys to connect with, in the order to try: the one that the parent knows, and
-// before it one that it was about to know when this node was stopped, if there is such a key. The
-// parent refuses keys that it does not know. Call Settled with the one that it took.
+// Read returns the keys to connect with, in the order to try: the one that the parent knows, preceded by one
+// that it was about to learn when this node stopped, if any. The parent refuses unknown keys. Call Settled
+// with the one that it accepted.
 func (k *Keyring) Read() ([]*identity.Key, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -38,7 +38,7 @@ func (k *Keyring) Read() ([]*identity.Key, error) {
 		case err == nil:
 			keys = append(keys, key)
 		case name == nextFile && (fault.Is(err, fault.NotFound) || fault.Is(err, fault.Corrupt) || fault.Is(err, fault.Invalid)):
-		case fault.Is(err, fault.Refused): // the sentence says what to do
+		case fault.Is(err, fault.Refused): // the message says what to do
 			return nil, err
 		default:
 			return nil, fault.E("enrol.Keys", fault.KindOf(err), "", fmt.Errorf("%w; restore it from a copy, or get another one: voltbus leave, and then voltbus join with a new code", err))
@@ -47,8 +47,9 @@ func (k *Keyring) Read() ([]*identity.Key, error) {
 	return keys, nil
 }
 
-// Settled says which key the parent took. A new key takes the place of the old one then. Several connections may
-// settle on the same key, some late: by then the next file can hold another key, which the parent never saw.
+// Settled records which key the parent accepted. A new key then replaces the old one. Several connections may
+// settle on the same key, some late: by then the next file may hold another key, which the parent has never
+// seen.
 func (k *Keyring) Settled(key *identity.Key) error {
 	next := filepath.Join(k.dir, nextFile)
 	if key.File() != next {
@@ -65,7 +66,7 @@ func (k *Keyring) Settled(key *identity.Key) error {
 	return nil
 }
 
-// pair returns the key that the parent knows and the one to take next, which is made if there is none.
+// pair returns the key that the parent knows and the next one, which is created if absent.
 func (k *Keyring) pair() (old, next *identity.Key, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -76,7 +77,7 @@ func (k *Keyring) pair() (old, next *identity.Key, err error) {
 	return old, next, err
 }
 
-// Print returns what people compare of the key that the parent knows, "" if there is none.
+// Print returns the fingerprint of the key that the parent knows, "" if there is none.
 func (k *Keyring) Print() string {
 	key, err := identity.ReadKey(filepath.Join(k.dir, KeyFile))
 	if err != nil {

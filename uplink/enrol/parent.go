@@ -1,5 +1,5 @@
 // Package enrol makes one node the child of another: invitation codes, joining, key renewal, and the child's record of its parent. It
-// decides nothing about connections, and knows no bus: it is given functions that ask.
+// makes no decisions about connections, and does not know the bus: it is given functions for requests.
 package enrol
 
 import (
@@ -24,41 +24,41 @@ import (
 	"voltbus/point"
 )
 
-// Files in the data directory of a child.
+// Files in a child's data directory.
 const (
 	ParentFile = "parent.json" // the membership
-	ParentCopy = "parent.copy" // the same, for when the other is damaged
+	ParentCopy = "parent.copy" // a copy, in case the other is damaged
 )
 
-// State is how a child stands with its parent.
+// State is the state of a child's membership.
 type State string
 
 // The states of a child, at both ends.
 const (
-	Pending  = State(registry.ChildPending)  // waits for somebody to approve it
+	Pending  = State(registry.ChildPending)  // pending approval
 	Approved = State(registry.ChildApproved) // may connect
 	Revoked  = State(registry.ChildRevoked)  // is shut out
-	Expired  = State("expired")              // its bundle was not used in time; it may come when that is renewed
+	Expired  = State("expired")              // its bundle was not used in time; it may connect once that is renewed
 )
 
-// Membership is what a child knows of its parent. Values are not changed after they were handed over.
+// Membership is what a child knows about its parent. Values are not modified once they are shared.
 type Membership struct {
 	Parent      string     `json:"parent"`      // the parent's name, for people
 	Addresses   []string   `json:"addresses"`   // host:port of the parent's bus, in the order to try
-	Fingerprint string     `json:"fingerprint"` // of the parent's authority when it was joined, in hexadecimal
-	Authority   string     `json:"authority"`   // the certificate of the parent's authority, PEM; the newest that was learned
-	Name        string     `json:"name"`        // the name that the parent has for this node
-	Prefix      point.Path `json:"prefix"`      // under which the parent takes this node's points; "" for everywhere
+	Fingerprint string     `json:"fingerprint"` // of the parent's authority at the time of joining, in hexadecimal
+	Authority   string     `json:"authority"`   // the certificate of the parent's authority, PEM; the newest one learned
+	Name        string     `json:"name"`        // this node's name at the parent
+	Prefix      point.Path `json:"prefix"`      // below which the parent accepts this node's points; "" for anywhere
 	State       State      `json:"state"`
-	Why         string     `json:"why,omitempty"` // the state in words, as the parent said it
+	Why         string     `json:"why,omitempty"` // the state in words, as reported by the parent
 	Joined      time.Time  `json:"joined"`
-	Bundled     bool       `json:"bundled,omitempty"` // the key came in a bundle, so others may have it: it is replaced when the parent is met
+	Bundled     bool       `json:"bundled,omitempty"` // the key came in a bundle, so others may have it: it is replaced on the first connection
 }
 
 // Caller is the child's name on the parent's bus.
 func (m *Membership) Caller() string { return identity.ChildPrefix + m.Name }
 
-// Parent is the membership of this node, in a file of its data directory, with its keys and the connection. It is safe for
+// Parent is the membership of this node, in a file in its data directory, with its keys and the connection. It is safe for
 // concurrent use.
 type Parent struct {
 	Keyring    *Keyring
@@ -72,12 +72,12 @@ type Parent struct {
 	current Membership
 	member  bool
 	changed chan struct{}
-	renewed string // the public key that is being replaced, or was replaced last
+	renewed string // the public key being replaced, or last replaced
 }
 
 var errMembership = errors.New("it cannot be read as a membership")
 
-// OpenParent reads the membership in the data directory; none is no error.
+// OpenParent reads the membership in the data directory; its absence is no error.
 func OpenParent(dir string, now func() time.Time) (*Parent, error) {
 	p := &Parent{
 		Keyring: &Keyring{dir: dir}, Connection: &Connection{arrived: make(chan struct{})},
@@ -129,7 +129,7 @@ func (p *Parent) Changed() <-chan struct{} {
 	return p.changed
 }
 
-// Put makes a membership durable, and then known.
+// Put stores a membership durably, then publishes it.
 func (p *Parent) Put(m Membership) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -147,7 +147,7 @@ func (p *Parent) put(m Membership) error {
 	}
 	p.current, p.member = m, true
 	p.notify()
-	_ = atomicfile.Writer{}.Write(filepath.Join(p.dir, ParentCopy), append(b, '\n'), 0o600) // only for when the other is damaged
+	_ = atomicfile.Writer{}.Write(filepath.Join(p.dir, ParentCopy), append(b, '\n'), 0o600) // only used if the other is damaged
 	return nil
 }
 
@@ -156,7 +156,7 @@ func (p *Parent) notify() {
 	p.changed = make(chan struct{})
 }
 
-// Report keeps what the parent said of this node's state, if it is news. It does nothing for a node
+// Report stores what the parent reported about this node's state, if it is new. It does nothing for a node
 // without a parent.
 func (p *Parent) Report(state State, why string) error {
 	p.mu.Lock()
@@ -169,7 +169,7 @@ func (p *Parent) Report(state State, why string) error {
 	return p.put(m)
 }
 
-// Met keeps what the parent is called now and the prefix that it gave, if that is news.
+// Met stores the parent's present name and the prefix that it assigned, if they are new.
 func (p *Parent) Met(name string, prefix point.Path) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -181,8 +181,8 @@ func (p *Parent) Met(name string, prefix point.Path) error {
 	return p.put(m)
 }
 
-// learn keeps the certificate of an authority that was trusted. One that cannot be written is learned
-// at the next connection: as long as the old one is valid, its endorsement is believed.
+// learn stores the certificate of a trusted authority. One that cannot be written is learned at the next
+// connection: as long as the old one is valid, its endorsement is trusted.
 func (p *Parent) learn(authority string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -194,10 +194,10 @@ func (p *Parent) learn(authority string) {
 	_ = p.put(m)
 }
 
-// TLS returns how to connect to the parent: by its fingerprint, whatever its name. New certificates
-// of its authority are learned on the way. A clock that stands before the moment of joining is known to be
-// wrong, as that of a board without a battery after its start: it is taken to be that moment, so that such
-// a board comes in and can be seen to have a wrong clock.
+// TLS returns the configuration for connecting to the parent: it is identified by its fingerprint, whatever
+// its name. New certificates of its authority are learned in the process. A clock that is earlier than the
+// time of joining is known to be wrong, such as on a board without a battery after its start: that time is
+// used instead, so that such a board can connect and its wrong clock be noticed.
 func (p *Parent) TLS() (*tls.Config, error) {
 	m, member := p.Current()
 	if !member {
@@ -219,15 +219,15 @@ func later(a, b time.Time) time.Time {
 
 var errNoParent = errors.New("this node has no parent; voltbus join makes it the child of one")
 
-// Leave forgets the parent, with the key that it knew. The parent is not told: there the child is
-// revoked or removed by a person.
+// Leave removes the parent, with the key that it knew. The parent is not notified: there a person revokes or
+// removes the child.
 func (p *Parent) Leave() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.member {
 		return fault.E("enrol.Leave", fault.NotFound, ParentFile, errNoParent)
 	}
-	for _, name := range []string{ParentFile, ParentCopy, nextFile, KeyFile} { // the membership first: without it the keys are nothing
+	for _, name := range []string{ParentFile, ParentCopy, nextFile, KeyFile} { // the membership first: without it the keys are useless
 		if err := os.Remove(filepath.Join(p.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fault.E("enrol.Leave", fault.Unavailable, name, err)
 		}
@@ -237,8 +237,8 @@ func (p *Parent) Leave() error {
 	return nil
 }
 
-// Replaced reports whether the parent takes another key in place of this one, or is asked to just now. It ends the connections
-// of the one that was replaced.
+// Replaced reports whether the parent has replaced this key by another, or is just being asked to. It ends the connections of
+// the replaced key.
 func (p *Parent) Replaced(key *identity.Key) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -247,8 +247,8 @@ func (p *Parent) Replaced(key *identity.Key) bool {
 
 var errReplaced = errors.New("this key was replaced by a new one; the connection is made anew with that")
 
-// While runs connect with a key that is the node's, and lets no rotation replace that key meanwhile. A key that
-// was replaced already is a fault.Unreachable: the parent would take a connection with it for that of a copy.
+// While runs connect with the node's key, and keeps rotations from replacing that key meanwhile. A key already
+// replaced is fault.Unreachable: the parent would take a connection with it for that of a copy.
 func (p *Parent) While(ctx context.Context, key *identity.Key, connect func() error) error {
 	unlock, err := p.rotating.Lock(ctx, struct{}{})
 	if err != nil {

@@ -5,17 +5,16 @@ import (
 	"time"
 )
 
-// The rhythm of asking whether somebody approved this node.
+// Intervals of asking whether this node has been approved.
 const (
 	askTimeout   = 20 * time.Second
 	shortPause   = 200 * time.Millisecond
 	longestPause = 30 * time.Second
 )
 
-// Run asks the parent, as long as this node waits for approval, whether somebody approved it, until ctx
-// ends. The parent keeps a connection until then, so that the answer comes at once. A node whose key came
-// in a bundle takes one of its own as soon as it is connected. report is told what goes wrong, once for
-// each reason.
+// Run asks the parent, as long as this node is pending, whether it has been approved, until ctx ends. The
+// parent keeps a connection until then, so that the answer comes at once. A node whose key came in a bundle
+// replaces it as soon as it is connected. report is called with failures, once for each reason.
 func (p *Parent) Run(ctx context.Context, dial Dial, report func(error)) error {
 	pause, last := shortPause, ""
 	for ctx.Err() == nil {
@@ -43,7 +42,7 @@ func (p *Parent) Run(ctx context.Context, dial Dial, report func(error)) error {
 			select {
 			case <-ctx.Done():
 			case <-wait:
-			case <-p.Changed(): // such as to leave
+			case <-p.Changed(): // for example on leaving
 			}
 		}
 		end()
@@ -55,8 +54,8 @@ func (p *Parent) Run(ctx context.Context, dial Dial, report func(error)) error {
 	return nil
 }
 
-// unbundle takes a key of this node's own in place of that of its bundle, if there is a connection. wait
-// is closed when there is one.
+// unbundle replaces the key of the bundle by one of this node's own, if there is a connection. wait is closed
+// when there is one.
 func (p *Parent) unbundle(ctx context.Context, dial Dial) (wait <-chan struct{}, end func(), err error) {
 	there, arrived := p.Connection.state()
 	if !there {

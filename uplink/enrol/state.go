@@ -6,7 +6,7 @@ import (
 	"voltbus/wire"
 )
 
-// The words by which a parent says why a child may not come in, in wire.Failure.Why.
+// The reasons that a parent gives for not admitting a child, in wire.Failure.Why.
 const (
 	WhyPending  = "pending"
 	WhyRevoked  = "revoked"
@@ -16,14 +16,14 @@ const (
 	WhyAsked    = "asked"
 )
 
-// heldBack reports whether a parent keeps a connection aside because there is one already.
+// heldBack reports whether a parent refuses a connection because there already is one.
 func heldBack(err error) bool {
 	f, ok := errors.AsType[*wire.Failure](err)
 	return ok && (f.Why == WhyConflict || f.Why == WhyAsked)
 }
 
-// StateOf returns the state that an answer of the parent puts a child in, with the reason in words; ""
-// for an error that says nothing of it.
+// StateOf returns the state of a child according to the parent's answer, with the reason in words; "" for an
+// error that says nothing about it.
 func StateOf(err error) (State, string) {
 	f, ok := errors.AsType[*wire.Failure](err)
 	if !ok {

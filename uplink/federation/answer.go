@@ -16,7 +16,7 @@ import (
 	"voltbus/wire"
 )
 
-// Answer answers the parent's query, as far as the grants let it read: a Reply.
+// Answer answers the parent's query with a Reply, as far as the grants let it read.
 func (f *Federation) Answer(ctx context.Context, g *identity.Grants, body []byte) ([]byte, error) {
 	q, err := parseQuery(body)
 	if err != nil {
@@ -51,7 +51,7 @@ func (f *Federation) Answer(ctx context.Context, g *identity.Grants, body []byte
 	return json.Marshal(r)
 }
 
-// named returns the paths here of the points that may be read, and which wanted ones they are.
+// named returns the local paths of the readable points, and which wanted points they are.
 func (f *Federation) named(q *Query, g *identity.Grants, r *Reply) map[point.Path]int {
 	here := map[point.Path]int{}
 	for i, w := range q.Points {
@@ -80,24 +80,24 @@ func selection(here map[point.Path]int) query.Selection {
 	return query.Selection{Points: paths(here), Elsewhere: func(point.Path) bool { return true }}
 }
 
-// errLarge: the parent asks again, for less.
+// errLarge: the parent asks again for less.
 var errLarge = errors.New("more samples than fit into one answer")
 
-// missing is how a query is answered.
+// missing is the state of answering a query.
 type missing struct {
 	*Federation
 	q        *Query
 	here     map[point.Path]int
 	from, to time.Time
 	got      *found
-	store    store.Store    // with what is not in it yet
-	unread   []query.Source // this node, if something is missing because of it
+	store    store.Store    // including what is not in it yet
+	unread   []query.Source // this node, if it causes something to be missing
 	room     room
-	bounded  bool // the limit holds, since all is too much
+	bounded  bool // the limit applies, since everything would be too much
 }
 
-// missingAbove returns the samples that the parent does not have: of points that are sent what is in
-// the log behind what the parent said it has, of others all, and what descendants have of both.
+// missingAbove returns the samples that the parent does not have: for points that are sent, those in the log
+// after what the parent reported to have, for others all, and in both cases those of descendants.
 func (f *Federation) missingAbove(ctx context.Context, q *Query, here map[point.Path]int, r *Reply) ([][]point.Sample, error) {
 	m := &missing{Federation: f, q: q, here: here, from: instant(q.Points[0].From), to: time.UnixMicro(q.To)}
 	for _, w := range q.Points {
@@ -178,7 +178,7 @@ func (m *missing) all(ctx context.Context, r *Reply) ([][]point.Sample, error) {
 	return out, nil
 }
 
-// read returns samples of a point out of the store; newer says that the parent has the older ones.
+// read returns samples of a point out of the store; newer means that the parent has the older ones.
 func (m *missing) read(ctx context.Context, p point.Path, newer bool) ([]point.Sample, error) {
 	w := &m.q.Points[m.here[p]]
 	from := time.UnixMicro(w.From)
@@ -186,7 +186,7 @@ func (m *missing) read(ctx context.Context, p point.Path, newer bool) ([]point.S
 		from = time.UnixMicro(max(w.From, w.Have))
 	}
 	var list []point.Sample
-	left := room{m.room.samples + 1, m.room.texts} // one more shows that there are more
+	left := room{m.room.samples + 1, m.room.texts} // one more reveals that there are more
 	take := func(run []point.Sample) error {
 		if !left.take(run) {
 			return errLarge
@@ -205,17 +205,17 @@ func (m *missing) read(ctx context.Context, p point.Path, newer bool) ([]point.S
 	}
 	r := store.Range{Points: []point.Path{p}, From: from, To: m.to}
 	if m.bounded {
-		r.Limit, r.Newest = m.q.Limit+1, m.q.Newest // one more shows that there are more
+		r.Limit, r.Newest = m.q.Limit+1, m.q.Newest // one more reveals that there are more
 	}
 	return list, m.store.Read(ctx, r, take)
 }
 
-// bound leaves out what was not asked for of the wanted point, and what is more than the limit.
+// bound omits samples of a wanted point that were not requested, or exceed the limit.
 func (m *missing) bound(at int, list []point.Sample, r *Reply) ([]point.Sample, error) {
 	from := time.UnixMicro(m.q.Points[at].From)
 	inside, _ := slices.BinarySearchFunc(list, from, func(s point.Sample, t time.Time) int { return s.Time.Compare(t) })
 	if inside > 0 && m.q.Before > 0 {
-		inside-- // the last before
+		inside-- // the last one before
 	}
 	list = list[inside:]
 	if m.bounded && len(list) > m.q.Limit {
@@ -232,8 +232,8 @@ func (m *missing) bound(at int, list []point.Sample, r *Reply) ([]point.Sample, 
 	return list, nil
 }
 
-// know says what is known of the points. Those that a descendant may know that did not answer count
-// as known.
+// know sets what is known about the points. Those that a descendant that did not answer may know count as
+// known.
 func (m *missing) know(ctx context.Context, samples [][]point.Sample, r *Reply) error {
 	doubtful := slices.ContainsFunc(m.got.sources, func(s query.Source) bool { return !s.Whole() })
 	list := paths(m.here)
@@ -254,7 +254,7 @@ func (m *missing) know(ctx context.Context, samples [][]point.Sample, r *Reply) 
 	return nil
 }
 
-// tell writes what the catalogue knows, unless another path of the point told more.
+// tell writes what the catalogue knows, unless another path of the point provided more.
 func (t *PointReply) tell(e *catalog.Entry) {
 	t.Unknown = false
 	if t.FirstSeen != 0 || e.FirstSeen.IsZero() {

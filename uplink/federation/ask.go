@@ -16,33 +16,33 @@ import (
 	"voltbus/wire"
 )
 
-// ask is what one child is asked, and what came of it.
+// ask is a query to one child, and its outcome.
 type ask struct {
 	child    Child
 	points   []Wanted
 	from, to time.Time
 	reply    *Reply
-	part     portion // of the points
+	part     portion // portion of the points
 	hold     *holding
 	given    int
-	hasty    bool // it was late just before, and had little time
+	hasty    bool // it was recently late, and had little time
 	err      error
 }
 
-// portion is what came for some points.
+// portion is the data received for some points.
 type portion struct {
-	samples [][]point.Sample // of each point; none if there was no room for them
-	came    []weight         // of each point, also if there was none
+	samples [][]point.Sample // per point; none if there was no room for them
+	came    []weight         // per point, even if there was no room
 	held    int64            // bytes
 }
 
-// weight is how much samples are.
+// weight is the size of samples.
 type weight struct {
 	samples int
 	octets  int64
 }
 
-// lost reports whether something came for which there was no room.
+// lost reports whether data was received for which there was no room.
 func (p *portion) lost() bool {
 	for i := range p.came {
 		if p.came[i].samples > len(p.samples[i]) {
@@ -52,19 +52,19 @@ func (p *portion) lost() bool {
 	return false
 }
 
-// and appends what came for more points.
+// and appends the data of further points.
 func (p *portion) and(more portion) {
 	p.samples, p.came, p.held = append(p.samples, more.samples...), append(p.came, more.came...), p.held+more.held
 }
 
-// forget lets samples go that came, and gives back their room.
+// forget drops received samples, and releases their room.
 func (k *ask) forget(p *portion) {
 	clear(p.samples)
 	k.hold.free(p.held)
 	p.held = 0
 }
 
-// keep takes samples in, or weighs them if there is no room.
+// keep stores samples, or only weighs them if there is no room.
 func (k *ask) keep(samples [][]point.Sample) portion {
 	p := portion{samples: samples, came: make([]weight, len(samples))}
 	for i, list := range samples {
@@ -80,20 +80,20 @@ func (k *ask) keep(samples [][]point.Sample) portion {
 	return p
 }
 
-// want adds a point, of which is asked what is not before from; newest is the time of the newest sample
-// that is stored here, zero for none.
+// want adds a point, requesting its samples not before from; newest is the time of the newest sample stored
+// here, zero for none.
 func (k *ask) want(p point.Path, from, newest time.Time) {
 	k.points = append(k.points, Wanted{Point: p, From: micros(from), Have: micros(newest)})
 }
 
-// asker asks children, at most so many at a time as the budget lets it, and remembers who was late.
+// asker queries children, as many at a time as the budget permits, and remembers which were late.
 type asker struct {
 	send   func(ctx context.Context, child string, body []byte) ([]byte, error) // Config.Ask
 	budget *budget
 	late   lateness
 }
 
-// all asks the children, some at once, and waits for their answers as long as may be.
+// all queries the children, several at once, and waits for their answers within the limit.
 func (a *asker) all(ctx context.Context, asks []*ask, patience time.Duration, q *Query) {
 	if end, has := ctx.Deadline(); has {
 		patience = min(patience, time.Duration(part*float64(time.Until(end))))
@@ -120,7 +120,7 @@ func (a *asker) all(ctx context.Context, asks []*ask, patience time.Duration, q 
 	wg.Wait()
 }
 
-// inTurn asks a child when no more are waited for than may be.
+// inTurn queries a child when the number of pending answers permits.
 func (a *asker) inTurn(ctx context.Context, k *ask, patience time.Duration, q Query) {
 	if err := a.budget.flights.Acquire(ctx, 1); err != nil {
 		k.err = errors.Join(context.DeadlineExceeded, err)
@@ -130,7 +130,7 @@ func (a *asker) inTurn(ctx context.Context, k *ask, patience time.Duration, q Qu
 	a.patiently(ctx, k, patience, q)
 }
 
-// patiently asks a child, and waits for it so long, or less if it was late just before.
+// patiently queries a child, and waits for it the given time, or less if it was recently late.
 func (a *asker) patiently(ctx context.Context, k *ask, patience time.Duration, q Query) {
 	given := a.late.patience(k.child.Name, patience)
 	k.hasty = given < patience
@@ -146,7 +146,7 @@ func (a *asker) patiently(ctx context.Context, k *ask, patience time.Duration, q
 	}
 }
 
-// inParts asks a child for all its points, some at a time.
+// inParts queries a child for all its points, some at a time.
 func (a *asker) inParts(ctx context.Context, k *ask, q Query) error {
 	all, left, got := &Reply{}, room{maxGiven, givenTexts}, portion{}
 	for points := range slices.Chunk(k.points, maxPoints) {
@@ -167,7 +167,7 @@ func (a *asker) inParts(ctx context.Context, k *ask, q Query) error {
 	return nil
 }
 
-// note takes over what a part of the answer says of the whole.
+// note merges what a part of the answer says about the whole.
 func (r *Reply) note(part *Reply) {
 	if r.Missing == "" {
 		r.Missing = part.Missing
@@ -176,8 +176,8 @@ func (r *Reply) note(part *Reply) {
 	r.Sources = append(r.Sources, part.Sources...)
 }
 
-// inHalves asks for some points. What is too much for one answer it asks for in halves. left is how much
-// may still come.
+// inHalves queries some points, and splits a query that is too much for one answer in halves. left is how
+// much may still be received.
 func (a *asker) inHalves(ctx context.Context, k *ask, q Query, left *room) (*Reply, portion, error) {
 	r, got, err := a.once(ctx, k, q, left)
 	if err != nil || !r.Large {
@@ -211,7 +211,7 @@ func (a *asker) inHalves(ctx context.Context, k *ask, q Query, left *room) (*Rep
 	return r, got, nil
 }
 
-// halves cuts a query: its points, or, if there is only one, its time.
+// halves splits a query by its points or, if there is only one, by its period.
 func (q *Query) halves() (first, second Query, ok bool) {
 	first, second = *q, *q
 	if n := len(q.Points) / 2; n > 0 {
@@ -251,7 +251,7 @@ func (a *asker) once(ctx context.Context, k *ask, q Query, left *room) (*Reply, 
 	return k.read(data, q.Points, left)
 }
 
-// read decodes an answer, and takes it in.
+// read decodes an answer, and stores it.
 func (k *ask) read(data []byte, points []Wanted, left *room) (*Reply, portion, error) {
 	const op = "federation.Ask"
 	r := &Reply{}
@@ -280,10 +280,10 @@ func (k *ask) read(data []byte, points []Wanted, left *room) (*Reply, portion, e
 	return r, k.keep(samples), nil
 }
 
-// sources says how it went: for the child, and for the descendants of it that were asked.
+// sources reports the outcome for the child, and for those of its descendants that were asked.
 func (k *ask) sources() []query.Source {
 	s := query.Source{Node: k.child.Name, State: query.SourceAsked, Samples: k.given, Waiting: k.child.Waiting + k.child.Below, To: moment(k.to)}
-	begin := int64(0) // of what is missing here, as far as is known
+	begin := int64(0) // of what is missing here, if known
 	for i, w := range k.points {
 		if from := max(w.From, w.Have); i == 0 || from < begin {
 			begin = from

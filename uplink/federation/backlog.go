@@ -16,20 +16,20 @@ import (
 // errFull ends a scan of the log that takes too long.
 var errFull = errors.New("more of the log than may be looked at")
 
-// backlog reads samples of points out of the log.
+// backlog reads samples of points from the log.
 type backlog struct {
 	wanted   map[point.Path]bool
 	from, to int64    // microseconds
-	bound    *pruning // nil: all are kept
+	bound    *pruning // nil: keep all
 	samples  overlay.Samples
-	left     int // samples that may still be looked at
+	left     int // samples that may still be examined
 
 	decoder wire.Decoder
 	block   point.Block
-	paths   []point.Path // by the block's dictionary; "" for one that is not wanted
+	paths   []point.Path // by the block's dictionary; "" for unwanted ones
 }
 
-// own is the history of this node: its store, and its log with what is not in the store yet.
+// own is the history of this node: its store, and the part of its log that is not in the store yet.
 type own struct {
 	name    string
 	store   store.Store
@@ -37,8 +37,8 @@ type own struct {
 	log     Log
 }
 
-// tail returns samples of the points that are in the log here and not in the store yet, and, if not all
-// of it could be looked at, this node as the source that says so.
+// tail returns samples of the points that are in the log here and not in the store yet, and, if not all of it
+// could be examined, this node as a source that says so.
 func (o *own) tail(ctx context.Context, wanted map[point.Path]bool, from, to time.Time) (overlay.Samples, []query.Source, error) {
 	log, sequence, err := o.store.Cursor(ctx)
 	if err != nil {
@@ -64,9 +64,9 @@ func (o *own) tail(ctx context.Context, wanted map[point.Path]bool, from, to tim
 	}}, nil
 }
 
-// scan returns samples of the points that are in the log behind a sequence. whole is false if there
-// were too many, or too many for the time that there is: those found come from the oldest blocks then.
-// errLarge: more are wanted than one answer holds.
+// scan returns samples of the points that are in the log after a sequence number. whole is false if there
+// were too many, or too many for the available time: those found are then from the oldest blocks. errLarge:
+// more are wanted than fit into one answer.
 func (o *own) scan(ctx context.Context, behind uint64, b *backlog) (found overlay.Samples, whole bool, err error) {
 	_, last, err := o.log.Bounds(ctx)
 	if err != nil || last <= behind || len(b.wanted) == 0 {
@@ -97,7 +97,7 @@ func (o *own) scan(ctx context.Context, behind uint64, b *backlog) (found overla
 	return b.samples, whole, nil
 }
 
-// errEnd ends a scan at what was the end when it began.
+// errEnd ends a scan at what was the log's end when it began.
 var errEnd = errors.New("the end of the log")
 
 func (b *backlog) take(data []byte) error {
@@ -127,7 +127,7 @@ func (b *backlog) take(data []byte) error {
 	return b.bound.check()
 }
 
-// keep takes sample i of the block, whose texts are gone with the next block.
+// keep takes sample i of the block, whose strings become invalid with the next block.
 func (b *backlog) keep(i int) {
 	s := b.block.Sample(i)
 	list := b.samples[s.Point]

@@ -14,35 +14,35 @@ import (
 	"voltbus/point"
 )
 
-// DefaultMemory is how many bytes the samples of descendants take in memory, of all questions that are
-// answered at one time. A half of it is for questions as they come, and the other half for those that need
-// more than is free of it: they wait for their turn, and are answered in pieces. Half holds what one node
-// may give of one point.
+// DefaultMemory is how many bytes of memory the samples of descendants may take, for all queries being
+// answered at one time. One half is for queries as they come, and the other for those that need more than is
+// free: these wait for their turn, and are answered in pieces. Each half holds what one node may return for
+// one point.
 const DefaultMemory = 320 << 20
 
-// Bounds of all questions at one time.
+// Bounds of all concurrent queries.
 const (
-	flights  = 64      // answers that are waited for
-	decoders = 4       // answers that are decoded, of up to maxSamples each
-	maxPairs = 200_000 // of a point and a node that is asked for it, in one question
+	flights  = 64      // pending answers
+	decoders = 4       // answers being decoded, of up to maxSamples each
+	maxPairs = 200_000 // of a point and a node queried for it, in one query
 	allPairs = 2 * maxPairs
-	turnTime = 20 * time.Second // that a question waits for its turn
+	turnTime = 20 * time.Second // longest wait of a query for its turn
 )
 
 var errBusy = errors.New("answers as many questions about other nodes as it has memory for; ask again in a moment")
 
-// budget is what all questions share.
+// budget is shared by all queries.
 type budget struct {
 	half    int64
-	first   *semaphore.Weighted // bytes, for what comes
-	turns   *semaphore.Weighted // bytes, for what was reserved
+	first   *semaphore.Weighted // bytes, for queries as they come
+	turns   *semaphore.Weighted // bytes, for reserved memory
 	pairs   *semaphore.Weighted
 	flights *semaphore.Weighted
 	decoder *semaphore.Weighted
-	held    atomic.Int64 // bytes that are in memory
-	most    atomic.Int64 // that were at once
-	asking  atomic.Int64 // goroutines that ask
-	asked   atomic.Int64 // that did at once
+	held    atomic.Int64 // bytes in memory
+	most    atomic.Int64 // maximum of held
+	asking  atomic.Int64 // querying goroutines
+	asked   atomic.Int64 // maximum of asking
 }
 
 func newBudget(memory int64) *budget {
@@ -67,32 +67,32 @@ func (b *budget) wait(ctx context.Context, of *semaphore.Weighted, n int64) erro
 	return err
 }
 
-// rise counts up, and notes the most.
+// rise adds to a counter, and records the maximum.
 func rise(count, most *atomic.Int64, n int64) {
 	now := count.Add(n)
 	for was := most.Load(); now > was && !most.CompareAndSwap(was, now); was = most.Load() {
 	}
 }
 
-// size returns how many bytes samples take in memory.
+// size returns the memory of samples in bytes.
 func size(list []point.Sample) int64 {
 	return int64(cap(list))*int64(unsafe.Sizeof(point.Sample{})) + int64(textSize(list))
 }
 
-// holding is what the samples that came for one question take of the budget. Once they are too much it
-// takes no more, and what there is can be forgotten. It is safe for concurrent use.
+// holding is the part of the budget taken by the samples received for one query. Once they are too much it
+// takes no more, and the existing ones can be dropped. It is safe for concurrent use.
 type holding struct {
 	*budget
 	mu       sync.Mutex
-	reserved int64 // 0: it takes what is free
+	reserved int64 // 0: uses free memory
 	used     int64
 	over     bool
 }
 
-// hold returns a holding that takes what is free.
+// hold returns a holding that uses free memory.
 func (b *budget) hold() *holding { return &holding{budget: b} }
 
-// reserve returns a holding of so many bytes, when it is their turn.
+// reserve returns a holding of the given number of bytes, when its turn has come.
 func (b *budget) reserve(ctx context.Context, n int64) (*holding, error) {
 	n = max(1, min(n, b.half))
 	if err := b.wait(ctx, b.turns, n); err != nil {
@@ -101,10 +101,10 @@ func (b *budget) reserve(ctx context.Context, n int64) (*holding, error) {
 	return &holding{budget: b, reserved: n}, nil
 }
 
-// spare adds to bytes that came what may come more when nodes are asked again.
+// spare adds to the bytes received a margin for what may additionally come when nodes are queried again.
 func spare(n int64) int64 { return n + n/8 + 64<<10 }
 
-// take reports whether there is room for so many bytes.
+// take reserves bytes, and reports whether there was room.
 func (h *holding) take(n int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -121,14 +121,14 @@ func (h *holding) take(n int64) bool {
 	return !h.over
 }
 
-// full reports whether more came than there was room for.
+// full reports whether more was received than there was room for.
 func (h *holding) full() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.over
 }
 
-// free gives back bytes that were taken, of samples that nothing leads to any more.
+// free releases the bytes of unreferenced samples.
 func (h *holding) free(n int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -139,7 +139,7 @@ func (h *holding) free(n int64) {
 	}
 }
 
-// end gives back all. It may be called again.
+// end releases everything. It may be called again.
 func (h *holding) end() {
 	h.free(h.used)
 	if h.reserved > 0 {

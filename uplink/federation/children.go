@@ -8,7 +8,7 @@ import (
 	"voltbus/point"
 )
 
-// children are those who may be asked.
+// children are the children that may be queried.
 type children []Child
 
 func (f *Federation) children(hops int) children {
@@ -18,7 +18,7 @@ func (f *Federation) children(hops int) children {
 	return f.cfg.Children()
 }
 
-// below returns the child below whose prefix the point lies; -1 for none.
+// below returns the child whose prefix contains the point; -1 for none.
 func (l children) below(p point.Path) int {
 	best := -1
 	for i := range l {
@@ -63,13 +63,13 @@ func (l children) may(p point.Path) (list []int) {
 // owners are, for each point, the children that may have samples of it.
 type owners struct {
 	of     [][]int
-	theirs []bool // of each point, whether there are some, also if they are asked for too much to be asked for it
-	asked  []int  // points of each child
-	long   []bool // of each child, whether it is asked for too much
+	theirs []bool // per point, whether there are any, even if they are not asked for it because they are asked for too much
+	asked  []int  // points per child
+	long   []bool // per child, whether it is asked for too much
 	pairs  int
 }
 
-// add has children be asked for a point, unless there are too many points for one.
+// add adds a point to the query of children, unless there are too many points for one.
 func (o *owners) add(point int, children []int) {
 	o.theirs[point] = len(children) > 0
 	for _, c := range children {
@@ -83,7 +83,7 @@ func (o *owners) add(point int, children []int) {
 	}
 }
 
-// asks returns a question for each child that has points; nil for the others.
+// asks returns a query for each child that has points; nil for the others.
 func (o *owners) asks(l children, hold *holding) []*ask {
 	list := make([]*ask, len(l))
 	for c := range l {
@@ -97,13 +97,13 @@ func (o *owners) asks(l children, hold *holding) []*ask {
 	return list
 }
 
-// present leaves out the children that are not concerned.
+// present omits the children that are not concerned.
 func present(asks []*ask) []*ask {
 	return slices.DeleteFunc(asks, func(k *ask) bool { return k == nil })
 }
 
-// of returns for each point the children that may have samples of it: the one below whose prefix it
-// lies, else the one that described it, else those that may send it. Points of this node's own devices
+// of returns for each point the children that may have samples of it: the one whose prefix contains it,
+// otherwise the one that described it, otherwise those that may send it. Points of this node's own devices
 // have none.
 func (f *Federation) of(ctx context.Context, l children, points []point.Path) (*owners, error) {
 	out := &owners{
@@ -132,7 +132,7 @@ func (f *Federation) of(ctx context.Context, l children, points []point.Path) (*
 			out.add(i, l.may(points[i]))
 		case owner != "":
 			list := l.named(owner)
-			if list == nil { // it is no child any more
+			if list == nil { // it is no longer a child
 				list = l.may(points[i])
 			}
 			out.add(i, list)

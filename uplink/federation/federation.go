@@ -1,6 +1,6 @@
 // Package federation completes answers about the history with data that descendants have not sent yet: it asks the children concerned for
 // what the local store lacks, answers as if all of it were stored here, and reports how each child responded. The package is given
-// functions that ask, and knows no bus.
+// functions for requests, and does not know the bus.
 package federation
 
 import (
@@ -15,26 +15,26 @@ import (
 	"voltbus/store"
 )
 
-// Child is a child of this node, as federation asks it.
+// Child is a child of this node, as federation queries it.
 type Child struct {
 	Name    string
-	Prefix  point.Path      // its points lie below; "" for anywhere
+	Prefix  point.Path      // path of its points; "" for anywhere
 	Record  []point.Pattern // without a prefix: what it may send
 	Online  bool
-	Away    time.Time // since when it is not connected; zero: unknown
-	Waiting uint64    // samples that it said it has not sent yet
+	Away    time.Time // since when it has been disconnected; zero: unknown
+	Waiting uint64    // samples not sent yet, as it reported
 	Below   uint64    // samples that its descendants have not sent yet, as they reported
-	Unheard bool      // it came just now, and has not said yet how many samples wait
+	Unheard bool      // it has just connected, and has not reported its backlog yet
 }
 
-// sent reports whether the child and its descendants have nothing left to send, as far as they reported.
+// sent reports whether the child and its descendants have nothing left to send, according to their reports.
 func (c *Child) sent() bool { return c.Waiting == 0 && c.Below == 0 && !c.Unheard }
 
-// Catalog is what a Federation must know about points.
+// Catalog provides what a Federation needs to know about points.
 type Catalog interface {
 	query.Catalog
-	// Owners returns the children that described the points; "" for points of this node's own devices.
-	// Points of which nobody told whose they are are left out.
+	// Owners returns the children that described the points; "" for points of this node's own devices. Points
+	// with unknown owners are omitted.
 	Owners(ctx context.Context, paths []point.Path) (map[point.Path]string, error)
 }
 
@@ -42,35 +42,34 @@ type Catalog interface {
 type Log interface {
 	ID() string
 	Bounds(ctx context.Context) (first, last uint64, err error)
-	// Scan delivers the blocks from a sequence on, in order, up to the last that is there.
+	// Scan delivers the blocks from a sequence number on, in order, up to the last existing one.
 	Scan(ctx context.Context, from uint64, deliver func(sequence uint64, data []byte) error) error
 }
 
-// Config is what a Federation needs. All must be there; functions are safe for concurrent use.
+// Config is what a Federation needs. All are required; functions must be safe for concurrent use.
 type Config struct {
 	Name     string // of this node
 	Store    store.Store
-	LogOnly  bool // nothing is ever in Store: the log is all that there is
+	LogOnly  bool // Store is always empty: there is only the log
 	Catalog  Catalog
 	Limits   query.Limits
 	Now      func() time.Time
 	Log      Log
 	Children func() []Child
-	// Ask has a child answer a Query: fault.Unreachable, at once, if it is not connected.
+	// Ask sends a Query to a child: fault.Unreachable, at once, if it is not connected.
 	Ask func(ctx context.Context, child string, body []byte) ([]byte, error)
-	// Below returns the paths here that lie at a path at the parent.
+	// Below returns the local paths that correspond to a path at the parent.
 	Below func(at point.Path) []point.Path
 	// Sent reports whether the samples of a point are sent to the parent.
 	Sent func(path point.Path) bool
-	// Place returns the sequence of the log up to which the parent has all that is sent to it.
+	// Place returns the log sequence number up to which the parent has everything that is sent to it.
 	Place func() uint64
-	// Memory bounds the bytes of samples of descendants that are held for all questions at one time; 0 for
-	// DefaultMemory.
+	// Memory bounds the bytes of samples of descendants held for all concurrent queries; 0 for DefaultMemory.
 	Memory int64
 }
 
-// Federation answers with what descendants have. It only remembers who was late, and is safe for
-// concurrent use. Its errors are those of a query.Engine: what goes wrong elsewhere stands in the
+// Federation answers queries including the data of descendants. It only remembers which nodes were late, and
+// is safe for concurrent use. Its errors are those of a query.Engine: failures elsewhere are reported in the
 // sources of the answer.
 type Federation struct {
 	cfg    Config
@@ -78,7 +77,7 @@ type Federation struct {
 	asker  asker
 	budget *budget
 
-	encoders sync.Pool // making one takes longer than a small answer
+	encoders sync.Pool // creating one takes longer than a small answer
 }
 
 // New returns a federation. It starts nothing.
@@ -90,7 +89,7 @@ func New(cfg Config) *Federation {
 	}
 }
 
-// How long all children together may take to answer.
+// Limit for the answers of all children together.
 const (
 	MaxTime    = 2 * time.Second
 	latestTime = 500 * time.Millisecond
@@ -122,7 +121,7 @@ func (f *Federation) Plot(ctx context.Context, req query.Request, pixels int) (q
 	return a, err
 }
 
-// Aggregate summarises the samples of a range in steps: figures are of all samples, wherever they are.
+// Aggregate summarises the samples of a range in steps: figures cover all samples, wherever they are.
 func (f *Federation) Aggregate(ctx context.Context, req query.Request, how query.Aggregation) (query.Summaries, error) {
 	req.Limit, req.Newest = 0, false
 	w, err := f.widen(ctx, &req, childQuery{patience: MaxTime, functions: how.Functions})
@@ -135,7 +134,7 @@ func (f *Federation) Aggregate(ctx context.Context, req query.Request, how query
 	return a, err
 }
 
-// Export calls begin with what is known of the sources, and then emit with all samples of a range.
+// Export calls begin with what is known about the sources, and then emit with all samples of a range.
 func (f *Federation) Export(ctx context.Context, req query.Request, begin func([]query.Source), emit func([]point.Sample) error) error {
 	w, err := f.widen(ctx, &req, childQuery{patience: exportTime})
 	if err != nil {
@@ -147,7 +146,7 @@ func (f *Federation) Export(ctx context.Context, req query.Request, begin func([
 	return w.engine.Export(ctx, req, emit)
 }
 
-// Read calls begin with what is known of the sources, and then emit as the store does.
+// Read calls begin with what is known about the sources, and then emit as the store does.
 func (f *Federation) Read(ctx context.Context, r store.Range, begin func([]query.Source), emit func([]point.Sample) error) error {
 	if len(r.Points) == 0 {
 		return f.cfg.Store.Read(ctx, r, emit)
@@ -166,7 +165,7 @@ func (f *Federation) Read(ctx context.Context, r store.Range, begin func([]query
 var errParquet = errors.New("descendants have more samples that are not stored here than can be put into one file; " +
 	"ask for format=csv or arrow, for a shorter time or fewer points, or with local=true for what is stored here")
 
-// ExportParquet writes the samples of a range to a new Parquet file, and returns what is known of the
+// ExportParquet writes the samples of a range to a new Parquet file, and returns what is known about the
 // sources.
 func (f *Federation) ExportParquet(ctx context.Context, req query.Request, file string) ([]query.Source, error) {
 	w, err := f.widen(ctx, &req, childQuery{patience: exportTime})

@@ -13,13 +13,13 @@ import (
 	"voltbus/store/overlay"
 )
 
-// gatherAll asks the children for samples of the points that are not stored here, and asks again, when it is its turn, if there
-// is no room for all of them now. If there never is, what was found has none, but how many there are.
+// gatherAll queries the children for samples of the points that are not stored here, and again, when its turn has come, if
+// there is no room for all of them now. If there never is, the result has no samples, only their numbers.
 func (f *Federation) gatherAll(ctx context.Context, l children, w *childQuery) (*found, *holding, error) {
 	hold := f.budget.hold()
 	got, err := f.gather(ctx, l, w, hold)
 	if err != nil || !got.much {
-		return got, hold, err // with an error nothing is held
+		return got, hold, err // after an error nothing is held
 	}
 	need := int64(0)
 	for _, n := range got.came {
@@ -37,8 +37,8 @@ func (f *Federation) gatherAll(ctx context.Context, l children, w *childQuery) (
 	return got, hold, err
 }
 
-// gather asks the children for samples of the points that are not stored here. If there is no room for all of them,
-// what was found has none, but how many there are.
+// gather queries the children for samples of the points that are not stored here. If there is no room for all of
+// them, the result has no samples, only their numbers.
 func (f *Federation) gather(ctx context.Context, l children, w *childQuery, hold *holding) (*found, error) {
 	got := &found{
 		given: overlay.Samples{}, told: map[point.Path]catalog.Entry{}, unknown: map[point.Path]bool{},
@@ -65,7 +65,7 @@ func (f *Federation) gather(ctx context.Context, l children, w *childQuery, hold
 			asks[c].from, asks[c].to = w.from, w.to
 			here, has := newest[p]
 			if has && !here.Before(w.to) && l[c].sent() {
-				continue // it has sent all of this time
+				continue // it has sent everything for this period
 			}
 			asks[c].want(p, w.from, here)
 		}
@@ -86,7 +86,7 @@ func (f *Federation) gather(ctx context.Context, l children, w *childQuery, hold
 	return got, nil
 }
 
-// newest returns the times of the newest samples stored here of points that children have.
+// newest returns the times of the newest samples stored here for the children's points.
 func (f *Federation) newest(ctx context.Context, points []point.Path, owners *owners) (map[point.Path]time.Time, error) {
 	var theirs []point.Path
 	for i, p := range points {
@@ -110,7 +110,7 @@ func (f *Federation) newest(ctx context.Context, points []point.Path, owners *ow
 	return out, nil
 }
 
-// put adds what the child gave.
+// put adds the child's data.
 func (k *ask) put(got *found) {
 	if k.reply == nil {
 		return
@@ -134,14 +134,14 @@ func (k *ask) put(got *found) {
 	}
 }
 
-// severity orders the states of sources: what is worse is greater.
+// severity orders the states of sources: worse is greater.
 func severity(s *query.Source) int {
 	return slices.Index([]string{
 		query.SourceStored, query.SourceAsked, query.SourceRefused, query.SourceFailed, query.SourceLate, query.SourceUnreachable,
 	}, s.State)
 }
 
-// oncePerNode makes one source of those of one node: the worst of them, for the whole time.
+// oncePerNode merges the sources of each node: the worst of them, for the whole period.
 func oncePerNode(list []query.Source) []query.Source {
 	at := map[string]int{}
 	var out []query.Source
@@ -187,14 +187,13 @@ func latest(a, b *time.Time) *time.Time {
 	return a
 }
 
-// entry is what the catalogue would say of a point of which a child told. What nobody can mean is as if it
-// was not said.
+// entry returns the catalogue entry of a point described by a child. Nonsensical values are ignored.
 func (t *PointReply) entry(p point.Path) catalog.Entry {
 	e := catalog.Entry{Info: point.Info{Path: p, Unit: t.Unit}}
 	if t.Interval > 0 && t.Interval <= longest.Microseconds() {
 		e.Interval = time.Duration(t.Interval) * time.Microsecond
 	}
-	e.Kind, _ = point.ParseKind(t.Kind) // one that is not known here varies
+	e.Kind, _ = point.ParseKind(t.Kind) // an unknown one counts as varying
 	e.FirstSeen, e.Since, e.Removed = told(t.FirstSeen), told(t.Since), told(t.Removed)
 	return e
 }
@@ -202,7 +201,7 @@ func (t *PointReply) entry(p point.Path) catalog.Entry {
 // longest is how long an interval can be.
 const longest = math.MaxInt64 * time.Nanosecond
 
-// told is a time that a child tells; zero if its year does not have up to four digits.
+// told converts a time from a child; zero if its year has more than four digits.
 func told(micros int64) time.Time {
 	if t := instant(micros); t.Year() >= 1 && t.Year() <= 9999 {
 		return t

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Who was late is given less time by the questions that follow, so that a page with many charts does
-// not wait for it with each of them.
+// Late nodes get less time in subsequent queries, so that a page with many charts does not wait for them with
+// each chart.
 const (
 	lateFor = 5 * time.Second
 	brief   = 250 * time.Millisecond
 )
 
-// lateness remembers who did not answer in time. The zero value knows of nobody.
+// lateness remembers which nodes did not answer in time. The zero value is empty.
 type lateness struct {
 	mu sync.Mutex
 	of map[string]late
@@ -25,8 +25,8 @@ type late struct {
 
 func (l *late) counts() bool { return time.Since(l.at) < lateFor }
 
-// patience returns how long a child is waited for, of a time. One that may have longer than it had
-// when it was late has all of it.
+// patience returns how much of a time to wait for a child. If that time is longer than when the child was
+// late, it is all of it.
 func (l *lateness) patience(child string, whole time.Duration) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -36,7 +36,7 @@ func (l *lateness) patience(child string, whole time.Duration) time.Duration {
 	return whole
 }
 
-// note takes down that a child was late. What is remembered of a longer wait stays.
+// note records that a child was late. The record of a longer wait stays.
 func (l *lateness) note(child string, waited time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

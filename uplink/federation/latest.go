@@ -7,13 +7,13 @@ import (
 	"voltbus/query"
 )
 
-// Latest returns the newest samples, of this node or of those below. Children are asked that have not
-// sent all they have, as far as they told, and for points of which nothing is stored here.
+// Latest returns the newest samples, of this node or its descendants. It queries children that have not sent
+// everything, according to their reports, and for points without samples here.
 func (f *Federation) Latest(ctx context.Context, sel query.Selection) (query.Newest, error) {
 	return f.latest(ctx, f.engine(f.cfg.Store), sel, newer{hops: maxHops})
 }
 
-// latest asks all children, or only those that are behind, and an engine for what is here.
+// latest queries all children, or only those with a backlog, and an engine for local data.
 func (f *Federation) latest(ctx context.Context, engine *query.Engine, sel query.Selection, how newer) (query.Newest, error) {
 	l := f.children(how.hops)
 	if len(l) == 0 {
@@ -51,7 +51,7 @@ func (f *Federation) latest(ctx context.Context, engine *query.Engine, sel query
 		return n, err
 	}
 	if unknown && sel.Elsewhere == nil {
-		if _, err := engine.Latest(ctx, sel); err != nil { // it says which points may be meant
+		if _, err := engine.Latest(ctx, sel); err != nil { // it suggests points that may be meant
 			return query.Newest{}, err
 		}
 	}
@@ -59,26 +59,25 @@ func (f *Federation) latest(ctx context.Context, engine *query.Engine, sel query
 	for _, p := range order {
 		if s, has := how.found[p]; has {
 			n.Samples = append(n.Samples, s)
-			delete(how.found, p) // a point that is named twice comes once
+			delete(how.found, p) // a point named twice is returned once
 		}
 	}
 	return n, nil
 }
 
-// newer is what children are asked for newer samples than.
+// newer holds the samples for which children are queried for newer ones.
 type newer struct {
 	found   map[point.Path]point.Sample
 	all     bool
 	hops    int
 	sources *[]query.Source
-	known   map[point.Path]bool // nil, or gathers the points that descendants know
+	known   map[point.Path]bool // nil, or collects the points that descendants know
 
 	children children
 	points   []point.Path
 }
 
-// renew puts newer samples of children into what was found: true if there is a point that no node
-// knows.
+// renew merges newer samples of children into the result; true if there is a point that no node knows.
 func (f *Federation) renew(ctx context.Context, l children, points []point.Path, n newer) (unknown bool, err error) {
 	owners, err := f.of(ctx, l, points)
 	if err != nil {
@@ -102,7 +101,7 @@ func (f *Federation) renew(ctx context.Context, l children, points []point.Path,
 	return unknown, nil
 }
 
-// askNewest asks for newer samples, and again, when it is its turn, if there is no room for them now.
+// askNewest queries newer samples, and again, when its turn has come, if there is no room for them now.
 func (f *Federation) askNewest(ctx context.Context, owners *owners, n *newer) ([]*ask, error) {
 	if err := f.budget.wait(ctx, f.budget.pairs, int64(owners.pairs)); err != nil {
 		return nil, err
@@ -132,7 +131,7 @@ func (f *Federation) askNewest(ctx context.Context, owners *owners, n *newer) ([
 	return asks, nil
 }
 
-// ask asks for newer samples. What it held is given back: what counts of that becomes the answer.
+// ask queries newer samples. It releases what it held: the relevant part becomes the answer.
 func (n *newer) ask(ctx context.Context, f *Federation, owners *owners, hold *holding) []*ask {
 	defer hold.end()
 	asks := owners.asks(n.children, hold)
@@ -150,7 +149,7 @@ func (n *newer) ask(ctx context.Context, f *Federation, owners *owners, hold *ho
 	return asks
 }
 
-// renew takes newer samples, and notes for the points whether no child that was asked knows them.
+// renew merges newer samples, and records which points none of the queried children knows.
 func (k *ask) renew(found map[point.Path]point.Sample, unknown map[point.Path]bool) {
 	for i, w := range k.points {
 		own, has := found[w.Point]
@@ -171,7 +170,7 @@ func (k *ask) renew(found map[point.Path]point.Sample, unknown map[point.Path]bo
 	}
 }
 
-// tellKnown notes the points that the child knows.
+// tellKnown records the points that the child knows.
 func (k *ask) tellKnown(known map[point.Path]bool) {
 	if known == nil || k.reply == nil {
 		return

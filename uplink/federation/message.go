@@ -13,55 +13,55 @@ import (
 	"voltbus/wire"
 )
 
-// Method is what a parent asks of its child: a Query, answered with a Reply.
+// Method is the method that a parent calls on its child: a Query, answered with a Reply.
 const Method = "history.below"
 
-// Bounds of what is asked of one child.
+// Bounds of the queries to one child.
 const (
 	maxHops    = 16
-	maxPoints  = 1000   // of a query
-	maxAsked   = 20_000 // points of one question
+	maxPoints  = 1000   // points of a query
+	maxAsked   = 20_000 // points of one request
 	maxSamples = 200_000
-	maxTexts   = 2 << 20   // bytes of texts of one answer, which with so many samples is a message that the bus takes
-	maxGiven   = 1_000_000 // samples for one question
-	givenTexts = 64 << 20  // bytes of texts for one question
-	maxScan    = 3_000_000 // samples of the log that are looked at for one query
-	atOnce     = 8         // children
+	maxTexts   = 2 << 20   // bytes of strings in one answer, which with so many samples still fits into a bus message
+	maxGiven   = 1_000_000 // samples for one request
+	givenTexts = 64 << 20  // bytes of strings for one request
+	maxScan    = 3_000_000 // samples of the log examined for one query
+	atOnce     = 8         // children at once
 )
 
-// part is how much of its time a node gives those below it, so that it can still answer itself.
+// part is the share of its time that a node gives its descendants, so that it can still answer itself.
 const part = 0.8
 
-// Query asks for samples that the parent does not have.
+// Query requests samples that the parent does not have.
 type Query struct {
 	Points []Wanted `json:"points"`
 	To     int64    `json:"to,omitempty"`     // microseconds since 1970
-	Before int64    `json:"before,omitempty"` // the last sample before From is wanted, too, if it is at most so many microseconds older
-	Limit  int      `json:"limit,omitempty"`  // of each point, if all are too many
+	Before int64    `json:"before,omitempty"` // also return the last sample before From, if it is at most this many microseconds older
+	Limit  int      `json:"limit,omitempty"`  // per point, if all are too many
 	Newest bool     `json:"newest,omitempty"`
-	Latest bool     `json:"latest,omitempty"` // only the newest sample of each, without an end
-	Hops   int      `json:"hops"`             // that it may still go down
+	Latest bool     `json:"latest,omitempty"` // only the newest sample of each, with no end
+	Hops   int      `json:"hops"`             // levels that it may still descend
 	Time   float64  `json:"time"`             // seconds that the answer may take
 }
 
-// Wanted is a point of a query, as the parent names it. Times are microseconds since 1970.
+// Wanted is a point of a query, under the parent's name. Times are microseconds since 1970.
 type Wanted struct {
 	Point point.Path `json:"point"`
 	From  int64      `json:"from"`
-	Have  int64      `json:"have,omitempty"` // of the newest sample that the parent has stored; 0 for none
+	Have  int64      `json:"have,omitempty"` // time of the newest sample stored at the parent; 0 for none
 }
 
 // Reply is the answer.
 type Reply struct {
-	Points  []PointReply   `json:"points"` // in the order asked
-	Block   []byte         `json:"block"`  // see package wire; its points are places in Points
+	Points  []PointReply   `json:"points"` // in the order requested
+	Block   []byte         `json:"block"`  // see package wire; its points are indices in Points
 	Missing string         `json:"missing,omitempty"`
-	Sources []query.Source `json:"sources,omitempty"` // below the child
-	Rough   bool           `json:"rough,omitempty"`   // of what is not sent yet only what is newer than Have was looked for
-	Large   bool           `json:"large,omitempty"`   // it is too much for one answer, and there is nothing else in this one
+	Sources []query.Source `json:"sources,omitempty"` // descendants of the child
+	Rough   bool           `json:"rough,omitempty"`   // among unsent data, only samples newer than Have were searched
+	Large   bool           `json:"large,omitempty"`   // it is too much for one answer, and this one is otherwise empty
 }
 
-// PointReply is what a child says of a point. Times are microseconds since 1970.
+// PointReply is a child's data about a point. Times are microseconds since 1970.
 type PointReply struct {
 	Unit      string `json:"unit,omitempty"`
 	Kind      string `json:"kind,omitempty"`
@@ -69,7 +69,7 @@ type PointReply struct {
 	FirstSeen int64  `json:"first_seen,omitempty"`
 	Since     int64  `json:"since,omitempty"`
 	Removed   int64  `json:"removed,omitempty"`
-	Cut       bool   `json:"cut,omitempty"` // the limit cut its samples
+	Cut       bool   `json:"cut,omitempty"` // the limit truncated its samples
 	Unknown   bool   `json:"unknown,omitempty"`
 	Refused   bool   `json:"refused,omitempty"`
 }
@@ -100,7 +100,7 @@ func parseQuery(body []byte) (*Query, error) {
 	return q, nil
 }
 
-// pack writes the samples of the points, in their order, into the reply.
+// pack encodes the samples of the points, in order, in the reply.
 func (r *Reply) pack(e *wire.Encoder, samples [][]point.Sample) error {
 	b := &point.Block{}
 	for i, list := range samples {
@@ -114,8 +114,8 @@ func (r *Reply) pack(e *wire.Encoder, samples [][]point.Sample) error {
 	return err
 }
 
-// unpack reads the samples of the points, in the order asked. It fails with fault.Corrupt if they are none
-// that a store could hold, or not in the order of time, each time once: what follows relies on it.
+// unpack decodes the samples of the points, in the order requested. It fails with fault.Corrupt if a store
+// could not hold them, or they are not in strict time order, which the following code relies on.
 func (r *Reply) unpack(points []Wanted) ([][]point.Sample, error) {
 	const op = "federation.Ask"
 	b := &point.Block{}
@@ -125,7 +125,7 @@ func (r *Reply) unpack(points []Wanted) ([][]point.Sample, error) {
 	if len(r.Points) != len(points) || len(b.Points) != len(points) || b.Len() > maxSamples {
 		return nil, fault.E(op, fault.Corrupt, "reply", errAnswer)
 	}
-	b.Origin, b.First, b.Sequence = "reply", 0, 1 // an answer has none
+	b.Origin, b.First, b.Sequence = "reply", 0, 1 // an answer has no origin
 	if err := store.CheckBlocks(op, []*point.Block{b}); err != nil {
 		return nil, fault.E(op, fault.Corrupt, "reply", fmt.Errorf("%w: %w", errAnswer, err))
 	}
@@ -142,7 +142,7 @@ func (r *Reply) unpack(points []Wanted) ([][]point.Sample, error) {
 	return out, nil
 }
 
-// roomy returns a list for the samples of each point of a block, as long as it gets.
+// roomy returns a list with capacity for the samples of each point of a block.
 func roomy(b *point.Block, points int) [][]point.Sample {
 	counts, out := make([]int, points), make([][]point.Sample, points)
 	for _, at := range b.Point {

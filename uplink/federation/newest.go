@@ -11,7 +11,7 @@ import (
 	"voltbus/store/overlay"
 )
 
-// firstRun is how many of the newest blocks are looked at first for the newest samples; then four times as
+// firstRun is how many of the newest blocks are first searched for the newest samples; then four times as
 // many before them, and so on.
 const firstRun = 64
 
@@ -21,8 +21,8 @@ const (
 	lastTime  = math.MaxInt64
 )
 
-// newestTail is tail for the newest samples alone. Where the log is all that there is, the newest blocks are
-// looked at first, until each point is found.
+// newestTail is tail for the newest samples alone. If there is only the log, the newest blocks are searched
+// first, until each point is found.
 func (o *own) newestTail(ctx context.Context, wanted map[point.Path]bool) (overlay.Samples, []query.Source, error) {
 	if !o.logOnly {
 		return o.tail(ctx, wanted, time.UnixMicro(firstTime), time.UnixMicro(lastTime))
@@ -50,7 +50,7 @@ func (o *own) newestTail(ctx context.Context, wanted map[point.Path]bool) (overl
 			found[p] = overlay.Order(list)
 		}
 		if errors.Is(err, errFull) || ctx.Err() != nil {
-			return found, nil, nil // the parent has older ones
+			return found, nil, nil // the parent has the older ones
 		}
 		if err != nil && !errors.Is(err, errEnd) {
 			return nil, nil, err
@@ -60,7 +60,7 @@ func (o *own) newestTail(ctx context.Context, wanted map[point.Path]bool) (overl
 	return found, nil, nil
 }
 
-// lacking returns the points of which nothing was found.
+// lacking returns the points without a result.
 func lacking(wanted map[point.Path]bool, found overlay.Samples) map[point.Path]bool {
 	out := make(map[point.Path]bool, len(wanted)-len(found))
 	for p := range wanted {

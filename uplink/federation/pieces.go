@@ -13,19 +13,19 @@ import (
 	"voltbus/store/overlay"
 )
 
-// pieces is the store with what descendants gave for a question, for all of which there is no room at once: they are asked
-// again for some points at a time. It is for one question, which calls it from one goroutine.
+// pieces is the store combined with descendants' data that is too large to hold at once: they are queried again for some
+// points at a time. It serves one query, from one goroutine.
 type pieces struct {
 	store.Store
 	f        *Federation
-	children children // those that answered; the others are as if they were away
+	children children // those that answered; the others count as away
 	wish     childQuery
-	came     map[point.Path]int64 // bytes of samples, when all were asked
+	came     map[point.Path]int64 // bytes of samples, when all were queried
 	asked    map[point.Path]bool
-	more     []point.Path    // that have samples which are not in the store
-	doubtful map[string]bool // nodes of which something was missing already
-	sources  []query.Source  // of which something is missing since
-	strict   bool            // that ends the question
+	more     []point.Path    // points with samples that are not in the store
+	doubtful map[string]bool // nodes from which something was already missing
+	sources  []query.Source  // from which something has been missing since
+	strict   bool            // whether that ends the query
 }
 
 func (f *Federation) inPieces(l children, w *childQuery, got *found, tail overlay.Samples) *pieces {
@@ -49,14 +49,14 @@ func (f *Federation) inPieces(l children, w *childQuery, got *found, tail overla
 	return p
 }
 
-// strict has the question end when a node does not answer again. It is for answers that say in the beginning what is missing.
+// strict ends the query when a node does not answer again. It is for answers that state at the beginning what is missing.
 func (w *wider) strict() {
 	if w.pieces != nil {
 		w.pieces.strict = true
 	}
 }
 
-// after returns the sources, when all was read.
+// after returns the sources, once everything has been read.
 func (w *wider) after() []query.Source {
 	if w.pieces == nil {
 		return w.sources
@@ -71,7 +71,7 @@ var (
 		"ask for a shorter time, or with local=true for what is stored here")
 )
 
-// each calls do with some of the points after the other, and a store that has all samples of them.
+// each calls do with one group of points after another, and a store that has all their samples.
 func (p *pieces) each(ctx context.Context, points []point.Path, do func(s store.Store, from, to int) error) error {
 	for from := 0; from < len(points); {
 		to, need := from, int64(0)
@@ -88,8 +88,8 @@ func (p *pieces) each(ctx context.Context, points []point.Path, do func(s store.
 	return nil
 }
 
-// some calls do with a store that has all samples of the first points, and returns how many points these
-// are: fewer than all if more samples came than before.
+// some calls do with a store that has all samples of the first points, and returns how many points these are:
+// fewer than all if more samples were received than before.
 func (p *pieces) some(ctx context.Context, points []point.Path, need int64, do func(s store.Store, n int) error) (int, error) {
 	w := p.wish
 	w.points = slices.DeleteFunc(slices.Clone(points), func(path point.Path) bool { return p.came[path] == 0 })
@@ -127,7 +127,7 @@ func (p *pieces) some(ctx context.Context, points []point.Path, need int64, do f
 	return len(points), do(p.f.own.over(tail, got.given), len(points))
 }
 
-// judge notes, or fails, if something is missing that was there before.
+// judge records, or fails, if something is missing that was available before.
 func (p *pieces) judge(sources []query.Source) error {
 	for _, s := range sources {
 		if s.Whole() || p.doubtful[s.Node] {
@@ -136,7 +136,7 @@ func (p *pieces) judge(sources []query.Source) error {
 		if p.strict {
 			return fault.E("federation.Ask", fault.Unavailable, s.Node, fmt.Errorf("%w (%s)", errAgain, s.Why))
 		}
-		s.Samples = 0 // they were counted before
+		s.Samples = 0 // they are already counted
 		p.sources = append(p.sources, s)
 	}
 	return nil

@@ -7,20 +7,20 @@ import (
 	"voltbus/store/overlay"
 )
 
-// room is how much may still be kept of an answer.
+// room is how much more of an answer may be kept.
 type room struct {
 	samples int
-	texts   int // bytes of them
+	texts   int // bytes of strings
 }
 
-// take takes samples in; false if there is no room for them.
+// take reserves room for samples; false if there is none.
 func (r *room) take(list []point.Sample) bool {
 	r.samples -= len(list)
 	r.texts -= textSize(list)
 	return r.samples >= 0 && r.texts >= 0
 }
 
-// bytes returns how long the texts are.
+// bytes returns the total length of the strings.
 func textSize(list []point.Sample) (n int) {
 	for i := range list {
 		n += len(list[i].Value.Text())
@@ -28,12 +28,12 @@ func textSize(list []point.Sample) (n int) {
 	return n
 }
 
-// pruning bounds what is kept of a log while it is read: more than one answer holds ends that, since the
-// parent asks for less then. With a limit only so many of each point are kept.
+// pruning bounds what is kept of a log while it is read: exceeding one answer ends the reading, since the
+// parent then asks for less. With a limit only that many per point are kept.
 type pruning struct {
-	limit  int // of each point; 0 for all
+	limit  int // per point; 0 for all
 	newest bool
-	kept   room // how much is
+	kept   room // how much is kept
 }
 
 // pruning returns how the log is read for a query.
@@ -41,15 +41,15 @@ func (m *missing) pruning() *pruning {
 	p := &pruning{}
 	even := !slices.ContainsFunc(m.q.Points, func(w Wanted) bool { return w.From != m.q.Points[0].From })
 	if m.bounded && even && m.q.Before == 0 {
-		p.limit, p.newest = m.q.Limit+1, m.q.Newest // one more shows that there are more
+		p.limit, p.newest = m.q.Limit+1, m.q.Newest // one more reveals that there are more
 	}
 	return p
 }
 
-// least is from how many samples of a point on they are pruned.
+// least is the number of samples of a point from which they are pruned.
 const least = 256
 
-// prune takes the samples of a point, of which the last is new, and returns those that may count.
+// prune takes the samples of a point, the last of which is new, and returns those that may be relevant.
 func (p *pruning) prune(list []point.Sample) []point.Sample {
 	if p == nil {
 		return list

@@ -13,40 +13,40 @@ import (
 	"voltbus/store/overlay"
 )
 
-// childQuery is what descendants are asked for.
+// childQuery is the query to descendants.
 type childQuery struct {
 	points    []point.Path
 	from, to  time.Time
-	before    time.Duration // the last sample before from counts, too, if it is not older
-	limit     int           // of each point if there are too many
+	before    time.Duration // the last sample before from is included if it is not older
+	limit     int           // per point if there are too many
 	newest    bool
-	hops      int // that it may still go down
+	hops      int // levels that it may still descend
 	patience  time.Duration
-	functions []query.Function // for which before is found
+	functions []query.Function // that determine before
 }
 
-// found is what descendants gave.
+// found is the data of descendants.
 type found struct {
 	given   overlay.Samples
-	told    map[point.Path]catalog.Entry // what is known below of points that are not known here
-	unknown map[point.Path]bool          // points that no node knows that was asked for them
-	cut     map[point.Path]bool          // there are more than the limit
-	asked   map[point.Path]bool          // points that are, or may be, those of a child
+	told    map[point.Path]catalog.Entry // entries of points known to descendants but not here
+	unknown map[point.Path]bool          // points that none of the queried nodes knows
+	cut     map[point.Path]bool          // points with more than the limit
+	asked   map[point.Path]bool          // points that belong, or may belong, to a child
 	came    map[point.Path]int64         // bytes of samples
-	much    bool                         // there was no room for them
+	much    bool                         // there was no room for the samples
 	sources []query.Source
 }
 
-// wider answers with what descendants gave.
+// wider answers including the data of descendants.
 type wider struct {
 	*found
 	engine *query.Engine
 	store  store.Store
 	hold   *holding
-	pieces *pieces // if there is no room for all at once
+	pieces *pieces // if there is no room for everything at once
 }
 
-// end gives back the room of what descendants gave.
+// end releases the room of the descendants' data.
 func (w *wider) end() {
 	if w.hold != nil {
 		w.hold.end()
@@ -58,13 +58,13 @@ func (f *Federation) engine(s store.Store) *query.Engine {
 	return query.New(s, f.cfg.Catalog, f.cfg.Limits, f.cfg.Now)
 }
 
-// widen asks the descendants for what is missing here for a request, and lets it not know points that
-// they know.
+// widen queries the descendants for what is missing here for a request, and permits points known only to
+// them.
 func (f *Federation) widen(ctx context.Context, req *query.Request, w childQuery) (wider, error) {
 	alone := wider{found: &found{}, engine: f.engine(f.cfg.Store), store: f.cfg.Store}
 	children := f.children(maxHops)
 	if len(children) == 0 || !req.From.Before(req.To) || req.Limit < 0 {
-		return alone, nil // what is wrong the engine says
+		return alone, nil // the engine reports what is wrong
 	}
 	points, err := alone.engine.Selected(ctx, req.Selection)
 	if err != nil {
@@ -99,7 +99,7 @@ func (f *Federation) widen(ctx context.Context, req *query.Request, w childQuery
 	return out, nil
 }
 
-// before returns how long a sample before the time may count.
+// before returns how long a sample before the period may be in effect.
 func (f *Federation) before(ctx context.Context, w *childQuery) (time.Duration, error) {
 	if !query.Holds(w.functions) {
 		return 0, nil
@@ -108,8 +108,8 @@ func (f *Federation) before(ctx context.Context, w *childQuery) (time.Duration, 
 	return query.Hold(w.functions, entries), err
 }
 
-// over returns the store with samples that are not in it: those of this node's log, and what
-// descendants gave, which is newer.
+// over returns the store combined with samples that are not in it: those of this node's log, and those of
+// descendants, which are newer.
 func (o *own) over(tail, given overlay.Samples) store.Store {
 	all := overlay.Samples{}
 	maps.Copy(all, tail)
@@ -119,7 +119,7 @@ func (o *own) over(tail, given overlay.Samples) store.Store {
 	return overlay.New(o.store, all)
 }
 
-// join returns samples in order, of which those of later win at the same time.
+// join merges samples in order; at equal times those of later take precedence.
 func join(samples, later []point.Sample) []point.Sample {
 	switch {
 	case len(later) == 0:
@@ -130,7 +130,7 @@ func join(samples, later []point.Sample) []point.Sample {
 	return overlay.Order(append(slices.Clip(samples), later...))
 }
 
-// complete adds to an answer what the descendants said.
+// complete adds the descendants' information to an answer.
 func (w *wider) complete(a *query.Answer) {
 	a.Sources = w.after()
 	for i := range a.Series {

@@ -1,4 +1,4 @@
-// Package ledger adds up the ledgers of a node and its descendants: per origin, at each node on its way, what was produced, stored, left
+// Package ledger adds up the ledgers of a node and its descendants: per origin, at each node on the way, what was produced, stored, left
 // out and lost.
 package ledger
 
@@ -10,24 +10,24 @@ import (
 	"voltbus/api/answer"
 )
 
-// maxGaps is how many gaps of a node are shown.
+// maxGaps is the maximum number of gaps shown per node.
 const maxGaps = 100
 
 // Config is what a Ledger needs.
 type Config struct {
 	Name   string
-	Own    func(ctx context.Context) (answer.Ledger, error) // of this node alone
+	Own    func(ctx context.Context) (answer.Ledger, error) // the ledger of this node alone
 	Stores bool                                             // this node has a store
 	// Above returns how many samples of each origin the parent has; nil without a parent.
 	Above func() map[string]uint64
-	// Below lists the accounts of the descendants, as they reported them last.
+	// Below lists the accounts of the descendants, as last reported.
 	Below func() []answer.LedgerNode
-	// Refresh has the descendants report, as far as they do so in time.
+	// Refresh makes the descendants report, as far as they do so in time.
 	Refresh func(context.Context)
 	Now     func() time.Time
 }
 
-// Ledger is that of a node. It is safe for concurrent use.
+// Ledger is the ledger of a node. It is safe for concurrent use.
 type Ledger struct{ cfg Config }
 
 // New returns the ledger of a node.
@@ -42,8 +42,8 @@ func (l *Ledger) Here(ctx context.Context) (answer.LedgerNode, error) {
 	return l.account(&own), nil
 }
 
-// Complete puts the accounts of the subtree into a ledger of this node: Nodes, Sum and Sentence. Without
-// all they are of this node alone.
+// Complete adds the accounts of the subtree to a ledger of this node: Nodes, Sum and Sentence. Without all
+// they cover this node alone.
 func (l *Ledger) Complete(ctx context.Context, own *answer.Ledger, all bool) {
 	own.Nodes = []answer.LedgerNode{l.account(own)}
 	if all {

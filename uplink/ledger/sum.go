@@ -11,16 +11,16 @@ import (
 	"voltbus/api/answer"
 )
 
-// origin is how an origin stands in the subtree.
+// origin is the account of an origin in the subtree.
 type origin struct {
-	home    string // the node that it is of; "" for one that is not below
-	samples uint64 // acknowledged there, as far as is known
+	home    string // the node it belongs to; "" for one that is not in the subtree
+	samples uint64 // acknowledged there, if known
 	refused uint64
 	here    answer.Origin // at the top
 	stored  uint64
 }
 
-// origins gathers what is known of each origin: at its home, and at the top, which is the first node.
+// origins collects what is known about each origin: at its home, and at the top, which is the first node.
 func origins(nodes []answer.LedgerNode) map[string]*origin {
 	all := map[string]*origin{}
 	of := func(name string) *origin {
@@ -47,12 +47,12 @@ func origins(nodes []answer.LedgerNode) map[string]*origin {
 		}
 	}
 	for _, o := range all {
-		o.samples = max(o.samples, o.stored+o.here.Missing+o.here.Left) // the home was asked earlier
+		o.samples = max(o.samples, o.stored+o.here.Missing+o.here.Left) // the home reported earlier
 	}
 	return all
 }
 
-// sum counts the subtree.
+// sum sums up the subtree.
 func sum(nodes []answer.LedgerNode) answer.LedgerSum {
 	out := answer.LedgerSum{Nodes: len(nodes), Overwritten: nodes[0].Overwritten}
 	for i := range nodes {
@@ -73,7 +73,7 @@ func sum(nodes []answer.LedgerNode) answer.LedgerSum {
 	return out
 }
 
-// sentence says whether something was lost, and what.
+// sentence describes whether anything was lost, and what.
 func sentence(nodes []answer.LedgerNode, s *answer.LedgerSum) string {
 	var b strings.Builder
 	whole := count(s.Samples, "sample") + " of " + count(uint64(s.Nodes), "node")
@@ -108,7 +108,7 @@ func sentence(nodes []answer.LedgerNode, s *answer.LedgerSum) string {
 
 func missingOf(n uint64) string { return are(n, "is", "are") + " missing" }
 
-// losses says of which origins samples are missing, and why.
+// losses describes the origins with missing samples, and why.
 func losses(nodes []answer.LedgerNode) string {
 	all := origins(nodes)
 	why := map[string]map[string]bool{}
@@ -155,7 +155,7 @@ func unbalanced(nodes []answer.LedgerNode) string {
 	return strings.Join(list, ", ")
 }
 
-// olds says whose word is old.
+// olds describes nodes whose reports are old.
 func olds(nodes []answer.LedgerNode) string {
 	var old, silent []string
 	for i := range nodes {
@@ -179,7 +179,7 @@ func olds(nodes []answer.LedgerNode) string {
 	return strings.Join(parts, " ")
 }
 
-// named is how many nodes a sentence names.
+// named is the maximum number of nodes that a sentence names.
 const named = 5
 
 func shortened(list []string) string {
@@ -189,7 +189,7 @@ func shortened(list []string) string {
 	return strings.Join(list[:named], ", ") + " and " + strconv.Itoa(len(list)-named) + " more"
 }
 
-// are says how many samples are something, by the verb for one and for many.
+// are formats a number of samples with the verb for one or many.
 func are(n uint64, one, many string) string {
 	verb := many
 	if n == 1 {
@@ -205,7 +205,7 @@ func count(n uint64, thing string) string {
 	return grouped(n) + " " + thing
 }
 
-// grouped writes a number with commas.
+// grouped formats a number with commas.
 func grouped(n uint64) string {
 	s := strconv.FormatUint(n, 10)
 	for i := len(s) - 3; i > 0; i -= 3 {

@@ -13,11 +13,11 @@ import (
 
 // Bounds of the tree.
 const (
-	MaxHops = 16  // nodes that stand above each other
+	MaxHops = 16  // levels of nodes
 	maxName = 300 // bytes of a name that the parent sends
 )
 
-// Refused is a node that is not let into the tree.
+// Refused is a node that is not admitted to the tree.
 type Refused struct {
 	Name string `json:"name"`
 	Why  string `json:"why"`
@@ -26,29 +26,29 @@ type Refused struct {
 // Parent is the parent of this node.
 type Parent struct {
 	Name   string    // the parent's
-	As     string    // what it calls this node
+	As     string    // its name for this node
 	Online bool      // this node is connected to it
-	Since  time.Time // it is, or is not; zero: unknown
+	Since  time.Time // since when it has been, or has not; zero: unknown
 }
 
-// Lineage knows the names of this node and of those above it. It is safe for concurrent use.
+// Lineage knows the names of this node and of its ancestors. It is safe for concurrent use.
 type Lineage struct {
 	name   string
 	parent func() (Parent, bool)
 
 	mu      sync.Mutex
 	above   []string  // the parent and its ancestors
-	heard   uint64    // how often the parent said that this changed
-	refused []Refused // of what was reported to the parent
-	moved   bool      // above changed, and the children do not know
+	heard   uint64    // number of changes reported by the parent
+	refused []Refused // of the nodes reported to the parent
+	moved   bool      // above changed, and the children have not been told
 }
 
-// New returns that of a node. The function returns false for a node without a parent.
+// New returns the lineage of a node. The function returns false for a node without a parent.
 func New(name string, parent func() (Parent, bool)) *Lineage {
 	return &Lineage{name: name, parent: parent}
 }
 
-// Self reports whether this node has the name: its own, or what its parent calls it.
+// Self reports whether this node has the name: its own, or its parent's name for it.
 func (l *Lineage) Self(name string) bool {
 	if strings.EqualFold(name, l.name) {
 		return true
@@ -57,21 +57,21 @@ func (l *Lineage) Self(name string) bool {
 	return is && strings.EqualFold(name, above.As)
 }
 
-// Ancestors lists the ancestors, the nearest first, and those of this node's tree that the
-// parent does not let in.
+// Ancestors lists the ancestors, nearest first, and the nodes of this node's tree that the parent does not
+// admit.
 func (l *Lineage) Ancestors() (names []string, refused []Refused) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.above, l.refused
 }
 
-// Names lists what stands above a child: this node and those above it.
+// Names lists the ancestors of a child: this node and its ancestors.
 func (l *Lineage) Names() []string {
 	names, _ := l.Ancestors()
 	return append([]string{l.name}, names[:min(len(names), MaxHops)]...)
 }
 
-// Taken says whose name it is, of this node or one above; "" of none of them.
+// Taken describes whose name it is, this node's or an ancestor's; "" for none of them.
 func (l *Lineage) Taken(name string) string {
 	if l.Self(name) {
 		return "the node " + l.name + " above it"
@@ -88,7 +88,7 @@ func (l *Lineage) Taken(name string) string {
 	return ""
 }
 
-// Above takes what the parent says of those above, without being asked.
+// Above processes the parent's unrequested report of the ancestors.
 func (l *Lineage) Above(body []byte) error {
 	var in struct {
 		Above []string `json:"above"`
@@ -103,8 +103,8 @@ func (l *Lineage) Above(body []byte) error {
 	return nil
 }
 
-// Received takes what the parent answers to a report: who is above, and whom it does not let in. If it said since the
-// news were counted who is above, that is newer than its answer, or as new.
+// Received processes the parent's answer to a report: the ancestors, and the nodes that it does not admit. If the
+// parent has reported the ancestors since the news were counted, that report is newer than its answer, or as new.
 func (l *Lineage) Received(above []string, refused []Refused, news uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -114,7 +114,7 @@ func (l *Lineage) Received(above []string, refused []Refused, news uint64) {
 	}
 }
 
-// rise notes who is above. The caller holds mu.
+// rise records the ancestors. The caller holds mu.
 func (l *Lineage) rise(above []string) {
 	above = slices.Clone(above[:min(len(above), MaxHops)])
 	for i, name := range above {
@@ -124,14 +124,14 @@ func (l *Lineage) rise(above []string) {
 	l.above = above
 }
 
-// News returns how often the parent said who is above.
+// News returns how often the parent has reported the ancestors.
 func (l *Lineage) News() uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.heard
 }
 
-// Changed reports whether the children are to be told who is above, once.
+// Changed reports, once, whether to tell the children about changed ancestors.
 func (l *Lineage) Changed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

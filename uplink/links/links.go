@@ -7,31 +7,31 @@ import (
 	"time"
 )
 
-// How often the links that come and go again and again are told of.
+// How often intermittent links are reported.
 const (
 	spellTime = 10 * time.Minute
-	spellLook = 10 * time.Second // spells that are over are looked for
+	spellLook = 10 * time.Second // interval of checks for ended spells
 )
 
-// Turn is that the link between this node and a neighbour was made or lost, or what became of it since
-// that was told last.
+// Turn reports that the link between this node and a neighbour was established or lost, or sums up what has
+// happened since the last report.
 type Turn struct {
 	Neighbour string
 	Above     bool // it is the parent
-	Up        bool // the link is made; of a sum: it is now
-	// Reason is why it was lost; of a sum: the last time.
+	Up        bool // the link is established; in a sum: its present state
+	// Reason is why it was lost; in a sum: the last time.
 	Reason  string
-	Address string // where the neighbour was reached, or came from; "" if that is not known
-	Key     string // its fingerprint; "" if that is not known
+	Address string // address of the neighbour; "" if unknown
+	Key     string // its fingerprint; "" if unknown
 
-	// Of a sum: how often the link was lost and made since a moment, with nothing told of it.
+	// In a sum: how often the link was lost and established since a time, without a report.
 	Lost, Made uint64
-	Since      time.Time // zero for what is no sum
+	Since      time.Time // zero if it is not a sum
 }
 
-// Links tells of the links of this node as they are made and lost: at once the first loss and the first
-// return; when they come again within ten minutes, one sum each ten minutes for a link. It holds what is
-// under way of links that were lost in the last ten minutes. It is safe for concurrent use.
+// Links reports links of this node as they are established and lost: the first loss and the first return at
+// once; if these recur within ten minutes, one sum every ten minutes per link. It holds the state of links
+// that were lost in the last ten minutes. It is safe for concurrent use.
 type Links struct {
 	tell func(Turn)
 
@@ -39,26 +39,26 @@ type Links struct {
 	spells map[link]*spell
 }
 
-// link is one of this node's.
+// link is a link of this node.
 type link struct {
 	neighbour string
 	above     bool
 }
 
-// spell are the ten minutes since a loss was told, or a sum.
+// spell is the ten minutes since a loss or a sum was reported.
 type spell struct {
 	from     time.Time
-	returned bool // the return was told, too
+	returned bool // the return was reported, too
 	sum      Turn
 }
 
-// NewLinks returns one that knows of no link. tell is called by one goroutine at a time, which it must
-// not hold up; it must not call Links.
+// NewLinks returns a Links without any links. tell is called by one goroutine at a time, which it must not
+// block; it must not call Links.
 func NewLinks(tell func(Turn)) *Links {
 	return &Links{tell: tell, spells: map[link]*spell{}}
 }
 
-// Note takes that a link was made or lost. Those of one link come in their order.
+// Note records that a link was established or lost. Calls for one link must be in order.
 func (l *Links) Note(t Turn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -77,7 +77,7 @@ func (l *Links) Note(t Turn) {
 	l.tell(t)
 }
 
-// add counts what is not told at once.
+// add counts events that are not reported at once.
 func (s *spell) add(t Turn) {
 	sum := t
 	sum.Lost, sum.Made, sum.Since = s.sum.Lost, s.sum.Made, s.from
@@ -90,7 +90,7 @@ func (s *spell) add(t Turn) {
 	s.sum = sum
 }
 
-// Run tells the sums as their times are over, and all when ctx ends; then it returns nil.
+// Run reports the sums when their times have passed, and all of them when ctx ends; then it returns nil.
 func (l *Links) Run(ctx context.Context) error {
 	tick := time.NewTicker(spellLook)
 	defer tick.Stop()
@@ -105,7 +105,7 @@ func (l *Links) Run(ctx context.Context) error {
 	}
 }
 
-// ripe tells the sums of spells that are over, or of all.
+// ripe reports the sums of ended spells, or of all.
 func (l *Links) ripe(all bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"voltbus/wire"
 )
 
-// The keys under which a live message says what it is about.
+// The keys of a live message that name what it is about.
 const (
 	deviceKey = "device"
 	pointKey  = "point"
@@ -22,8 +22,8 @@ var (
 	errAbout = errors.New("says that it is about something else than its subject")
 )
 
-// about reports why a live message is not one about a path: anybody who reads it must find that path, and
-// nothing else, under the key.
+// about returns why a live message is not about a path: every reader must find that path, and nothing else,
+// under the key.
 func about(data []byte, key string, path point.Path) error {
 	if bytes.ContainsAny(data, "\r\n") || !json.Valid(data) {
 		return errBody
@@ -49,7 +49,7 @@ func about(data []byte, key string, path point.Path) error {
 	return err
 }
 
-// members calls each with the name and the value of every member of a valid JSON object, as they are written.
+// members calls each with the name and the value of every member of a valid JSON object, as written.
 func members(data []byte, each func(name, value []byte) error) error {
 	at := skip(data, 0)
 	if at >= len(data) || data[at] != '{' {
@@ -59,7 +59,7 @@ func members(data []byte, each func(name, value []byte) error) error {
 	for at < len(data) && data[at] != '}' {
 		end := valueEnd(data, at)
 		name := data[at:end]
-		begin := skip(data, skip(data, end)+1) // behind the colon
+		begin := skip(data, skip(data, end)+1) // after the colon
 		if begin > len(data) {
 			return errBody
 		}
@@ -74,7 +74,7 @@ func members(data []byte, each func(name, value []byte) error) error {
 	return nil
 }
 
-// skip returns where what is no white space goes on.
+// skip returns the index of the next character other than white space.
 func skip(data []byte, at int) int {
 	for at < len(data) && (data[at] == ' ' || data[at] == '\t') {
 		at++
@@ -82,7 +82,7 @@ func skip(data []byte, at int) int {
 	return at
 }
 
-// valueEnd returns where a value ends that begins at a place.
+// valueEnd returns the end of the value that begins at an index.
 func valueEnd(data []byte, at int) int {
 	depth, text := 0, false
 	for ; at < len(data); at++ {
@@ -138,7 +138,7 @@ func rename(data []byte, key string, from, to point.Path) ([]byte, error) {
 	return out, nil
 }
 
-// scan is a live message of a device, whose values stay as they are.
+// scan is a live message of a device, whose values are kept as raw JSON.
 type scan struct {
 	Device  point.Path                 `json:"device"`
 	Time    json.RawMessage            `json:"time"`
@@ -148,7 +148,7 @@ type scan struct {
 	Times   map[string]json.RawMessage `json:"times,omitempty"`
 }
 
-// split returns a scan in pieces, as its points are placed.
+// split divides a scan according to where its points are placed.
 func split(data []byte, where func(point.Path) point.Path) ([]Message, error) {
 	var whole scan
 	if err := json.Unmarshal(data, &whole); err != nil {

@@ -6,36 +6,36 @@ import (
 	"time"
 )
 
-// Traffic counts what went in one direction since the start of the node.
+// Traffic counts the messages in one direction since the start of the node.
 type Traffic struct {
 	Messages uint64
-	Bytes    uint64 // as they are on the link
+	Bytes    uint64 // as on the link
 	Dropped  uint64 // messages that the link could not carry in time
 }
 
-// Status is how a link carries live messages.
+// Status is the state of a link for live messages.
 type Status struct {
 	Connected bool
 	Since     time.Time  // of the connection; zero without one
 	Asked     []string   // the subjects that this end wants
 	Wanted    []string   // the subjects that the other end wants
-	Withheld  []Withheld // what the upper end wants and does not get; both ends know it
+	Withheld  []Withheld // what the upper end wants but does not get; both ends know it
 	Sent      Traffic
-	Received  Traffic // Dropped: as the other end says
-	Refused   uint64  // messages and words of the other end that were not taken
-	Refusal   error   // the last such
-	Broken    uint64  // messages of this node's bus that were wanted and cannot be read
+	Received  Traffic // Dropped: as reported by the other end
+	Refused   uint64  // messages and control frames of the other end that were refused
+	Refusal   error   // the last refusal
+	Broken    uint64  // wanted messages of this node's bus that cannot be parsed
 }
 
 // Counts are the accounts of a link, over all its connections. They are safe for concurrent use.
 type Counts struct {
 	mu     sync.Mutex
 	status Status
-	of     *peer  // whose dropped were counted last
-	drops  uint64 // so many
+	of     *peer  // whose dropped messages were last counted
+	drops  uint64 // their number
 }
 
-// Status returns how it is now.
+// Status returns the current status.
 func (c *Counts) Status() Status {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,7 +82,7 @@ func (c *Counts) received(messages, octets int, lost uint64) {
 	})
 }
 
-// dropped notes how many messages a connection has dropped so far.
+// dropped records how many messages a connection has dropped so far.
 func (c *Counts) dropped(of *peer, count uint64) {
 	c.change(func(s *Status) {
 		if c.of != of {

@@ -12,39 +12,39 @@ import (
 	"voltbus/fault"
 )
 
-// Message is a live message or a free one. Between two nodes it has the name that it has at the upper one.
+// Message is a live message or a free one. Between two nodes it has its name at the upper one.
 type Message struct {
 	Subject string
-	Header  map[string][]string // of a free message, whose sender chose it
+	Header  map[string][]string // of a free message, chosen by its sender
 	Data    []byte
 }
 
-// bytes is about what a message takes in a queue and in a frame.
+// bytes is the approximate size of a message in a queue and in a frame.
 func (m *Message) octets() int { return len(m.Subject) + len(m.Data) + 64 + 64*len(m.Header) }
 
-// dataFrame is the first byte of a frame with messages. All else is a word, which is JSON and begins with {.
+// dataFrame is the first byte of a frame with messages. Everything else is a control frame, which is JSON and begins with {.
 const dataFrame = 1
 
 // The bounds of a frame with messages, before it is packed.
 const (
 	maxMessage = 4 << 20
 	maxFrame   = maxMessage + 64<<10
-	fullFrame  = 256 << 10 // no more messages are put into one that is as large
+	fullFrame  = 256 << 10 // no more messages are added to one of this size
 	maxHeader  = 32 << 10
 )
 
-// word is what the ends of a link say to each other beside messages: one of the fields.
+// word is a control frame between the ends of a link, with one of the fields set.
 type word struct {
-	Hello   bool   `json:"hello,omitempty"`   // the child's first word on a connection
+	Hello   bool   `json:"hello,omitempty"`   // the child's first control frame on a connection
 	Greeted bool   `json:"greeted,omitempty"` // the parent's answer
-	Want    *want  `json:"want,omitempty"`    // what the sender of this wants from now on
+	Want    *want  `json:"want,omitempty"`    // what its sender wants from now on
 	Wanted  uint64 `json:"wanted,omitempty"`  // answers a want: its version
-	// Withheld is what of the want now does not go up; nil: nothing is said of it.
+	// Withheld is the part of the want that is currently not sent up; nil: not specified.
 	Withheld *[]Withheld `json:"withheld,omitempty"`
 	Taken    uint64      `json:"taken,omitempty"` // answers a frame with messages: its number
 }
 
-// want replaces what was wanted before on the connection.
+// want replaces the previous want of the connection.
 type want struct {
 	Version  uint64   `json:"version"`  // counts up
 	Subjects []string `json:"subjects"` // with wildcards
@@ -52,7 +52,7 @@ type want struct {
 
 func (w *word) encode() []byte {
 	body, err := json.Marshal(w)
-	if err != nil { // numbers and texts are always written
+	if err != nil { // numbers and strings cannot fail
 		return nil
 	}
 	return body
@@ -61,7 +61,7 @@ func (w *word) encode() []byte {
 // packed is a frame with messages.
 type packed struct {
 	number   uint64 // from 1 on a connection
-	lost     uint64 // messages that the sender had to drop on this connection before
+	lost     uint64 // messages that the sender has had to drop on this connection
 	messages []Message
 }
 
@@ -70,13 +70,13 @@ var (
 	errLarge = fmt.Errorf("a frame of live messages is larger than %d bytes", maxFrame)
 )
 
-// packer writes frames. It is not safe for concurrent use.
+// packer encodes frames. It is not safe for concurrent use.
 type packer struct {
 	zstd *zstd.Encoder
 	raw  []byte
 }
 
-// open makes the encoder, which takes memory that a link without messages does not need.
+// open creates the encoder, whose memory a link without messages does not need.
 func (p *packer) open() error {
 	if p.zstd != nil {
 		return nil
@@ -102,7 +102,7 @@ func (p *packer) pack(dst []byte, f *packed) ([]byte, error) {
 		m := &f.messages[i]
 		var header []byte
 		if len(m.Header) > 0 {
-			header, _ = json.Marshal(m.Header) // texts
+			header, _ = json.Marshal(m.Header) // strings cannot fail
 		}
 		for _, part := range [][]byte{[]byte(m.Subject), header, m.Data} {
 			p.raw = append(binary.AppendUvarint(p.raw, uint64(len(part))), part...)
@@ -111,7 +111,7 @@ func (p *packer) pack(dst []byte, f *packed) ([]byte, error) {
 	return p.zstd.EncodeAll(p.raw, dst), nil
 }
 
-// unpacker reads frames. It is not safe for concurrent use. Close it.
+// unpacker decodes frames. It is not safe for concurrent use. Close it.
 type unpacker struct {
 	zstd *zstd.Decoder
 	raw  []byte
@@ -129,7 +129,7 @@ func (u *unpacker) open() error {
 	return nil
 }
 
-// unpack reads a frame, whose messages do not share memory with data. fault.Corrupt.
+// unpack decodes a frame, whose messages do not share memory with data. It fails with fault.Corrupt.
 func (u *unpacker) unpack(data []byte) (f packed, err error) {
 	const op = "live.unpack"
 	if len(data) == 0 || data[0] != dataFrame {

@@ -14,40 +14,40 @@ import (
 	"voltbus/point"
 )
 
-// The rhythm of a hub.
+// Intervals of a hub.
 const (
-	lookEach  = 50 * time.Millisecond // whether somebody subscribes to something else
-	calm      = time.Second           // how long what nobody wants any more is still asked for: pages come and go
-	goneEach  = time.Second           // whether children are still connected
+	lookEach  = 50 * time.Millisecond // checks for changed subscriptions
+	calm      = time.Second           // how long subjects that are no longer wanted are still requested: pages come and go
+	goneEach  = time.Second           // checks whether children are still connected
 	mostKnown = 100_000               // children whose counts are kept
 )
 
-// Child is what a hub must know of a child.
+// Child is what a hub needs to know about a child.
 type Child struct {
 	Publish   []point.Pattern // where it may publish
-	Subscribe identity.Grants // what it may hear here
+	Subscribe identity.Grants // what it may subscribe to here
 }
 
-// HubConfig is what a Hub needs. All must be there; functions are safe for concurrent use.
+// HubConfig is what a Hub needs. All are required; functions must be safe for concurrent use.
 type HubConfig struct {
-	Name      string                                         // this node, as its children call it
+	Name      string                                         // this node's name at its children
 	Tap       func() (Tap, error)                            // opens a tap
-	Send      func(child, session string, data []byte) error // hands a frame over to a child
+	Send      func(child, session string, data []byte) error // sends a frame to a child
 	Connected func() map[string]bool                         // the children that have a connection for live messages
-	Child     func(name string) (Child, bool)                // false for one that may not be here any more
-	Behind    func(child, node string) bool                  // whether a node is the child, or below it
+	Child     func(name string) (Child, bool)                // false for one that is no longer permitted
+	Behind    func(child, node string) bool                  // whether a node is the child or its descendant
 	Turnover  func() uint64                                  // changes when Interest does
-	Interest  func() ([]string, error)                       // the subjects to which somebody subscribes on this bus
+	Interest  func() ([]string, error)                       // the subjects subscribed to on this bus
 	Above     func() []string                                // what the parent wants of this node, in this node's names
-	Refused   func(child string, err error)                  // is told what of a child is not taken
-	Withheld  func()                                         // is told that children withhold something else than before
+	Refused   func(child string, err error)                  // is called when something from a child is refused
+	Withheld  func()                                         // is called when what children withhold has changed
 	Log       *slog.Logger
 }
 
 // Hub is a node's end of the links to its children. It is safe for concurrent use.
 type Hub struct {
 	cfg  HubConfig
-	news chan struct{} // holds one: a session came, or somebody wants something else
+	news chan struct{} // holds one entry when a session was added, or wants have changed
 
 	mu       sync.Mutex
 	running  context.Context //nolint:containedctx // of Run, which sessions end with
@@ -57,14 +57,14 @@ type Hub struct {
 	done     sync.WaitGroup
 }
 
-// session is the connection of a child.
+// session is a child's connection.
 type session struct {
 	id      string
 	peer    *peer
 	end     context.CancelFunc
 	child   Child
 	told    []string
-	lessens time.Time // since when less is wanted than was told; zero: it is not
+	lessens time.Time // since when less is wanted than was requested; zero: it is not
 }
 
 // NewHub returns a hub. It starts nothing.
@@ -72,7 +72,7 @@ func NewHub(cfg HubConfig) *Hub { //nolint:gocritic // once a node
 	return &Hub{cfg: cfg, news: make(chan struct{}, 1), sessions: map[string]*session{}, counts: map[string]*Counts{}}
 }
 
-// Status returns how the links to children are, by their names. Of what is withheld it holds what nodes behind the link do.
+// Status returns the state of the links to children, by name. Withheld includes what nodes beyond the link withhold.
 func (h *Hub) Status() map[string]Status {
 	all := h.status()
 	for child, s := range all {
@@ -92,7 +92,7 @@ func (h *Hub) status() map[string]Status {
 	return out
 }
 
-// Withheld returns what is wanted here, or above, and children withhold, as they say it.
+// Withheld returns what is wanted here, or above, but withheld by children, as they report it.
 func (h *Hub) Withheld() (out []Withheld) {
 	for _, s := range h.status() {
 		out = append(out, s.Withheld...)
@@ -101,7 +101,7 @@ func (h *Hub) Withheld() (out []Withheld) {
 	return out
 }
 
-// Changed says that what the parent wants, or what a child may, is another than before.
+// Changed reports that what the parent wants, or what a child may do, has changed.
 func (h *Hub) Changed() {
 	select {
 	case h.news <- struct{}{}:
@@ -109,7 +109,7 @@ func (h *Hub) Changed() {
 	}
 }
 
-// Receive takes a frame of a child. It never waits.
+// Receive accepts a frame from a child. It never blocks.
 func (h *Hub) Receive(child, id string, data []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -130,7 +130,7 @@ func isHello(data []byte) bool {
 	return len(data) < maxSubject && len(data) > 0 && data[0] == '{' && json.Unmarshal(data, &w) == nil && w.Hello
 }
 
-// begin makes the session of a new connection, which takes the place of the one before. The caller holds mu.
+// begin creates the session of a new connection, which replaces the previous one. The caller holds mu.
 func (h *Hub) begin(child, id string) *session {
 	c, known := h.cfg.Child(child)
 	if h.running == nil || !known || (h.counts[child] == nil && len(h.counts) >= mostKnown) {
@@ -174,7 +174,7 @@ func (h *Hub) begin(child, id string) *session {
 	return s
 }
 
-// Run tells children what is wanted of them, until ctx ends.
+// Run tells children what is wanted from them, until ctx ends.
 func (h *Hub) Run(ctx context.Context) error {
 	shared, err := h.cfg.Tap()
 	if err != nil {
@@ -196,8 +196,8 @@ func (h *Hub) Run(ctx context.Context) error {
 	look, gone := time.NewTicker(lookEach), time.NewTicker(goneEach)
 	defer look.Stop()
 	defer gone.Stop()
-	turnover, again := ^uint64(0), true // none that was
-	var here []string                   // what was wanted here at the last look
+	turnover, again := ^uint64(0), true // not a real value
+	var here []string                   // what was wanted here at the last check
 	for {
 		select {
 		case <-ctx.Done():
@@ -232,7 +232,7 @@ func (h *Hub) any() bool {
 	return len(h.sessions) > 0
 }
 
-// sweep ends the sessions of children that are gone.
+// sweep ends the sessions of disconnected children.
 func (h *Hub) sweep() {
 	if !h.any() {
 		return
@@ -248,7 +248,7 @@ func (h *Hub) sweep() {
 	}
 }
 
-// spread tells each child what is wanted of it now, with what is wanted here. again says that something is left for later.
+// spread tells each child what is now wanted from it, given what is wanted here. again means that something is left for later.
 func (h *Hub) spread(here []string, now time.Time) (again bool) {
 	here = slices.Concat(here, h.cfg.Above())
 	h.mu.Lock()
@@ -279,7 +279,7 @@ func same(a, b *Child) bool {
 	return slices.Equal(a.Publish, b.Publish) && slices.Equal(a.Subscribe.Subscribe, b.Subscribe.Subscribe) && a.Subscribe.Administer == b.Subscribe.Administer
 }
 
-// confined returns what of the subjects can be published by somebody with such rights.
+// confined returns the part of the subjects that can be published with the given rights.
 func confined(subjects []string, publish []point.Pattern) []string {
 	var out []string
 	for _, pattern := range publish {
@@ -287,13 +287,13 @@ func confined(subjects []string, publish []point.Pattern) []string {
 		if before, deep := strings.CutSuffix(string(pattern), "/**"); deep {
 			base = point.Pattern(before)
 		}
-		prefix := base.Prefix() // of one with wildcards what stands before them
+		prefix := base.Prefix() // for one with wildcards, the part before them
 		out = append(out, Within(subjects, prefix, prefix)...)
 	}
 	return out
 }
 
-// tell tells a child what is wanted of it: what is more at once, what is less after a while.
+// tell tells a child what is wanted from it: additions at once, removals after a while.
 func (s *session) tell(wanted []string, now time.Time) (later bool) {
 	if slices.Equal(wanted, s.told) {
 		s.lessens = time.Time{}
@@ -306,7 +306,7 @@ func (s *session) tell(wanted []string, now time.Time) (later bool) {
 		if now.Sub(s.lessens) < calm {
 			return true
 		}
-	} else if len(s.told) > 0 { // what is wanted no more goes with the next time
+	} else if len(s.told) > 0 { // removals go with the next update
 		both := Reduce(slices.Concat(wanted, s.told), MaxSubjects)
 		s.told, s.lessens = both, now
 		s.peer.tell(both)

@@ -9,11 +9,11 @@ import (
 	"voltbus/wire"
 )
 
-// Judge says what may come from the other end of a link.
+// Judge decides what may come from the other end of a link.
 type Judge struct {
-	// MayPublish reports why the other end may not send what is at a path or topic of this node.
+	// MayPublish returns why the other end may not send messages about a path or topic of this node.
 	MayPublish func(point.Path) error
-	// Speaks reports whether the agents of a node are heard by this link.
+	// Speaks reports whether messages of a node's agents may come over this link.
 	Speaks func(node string) bool
 }
 
@@ -23,7 +23,7 @@ var (
 	errTooMuch = errors.New("is a live message of more than 4 MiB")
 )
 
-// judge reports why a message is not taken.
+// judge returns why a message is refused.
 func (j *Judge) judge(m *Message) error {
 	const op = "live.Receive"
 	if len(m.Data) > maxMessage {

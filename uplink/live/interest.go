@@ -8,10 +8,10 @@ import (
 	"voltbus/wire"
 )
 
-// The bounds of what one end of a link asks of the other.
+// Bounds of what one end of a link requests from the other.
 const (
-	MaxSubjects = 256 // more are made fewer, and wider
-	maxReduced  = 512 // so many are compared with each other
+	MaxSubjects = 256 // more are reduced to fewer, wider ones
+	maxReduced  = 512 // up to so many are compared with each other
 )
 
 // heads are the tokens before the path in a subject; * stands for the sender of a free message.
@@ -21,8 +21,8 @@ func heads() [][]string {
 
 func tokens(prefix string) []string { return strings.Split(strings.TrimSuffix(prefix, "."), ".") }
 
-// Within returns what of the subjects lies at a place or below it, as it is when that place is put elsewhere.
-// Subjects of anything but live and free messages are left out.
+// Within returns the part of the subjects at or below a place, renamed as if that place were moved elsewhere.
+// Subjects of anything but live and free messages are omitted.
 func Within(subjects []string, from, to point.Path) []string {
 	at, onto := place(from), place(to)
 	var out []string
@@ -41,7 +41,7 @@ func Within(subjects []string, from, to point.Path) []string {
 	return out
 }
 
-// place returns the tokens of a path; none of "".
+// place returns the tokens of a path; none for "".
 func place(path point.Path) []string {
 	if path == "" {
 		return nil
@@ -49,8 +49,8 @@ func place(path point.Path) []string {
 	return strings.Split(wire.Subject("", path), ".")
 }
 
-// cutHead returns what of a pattern stands for a head, and what for the path behind it; nil if it matches no
-// subject with that head.
+// cutHead returns the part of a pattern that matches a head, and the part for the path after it; nil if it
+// matches no subject with that head.
 func cutHead(parts, head []string) (begin, rest []string) {
 	begin = slices.Clone(head)
 	for i, h := range head {
@@ -71,7 +71,7 @@ func cutHead(parts, head []string) (begin, rest []string) {
 	return begin, parts[len(head):]
 }
 
-// graft returns the patterns of the paths that match rest and lie at a place or below it, put elsewhere.
+// graft returns the patterns of the paths that match rest and lie at or below a place, moved elsewhere.
 func graft(rest, at, onto []string) [][]string {
 	for i, token := range at {
 		if i >= len(rest) {
@@ -95,8 +95,8 @@ func graft(rest, at, onto []string) [][]string {
 	return [][]string{path}
 }
 
-// Reduce returns subjects that match all that the given ones match, sorted, none of which covers another, and
-// no more than most. If there are too many, the deepest are made wider: less than that is wanted then goes as well.
+// Reduce returns at most most sorted subjects, none of which covers another, that match everything that the given
+// ones match. If there are too many, the deepest are widened: then unwanted messages are sent as well.
 func Reduce(subjects []string, most int) []string {
 	out := tidy(subjects)
 	keep := 0 // tokens before a >
@@ -123,7 +123,7 @@ func Reduce(subjects []string, most int) []string {
 	return tidy(out)
 }
 
-// tidy sorts subjects, and leaves out those that another one covers, if they are few enough to compare.
+// tidy sorts subjects, and omits those covered by another one, if they are few enough to compare.
 func tidy(subjects []string) []string {
 	out := slices.Clone(subjects)
 	slices.Sort(out)
@@ -142,7 +142,7 @@ func matches(subjects []string, literal string) bool {
 	return slices.ContainsFunc(subjects, func(s string) bool { return wire.Covers(s, literal) })
 }
 
-// includes reports whether all of narrow is covered by wide.
+// includes reports whether wide covers all of narrow.
 func includes(wide, narrow []string) bool {
 	for _, n := range narrow {
 		if !matches(wide, n) {

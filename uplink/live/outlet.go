@@ -11,27 +11,27 @@ import (
 	"voltbus/wire"
 )
 
-// Rules say what may go to the other end of a link, and what it is called there.
+// Rules decide what may go to the other end of a link, and under which name.
 type Rules struct {
 	Naming uplink.Naming   // of paths at the other end
-	Grants identity.Grants // of the other end: what it may subscribe to here, in this node's names
-	Self   string          // this node, as the other end calls it
+	Grants identity.Grants // of the other end: what it may subscribe to here, under this node's names
+	Self   string          // the other end's name for this node
 }
 
-// maxPlans bounds the subjects that are remembered.
+// maxPlans bounds the cached subjects.
 const maxPlans = 1 << 16
 
-// plan says how the messages of a subject go. Nil: they do not.
+// plan tells how the messages of a subject are sent. Nil: they are not sent.
 type plan struct {
 	kind    string          // the prefix of the subject
 	subject string          // at the other end
 	path    point.Path      // here
 	to      point.Path      // there
-	part    *wire.Selection // of a scan, of which not all may go; nil: all
-	splits  bool            // the scan's points are put into several places
+	part    *wire.Selection // the permitted part of a scan; nil: all
+	splits  bool            // the scan's points go to several places
 }
 
-// outlet decides what goes. It is safe for concurrent use.
+// outlet decides what is sent. It is safe for concurrent use.
 type outlet struct {
 	mu    sync.Mutex
 	rules Rules
@@ -39,14 +39,14 @@ type outlet struct {
 	plans map[string]*plan
 }
 
-// set changes what the other end wants and may have.
+// set changes what the other end wants and may receive.
 func (o *outlet) set(wants []string, rules *Rules) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.wants, o.rules, o.plans = wants, *rules, map[string]*plan{}
 }
 
-// plan returns how the messages of a subject of this node go.
+// plan returns how the messages of a subject of this node are sent.
 func (o *outlet) plan(subject string) *plan {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -102,7 +102,7 @@ func (o *outlet) find(subject string) *plan {
 	return p
 }
 
-// apply returns a message as the other end gets it: none if nothing of it may go, several if it is put into
+// apply returns a message in the form for the other end: none if no part may be sent, several if it goes to
 // several places.
 func (o *outlet) apply(m *queued) ([]Message, error) {
 	p, out := m.plan, m.message
@@ -133,7 +133,7 @@ func (o *outlet) apply(m *queued) ([]Message, error) {
 	return []Message{out}, err
 }
 
-// taking is what takes messages of the bus while some are wanted.
+// taking receives messages from the bus while any are wanted.
 type taking struct {
 	stop func()
 	lost func() int

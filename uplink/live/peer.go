@@ -1,7 +1,7 @@
 // Package live carries live messages between a node and its parent on demand: each end announces the subjects that it subscribes to, and
 // receives each of their messages once, however many subscribers it has. Nothing is kept and nothing is sent twice: what a link cannot
-// carry now is dropped, the oldest first, and counted. It has a connection of its own, so that no backlog of blocks stands before it.
-// docs/formats/uplink.md describes what is said.
+// carry now is dropped, oldest first, and counted. It has its own connection, so that no backlog of blocks delays it.
+// docs/formats/uplink.md describes the protocol.
 package live
 
 import (
@@ -18,41 +18,41 @@ import (
 	"voltbus/uplink/window"
 )
 
-// Tap is a connection to this node's bus. What it publishes does not come back by Take.
+// Tap is a connection to this node's bus. Take does not deliver its own messages.
 type Tap interface {
 	Publish(m *Message) error
 	// Take calls deliver with each live and free message of the bus until stop is called. lost counts those
-	// that came too fast for it.
+	// that came too fast.
 	Take(deliver func(Message)) (stop func(), lost func() int, err error)
 	Close()
 }
 
-// The rhythm of a link.
+// Timing of a link.
 const (
-	answerWithin = 250 * time.Millisecond // that the other end took a frame; if later, less is sent ahead
-	mostAhead    = 4 << 20                // bytes under way
-	gather       = 5 * time.Millisecond   // between two frames, so that small messages go together
-	sayAgain     = 2 * time.Second        // a word that was not answered
-	forgetAfter  = 10 * time.Second       // a frame that was not answered
-	maxInbox     = 1024                   // frames that wait to be looked at
+	answerWithin = 250 * time.Millisecond // for the other end to acknowledge a frame; if later, less is sent ahead
+	mostAhead    = 4 << 20                // bytes in flight
+	gather       = 5 * time.Millisecond   // between two frames, so that small messages are sent together
+	sayAgain     = 2 * time.Second        // until an unanswered control frame is repeated
+	forgetAfter  = 10 * time.Second       // until an unanswered frame is given up
+	maxInbox     = 1024                   // frames waiting to be processed
 	maxWords     = 1024
 	maxSubject   = 4096
 )
 
 // peerConfig is what an end of a link needs.
 type peerConfig struct {
-	send    func([]byte) error  // hands a frame over, in order
-	tap     func() (Tap, error) // opens a tap that is this peer's own
-	shared  Tap                 // publishes as long as the peer has none of its own; nil: it opens one
+	send    func([]byte) error  // sends a frame, in order
+	tap     func() (Tap, error) // opens the peer's own tap
+	shared  Tap                 // publishes as long as the peer has no tap of its own; nil: it opens one
 	rules   func() Rules
 	judge   Judge
-	refused func(error) // is told what is not taken
-	turned  func()      // is told that the other end wants something else than before
-	// withheld returns what of the other end's wants does not go to it; nil of the upper end, which gets to know it by told.
+	refused func(error) // is called when something is refused
+	turned  func()      // is called when the other end's wants have changed
+	// withheld returns the other end's wants that are not sent to it; nil at the upper end, which learns it through told.
 	withheld func(wants []string) []Withheld
-	told     func() // is told that the other end withholds something else than before; nil: nobody is
-	greets   bool   // says the first word
-	rate     int64  // bytes of messages in a second; 0 for any
+	told     func() // is called when what the other end withholds has changed; may be nil
+	greets   bool   // sends the first control frame
+	rate     int64  // bytes of messages per second; 0 for no limit
 	counts   *Counts
 }
 
@@ -60,26 +60,26 @@ type peerConfig struct {
 type peer struct {
 	cfg    peerConfig
 	inbox  chan []byte
-	news   chan struct{} // holds one: there is something to do
+	news   chan struct{} // holds one entry when there is something to do
 	outlet outlet
 	queue  queue
 
 	mu      sync.Mutex
-	words   [][]byte // that go next
+	words   [][]byte // control frames to send next
 	asked   want     // what this end wants
-	heard   bool     // the other end answered the last want
+	heard   bool     // the other end has answered the last want
 	greeted bool
 	theirs  []string   // what the other end wants
-	lacks   []Withheld // of theirs, as the other end was told last
+	lacks   []Withheld // of theirs, as last told to the other end
 	flight  []flying
 	under   int64
 	window  window.Window
-	lost    uint64 // messages that the other end lost on this connection, as it said last
+	lost    uint64 // messages that the other end lost on this connection, as last reported
 
-	tap Tap // its own; nil: none. Only the goroutine of receive has it
+	tap Tap // its own; nil: none. Only the goroutine of receive uses it
 }
 
-// flying is a frame under way.
+// flying is a frame in flight.
 type flying struct {
 	number uint64
 	octets int64
@@ -99,7 +99,7 @@ func newPeer(cfg peerConfig) *peer { //nolint:gocritic // once a connection
 	return p
 }
 
-// offer takes a frame that came. It never waits: what is too much is lost.
+// offer accepts a received frame. It never blocks: excess frames are dropped.
 func (p *peer) offer(data []byte) {
 	select {
 	case p.inbox <- data:
@@ -121,26 +121,26 @@ func (p *peer) tell(subjects []string) {
 	p.say(&word{Want: &p.asked})
 }
 
-// wanted returns what the other end wants, in its names.
+// wanted returns what the other end wants, under its names.
 func (p *peer) wanted() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.theirs
 }
 
-// review makes new rules hold.
+// review applies new rules.
 func (p *peer) review() {
 	rules := p.cfg.rules()
 	p.outlet.set(p.wanted(), &rules)
 	p.withhold(0)
 }
 
-// withhold tells the other end what it does not get: as the answer to a version of its want, or with 0 if that changed.
+// withhold tells the other end what it does not get: as the answer to a version of its want, or with 0 after a change.
 func (p *peer) withhold(version uint64) {
 	w := word{Wanted: version}
 	var lacks []Withheld
 	if p.cfg.withheld != nil {
-		lacks = append([]Withheld{}, p.cfg.withheld(p.wanted())...) // never null: nothing is said, too
+		lacks = append([]Withheld{}, p.cfg.withheld(p.wanted())...) // never null: an empty list is sent, too
 		p.cfg.counts.withheld(lacks)
 		w.Withheld = &lacks
 	}
@@ -152,7 +152,7 @@ func (p *peer) withhold(version uint64) {
 	p.lacks = lacks
 }
 
-// say lets a word go next. The caller holds mu.
+// say queues a control frame to send next. The caller holds mu.
 func (p *peer) say(w *word) {
 	if len(p.words) < maxWords {
 		p.words = append(p.words, w.encode())
@@ -167,7 +167,7 @@ func (p *peer) wake() {
 	}
 }
 
-// run talks until ctx ends, or the connection takes nothing any more.
+// run communicates until ctx ends, or the connection fails.
 func (p *peer) run(ctx context.Context) error {
 	ctx, end := context.WithCancel(ctx)
 	failed := make(chan error, 1)
@@ -183,7 +183,7 @@ func (p *peer) run(ctx context.Context) error {
 	return errors.Join(err, <-failed)
 }
 
-// sendAll sends words and messages.
+// sendAll sends control frames and messages.
 func (p *peer) sendAll(ctx context.Context) error {
 	packer := &packer{}
 	again := time.NewTicker(sayAgain)
@@ -225,7 +225,7 @@ func (p *peer) sendAll(ctx context.Context) error {
 	}
 }
 
-// repeat says what was not answered again, and gives up frames that were not.
+// repeat repeats unanswered control frames, and gives up unanswered frames.
 func (p *peer) repeat() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -255,7 +255,7 @@ func (p *peer) sendWords() error {
 	return nil
 }
 
-// mayGo reports whether a frame may be sent: not too much is under way, and the other end is not late.
+// mayGo reports whether a frame may be sent: not too much is in flight, and the other end is not late.
 func (p *peer) mayGo() bool {
 	if p.queue.empty() {
 		return false
@@ -265,7 +265,7 @@ func (p *peer) mayGo() bool {
 	return p.under < p.window.Open && (len(p.flight) == 0 || !p.window.Overdue(p.flight[0].sent, time.Now()))
 }
 
-// pauseAfter returns how long nothing more goes after a frame of so many bytes.
+// pauseAfter returns how long to send nothing after a frame of so many bytes.
 func (p *peer) pauseAfter(octets int) time.Duration {
 	if p.cfg.rate <= 0 {
 		return gather
@@ -273,7 +273,7 @@ func (p *peer) pauseAfter(octets int) time.Duration {
 	return max(gather, time.Duration(float64(octets)/float64(p.cfg.rate)*float64(time.Second)))
 }
 
-// gather returns messages for a frame: with a rate, as many as may go in a second at most.
+// gather returns messages for a frame: with a rate, at most as many as may be sent in a second.
 func (p *peer) gather() (out []Message) {
 	full := fullFrame
 	if p.cfg.rate > 0 {
@@ -313,7 +313,7 @@ func (p *peer) sendFrame(f *packed, frame []byte) error {
 	return nil
 }
 
-// receive looks at what comes.
+// receive processes incoming frames.
 func (p *peer) receive(ctx context.Context) error {
 	u := &unpacker{}
 	defer u.close()
@@ -371,7 +371,7 @@ func (p *peer) takeFrame(u *unpacker, data []byte) error {
 			continue
 		}
 		if !matches(wanted, m.Subject) {
-			continue // it was wanted a moment ago
+			continue // it was wanted until a moment ago
 		}
 		if err := to.Publish(m); err != nil {
 			return err
@@ -382,7 +382,7 @@ func (p *peer) takeFrame(u *unpacker, data []byte) error {
 	return nil
 }
 
-// publisher returns what messages are published by.
+// publisher returns the tap that publishes messages.
 func (p *peer) publisher() (Tap, error) {
 	if p.tap != nil {
 		return p.tap, nil
@@ -405,7 +405,7 @@ var (
 	errWant = fmt.Errorf("wants live messages of more than %d subjects, or of what is no subject", MaxSubjects)
 )
 
-// takeWord does what the other end says.
+// takeWord processes a control frame.
 func (p *peer) takeWord(t *taking, data []byte) error {
 	const op = "live.Receive"
 	var w word
@@ -437,7 +437,7 @@ func (p *peer) takeWord(t *taking, data []byte) error {
 	return nil
 }
 
-// answered learns that the other end took a frame, and all before it. The caller holds mu.
+// answered records that the other end has processed a frame, and all before it. The caller holds mu.
 func (p *peer) answered(number uint64) {
 	now := time.Now()
 	for len(p.flight) > 0 && p.flight[0].number <= number {
@@ -449,7 +449,7 @@ func (p *peer) answered(number uint64) {
 	p.wake()
 }
 
-// takeWant lets go what the other end wants from now on.
+// takeWant starts sending what the other end now wants.
 func (p *peer) takeWant(t *taking, w *want) error {
 	bad := func(s string) bool { return len(s) > maxSubject || s == "" || strings.ContainsAny(s, " \t\r\n") }
 	if len(w.Subjects) > MaxSubjects || slices.ContainsFunc(w.Subjects, bad) {
@@ -482,7 +482,7 @@ func (p *peer) takeWant(t *taking, w *want) error {
 	return err
 }
 
-// see looks whether a message of the bus is wanted at the other end.
+// see checks whether a message of the bus is wanted at the other end.
 func (p *peer) see(m Message) {
 	if plan := p.outlet.plan(m.Subject); plan != nil && p.queue.push(queued{m, plan, time.Now()}) {
 		p.wake()

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// The bounds of what waits for a link. What is too much, or too old, is lost: live messages say what is now.
+// Bounds of what is queued for a link. Excess or old messages are dropped: live messages are about the present.
 const (
 	maxQueued  = 8 << 20         // bytes
 	maxWaiting = 1 << 16         // messages
-	maxAge     = 2 * time.Second // of a message that did not go yet
+	maxAge     = 2 * time.Second // of an unsent message
 )
 
-// queue holds messages for a link. What does not fit drops the oldest. It is safe for concurrent use.
+// queue holds messages for a link. A message that does not fit displaces the oldest. It is safe for concurrent use.
 type queue struct {
 	mu     sync.Mutex
 	items  []queued // from head on
@@ -21,14 +21,14 @@ type queue struct {
 	lost   uint64
 }
 
-// queued is a message as this node has it, and how it goes.
+// queued is a message in this node's form, and how it is sent.
 type queued struct {
 	message Message
 	plan    *plan
 	came    time.Time
 }
 
-// push never waits. first reports whether nothing was there.
+// push never blocks. first reports whether the queue was empty.
 func (q *queue) push(m queued) (first bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -42,7 +42,7 @@ func (q *queue) push(m queued) (first bool) {
 	return first
 }
 
-// pop takes the oldest out. The caller holds mu.
+// pop removes the oldest message. The caller holds mu.
 func (q *queue) pop() queued {
 	m := q.items[q.head]
 	q.items[q.head] = queued{}
@@ -69,7 +69,7 @@ func (q *queue) take(now time.Time) (queued, bool) {
 	return queued{}, false
 }
 
-// clear forgets all that waits, which nobody wants any more.
+// clear drops all queued messages, which are no longer wanted.
 func (q *queue) clear() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -83,7 +83,7 @@ func (q *queue) empty() bool {
 	return q.head == len(q.items)
 }
 
-// dropped returns how many messages were lost.
+// dropped returns the number of dropped messages.
 func (q *queue) dropped() uint64 {
 	q.mu.Lock()
 	defer q.mu.Unlock()

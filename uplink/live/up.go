@@ -15,7 +15,7 @@ import (
 	"voltbus/wire"
 )
 
-// The rhythm of connecting again.
+// Intervals of reconnecting.
 const (
 	firstPause   = 250 * time.Millisecond
 	longestPause = 30 * time.Second
@@ -29,15 +29,15 @@ type Conn interface {
 	Close()
 }
 
-// UpConfig is what an Up needs. All must be there; functions are safe for concurrent use.
+// UpConfig is what an Up needs. All are required; functions must be safe for concurrent use.
 type UpConfig struct {
 	Tap    func() (Tap, error)    // opens a tap
-	Rules  func() Rules           // what may go up, and what it is called there
-	Hear   []point.Path           // places at the parent of which this node gets live messages
-	Behind func(node string) bool // whether a node is this one, or below it
-	Rate   int64                  // bytes of messages that go up in a second; 0 for any
-	Turned func()                 // is told that the parent wants something else than before
-	Below  func() []Withheld      // what descendants withhold, in this node's names
+	Rules  func() Rules           // what may go up, and under which name
+	Hear   []point.Path           // places at the parent whose live messages this node receives
+	Behind func(node string) bool // whether a node is this one or its descendant
+	Rate   int64                  // bytes of messages sent up per second; 0 for no limit
+	Turned func()                 // is called when the parent's wants have changed
+	Below  func() []Withheld      // what descendants withhold, under this node's names
 	Log    *slog.Logger
 }
 
@@ -49,17 +49,17 @@ type Up struct {
 	counts Counts
 
 	mu   sync.Mutex
-	peer *peer // of the connection; nil without one
+	peer *peer // for the connection; nil without one
 }
 
 // NewUp returns an Up. It starts nothing.
 func NewUp(cfg UpConfig) *Up { return &Up{cfg: cfg} } //nolint:gocritic // once a node
 
-// Status returns how the link is.
+// Status returns the state of the link.
 func (u *Up) Status() Status { return u.counts.Status() }
 
-// Wanted returns the subjects that the parent wants of this node, and of those below it, in this node's names.
-// They may match more than the parent wants.
+// Wanted returns the subjects that the parent wants from this node and its descendants, under this node's
+// names. They may match more than the parent wants.
 func (u *Up) Wanted() []string {
 	p := u.now()
 	if p == nil {
@@ -77,21 +77,21 @@ func (u *Up) Wanted() []string {
 	return Reduce(out, MaxSubjects)
 }
 
-// withheld returns what of the parent's wants does not go to it, because of this node or those below it.
+// withheld returns the parent's wants that are not sent to it, because of this node or its descendants.
 func (u *Up) withheld(wants []string) []Withheld {
 	rules := u.cfg.Rules()
 	all := append(rules.withheld(wants), rules.placed(u.cfg.Below(), wants)...)
 	return all[:min(len(all), mostWithheld)]
 }
 
-// Withheld says that descendants withhold something else than before.
+// Withheld reports that what descendants withhold has changed.
 func (u *Up) Withheld() {
 	if p := u.now(); p != nil {
 		p.withhold(0)
 	}
 }
 
-// Review makes new rules hold.
+// Review applies new rules.
 func (u *Up) Review() {
 	if p := u.now(); p != nil {
 		p.review()
@@ -105,7 +105,7 @@ func (u *Up) now() *peer {
 	return u.peer
 }
 
-// Run keeps a connection until ctx ends. dial makes one that gives what comes to deliver, in order.
+// Run keeps a connection until ctx ends. dial opens one that passes incoming data to deliver, in order.
 func (u *Up) Run(ctx context.Context, dial func(ctx context.Context, deliver func([]byte)) (Conn, error)) {
 	wait := firstPause
 	for ctx.Err() == nil {
@@ -128,7 +128,7 @@ func (u *Up) Run(ctx context.Context, dial func(ctx context.Context, deliver fun
 	}
 }
 
-// connect has one connection.
+// connect runs one connection.
 func (u *Up) connect(ctx context.Context, dial func(context.Context, func([]byte)) (Conn, error)) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -175,7 +175,7 @@ func (u *Up) set(p *peer) {
 	u.cfg.Turned()
 }
 
-// hears returns the subjects of what is heard of the parent.
+// hears returns the subjects wanted from the parent.
 func hears(places []point.Path) []string {
 	all := []string{wire.ScanPrefix + ">", wire.PointPrefix + ">", wire.MessagePrefix + "*.>"}
 	var out []string

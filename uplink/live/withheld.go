@@ -9,26 +9,26 @@ import (
 	"voltbus/wire"
 )
 
-// mostWithheld bounds what one end of a link says that it withholds.
+// mostWithheld bounds the list of what one end of a link withholds.
 const mostWithheld = 20
 
-// Withheld is something that the upper end of a link wants and does not get, or not all of it, because a
+// Withheld is a subject that the upper end of a link wants but does not get, or only in part, because a
 // descendant does not allow it.
 type Withheld struct {
-	Subject string `json:"subject"` // as it is wanted, in the names of the upper end
-	Node    string `json:"node"`    // the node that withholds it, by the name that its parent has for it
+	Subject string `json:"subject"` // as wanted, under the names of the upper end
+	Node    string `json:"node"`    // the node that withholds it, under its parent's name for it
 	Part    bool   `json:"part,omitempty"`
-	Allow   string `json:"allow"` // the capability that its uplink.allow lacks, in its names
+	Allow   string `json:"allow"` // the capability that its uplink.allow lacks, under its names
 }
 
-// withheld returns which of the wanted subjects the rules do not let go, or only in part.
+// withheld returns the wanted subjects that the rules do not permit, or only in part.
 func (r *Rules) withheld(wants []string) (out []Withheld) {
 	if r.Grants.Administer {
 		return nil
 	}
 	for _, want := range wants {
 		if slices.Contains(wants, want+".>") {
-			continue // what lies below it says it
+			continue // reported for what lies below it
 		}
 		if w, is := r.withholds(want); is && len(out) < mostWithheld {
 			out = append(out, w)
@@ -94,8 +94,8 @@ func segmentOf(token string) string {
 // unlikely is a segment that only wildcards select.
 const unlikely = "\x01"
 
-// samplesOf returns paths that a subject with wildcards matches, of which a pattern selects all if it selects all that
-// the subject matches.
+// samplesOf returns sample paths matched by a subject with wildcards, such that a pattern selects all of them if it
+// selects everything that the subject matches.
 func samplesOf(subject string) []point.Path {
 	pattern := strings.Split(string(patternOf(subject)), "/")
 	last := len(pattern) - 1
@@ -113,7 +113,7 @@ func samplesOf(subject string) []point.Path {
 		return []point.Path{point.Path(strings.Join(pattern, "/"))}
 	}
 	var out []point.Path
-	for range 3 { // a pattern with stars for one or two segments does not select what is deeper
+	for range 3 { // a pattern with stars for one or two segments does not select deeper paths
 		pattern[last] = unlikely
 		out = append(out, point.Path(strings.Join(pattern, "/")))
 		pattern, last = append(pattern, unlikely), last+1
@@ -121,7 +121,7 @@ func samplesOf(subject string) []point.Path {
 	return out
 }
 
-// meets reports whether two patterns may select a path together.
+// meets reports whether two patterns may select a common path.
 func meets(a, b point.Pattern) bool {
 	p, q := strings.Split(string(a.Prefix()), "/"), strings.Split(string(b.Prefix()), "/")
 	for i := range min(len(p), len(q)) {
@@ -132,7 +132,7 @@ func meets(a, b point.Pattern) bool {
 	return true
 }
 
-// placed returns what descendants withhold, in the names of the parent, as far as the parent wants it.
+// placed returns what descendants withhold, under the names of the parent, as far as the parent wants it.
 func (r *Rules) placed(below []Withheld, wants []string) (out []Withheld) {
 	for _, w := range below {
 		for _, way := range r.Naming.Ways() {

@@ -20,24 +20,24 @@ import (
 	"voltbus/wire"
 )
 
-// Bus reaches children. Package bus has it.
+// Bus reaches children. Package bus implements it.
 type Bus interface {
-	// Present returns who is connected under an exclusive name, and since when.
+	// Present returns the clients connected under exclusive names, and since when.
 	Present() map[string]time.Time
-	// CallHeld returns the reply of somebody who is connected.
+	// CallHeld returns the reply of a connected client.
 	CallHeld(ctx context.Context, name, method string, body []byte) ([]byte, error)
 }
 
-// Options are what Neighbours need. All must be there.
+// Options configure Neighbours. All are required.
 type Options struct {
 	Children *registry.Children
 	Parent   *enrol.Parent
 	Bus      Bus
-	// Link returns the state of the connection to the parent, and since when it has it.
+	// Link returns the state of the connection to the parent, and since when.
 	Link func() (sender.State, time.Time)
 	// Allowed returns what ancestors may do here.
 	Allowed func() (identity.Grants, error)
-	// Version returns the version of a child's program; "" if it is not known.
+	// Version returns the version of a child's program; "" if unknown.
 	Version func(child string) string
 }
 
@@ -47,7 +47,7 @@ type Neighbours struct{ opts Options }
 // New returns the neighbours of a node.
 func New(o Options) *Neighbours { return &Neighbours{opts: o} }
 
-// Children lists the children that may connect, and which of them are.
+// Children lists the children that may connect, and whether they are connected.
 func (n *Neighbours) Children() []replica.Child {
 	present := n.opts.Bus.Present()
 	var list []replica.Child
@@ -69,7 +69,7 @@ func (n *Neighbours) Child(name string) (receiver.Child, bool) {
 	return receiver.Child{Prefix: c.Prefix, Grants: c.All()}, true
 }
 
-// Parent says how this node stands with its parent; false without one.
+// Parent returns the state of this node's parent; false without one.
 func (n *Neighbours) Parent() (lineage.Parent, bool) {
 	m, member := n.opts.Parent.Current()
 	if !member {
@@ -80,7 +80,7 @@ func (n *Neighbours) Parent() (lineage.Parent, bool) {
 }
 
 var (
-	// ErrNoChild is about somebody who is no child of this node.
+	// ErrNoChild is the error about a name that is not a child of this node.
 	ErrNoChild   = errors.New("is no child of this node, or not approved")
 	errNotParent = errors.New("asks from above, and is not the parent of this node")
 )
@@ -101,7 +101,7 @@ func (n *Neighbours) Grants(from tree.Hop) (identity.Grants, error) {
 	return n.opts.Allowed()
 }
 
-// AskParent asks the parent.
+// AskParent sends a request to the parent.
 func (n *Neighbours) AskParent(ctx context.Context, method string, body []byte) ([]byte, error) {
 	data, err := n.opts.Parent.Connection.Ask(ctx, method, body)
 	if err == nil || !fault.Is(err, fault.Unreachable) {
@@ -113,7 +113,7 @@ func (n *Neighbours) AskParent(ctx context.Context, method string, body []byte) 
 	return nil, fault.E("neighbour.AskParent", fault.Unreachable, method, &tree.LostError{})
 }
 
-// AskChild asks a child.
+// AskChild sends a request to a child.
 func (n *Neighbours) AskChild(ctx context.Context, child, method string, body []byte) ([]byte, error) {
 	data, err := n.opts.Bus.CallHeld(ctx, identity.ChildPrefix+child, method, body)
 	if errors.Is(err, bus.ErrLost) {
@@ -122,21 +122,21 @@ func (n *Neighbours) AskChild(ctx context.Context, child, method string, body []
 	return data, err
 }
 
-// AskNewer asks a child for what an older version of the program does not know, and returns the result: lacks is what a
-// child that is too old does not do.
+// AskNewer sends a child a request that older versions of the program do not know, and returns the result: lacks
+// describes what a child that is too old cannot do.
 func (n *Neighbours) AskNewer(ctx context.Context, child, method string, body []byte, lacks string) ([]byte, error) {
 	data, err := n.AskChild(ctx, child, method, body)
 	if err != nil {
 		return nil, err
 	}
 	result, err := tree.Parse(child, data)
-	if e, is := errors.AsType[*fault.Error](err); is && e.Kind == fault.Refused && e.Subject == method { // so a node of any version answers what it does not know
+	if e, is := errors.AsType[*fault.Error](err); is && e.Kind == fault.Refused && e.Subject == method { // nodes of any version answer unknown requests like this
 		return nil, fault.E("neighbour.AskNewer", fault.NotFound, child, &tooOldError{version: n.opts.Version(child), lacks: lacks})
 	}
 	return result, err
 }
 
-// tooOldError says that a child's program does not know what it was asked.
+// tooOldError says that a child's program does not know the request.
 type tooOldError struct{ version, lacks string }
 
 func (e *tooOldError) Error() string {

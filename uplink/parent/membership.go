@@ -1,5 +1,5 @@
 // Package parent is the connection of a node to its parent: it joins and leaves a parent on request, reports the state of the link, and
-// keeps it connected. The log goes up over it, requests come down, and live messages go both ways beside it.
+// keeps it connected. The log goes up over it, requests come down, and live messages go both ways on a separate connection.
 package parent
 
 import (
@@ -13,12 +13,12 @@ import (
 	"voltbus/uplink/shape"
 )
 
-// Blocks is the log of a node. Package bus has it.
+// Blocks is the log of a node. Package bus implements it.
 type Blocks interface {
 	Bounds(ctx context.Context) (first, last uint64, err error)
 }
 
-// Options are what a Membership is made of. All must be there.
+// Options configure a Membership. All are required.
 type Options struct {
 	Node, Version string // of this node
 	Fingerprint   func() string
@@ -26,16 +26,16 @@ type Options struct {
 	Sender        *sender.Sender
 	Blocks        Blocks
 	Live          *live.Up
-	Left          func() // is told when this node has left its parent
+	Left          func() // is called when this node has left its parent
 }
 
-// Membership is how a node stands with its parent. It is safe for concurrent use.
+// Membership is a node's membership at its parent. It is safe for concurrent use.
 type Membership struct{ opts Options }
 
 // New returns a membership.
 func New(o Options) *Membership { return &Membership{opts: o} }
 
-// Parent shows how this node stands with its parent.
+// Parent returns the state of this node's membership.
 func (p *Membership) Parent(ctx context.Context) (answer.Parent, error) {
 	m, member := p.opts.Parent.Current()
 	if !member {
@@ -48,7 +48,7 @@ func (p *Membership) Parent(ctx context.Context) (answer.Parent, error) {
 	}, nil
 }
 
-// uplink shows how the blocks of this node go up.
+// uplink returns the state of this node's uplink.
 func (p *Membership) uplink(ctx context.Context) *answer.Uplink {
 	s, waiting := p.opts.Sender.Status(), uint64(0)
 	if _, last, err := p.opts.Blocks.Bounds(ctx); err == nil {
@@ -60,7 +60,7 @@ func (p *Membership) uplink(ctx context.Context) *answer.Uplink {
 	return out
 }
 
-// JoinParent makes this node the child of the one that a code is of.
+// JoinParent makes this node the child of the node that issued a code.
 func (p *Membership) JoinParent(ctx context.Context, text, name string) (answer.Parent, error) {
 	code, err := enrol.ParseCode(text)
 	if err != nil {
@@ -76,7 +76,7 @@ func (p *Membership) JoinParent(ctx context.Context, text, name string) (answer.
 	return p.Parent(ctx)
 }
 
-// LeaveParent makes this node one without a parent.
+// LeaveParent removes this node's parent.
 func (p *Membership) LeaveParent(context.Context) error {
 	err := p.opts.Parent.Leave()
 	if err == nil {
@@ -85,7 +85,7 @@ func (p *Membership) LeaveParent(context.Context) error {
 	return err
 }
 
-// RotateKey gives this node a new key in place of the one that its parent knows.
+// RotateKey gives this node a new key in place of the one known to its parent.
 func (p *Membership) RotateKey(ctx context.Context) (answer.Parent, error) {
 	if _, err := p.opts.Parent.Rotate(ctx, Knock); err != nil {
 		return answer.Parent{}, err

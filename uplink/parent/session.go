@@ -19,7 +19,7 @@ import (
 	"voltbus/uplink/sender"
 )
 
-// Knock connects to another node, to ask it a few things.
+// Knock connects to another node, for a few requests.
 func Knock(ctx context.Context, address string, config *tls.Config, key *identity.Key, name string) (enrol.Door, error) {
 	j, err := peer.Join(ctx, address, config, key, name)
 	if err != nil {
@@ -28,15 +28,15 @@ func Knock(ctx context.Context, address string, config *tls.Config, key *identit
 	return j, nil
 }
 
-// Dialer connects to the parent. All fields must be there.
+// Dialer connects to the parent. All fields are required.
 type Dialer struct {
 	Parent  *enrol.Parent
-	Silence time.Duration // after which a connection on which nothing comes is lost
-	// Positions returns how far the origins of descendants are on the disk of this one.
+	Silence time.Duration // time without data after which a connection counts as lost
+	// Positions returns how far the origins of descendants are on this node's disk.
 	Positions func(origins []string) map[string]uplink.Position
-	// Answer answers what the parent asks.
+	// Answer answers requests of the parent.
 	Answer func(ctx context.Context, r dispatch.Request)
-	// Live sends live messages by connections that dial makes, until ctx ends.
+	// Live exchanges live messages over connections opened by dial, until ctx ends.
 	Live func(ctx context.Context, dial func(ctx context.Context, deliver func([]byte)) (live.Conn, error))
 }
 
@@ -78,7 +78,7 @@ type session struct {
 	sender.Session
 	dialer *Dialer
 	parent *peer.Parent
-	key    *identity.Key // that it was made with
+	key    *identity.Key // with which it was opened
 	detach func()
 	quiet  func() // ends the live messages
 }
@@ -86,7 +86,7 @@ type session struct {
 // Renewed implements sender.Renewer.
 func (s *session) Renewed() bool { return s.dialer.Parent.Replaced(s.key) }
 
-// Hello implements sender.Session. What the parent says of this node is kept.
+// Hello implements sender.Session. What the parent reports about this node is stored.
 func (s *session) Hello(ctx context.Context, h uplink.Hello) (w uplink.Welcome, err error) {
 	for origin, have := range s.dialer.Positions(slices.Collect(maps.Keys(h.Origins))) {
 		if have.Sequence > h.Origins[origin].Sequence { // the backlog of descendants
@@ -111,7 +111,7 @@ func (s *session) Start(w *uplink.Welcome) {
 	}
 }
 
-// sendLive sends live messages by a connection beside the session with the parent, until stop is called.
+// sendLive exchanges live messages over a separate connection to the parent, until stop is called.
 func (s *session) sendLive() (stop func()) {
 	ctx, end := context.WithCancel(context.Background()) //nolint:gosec // ended by stop
 	done := make(chan struct{})
@@ -138,7 +138,7 @@ func (s *session) Close() {
 	s.Session.Close()
 }
 
-// Follow sends the log to the parent as long as there is one, until ctx ends.
+// Follow sends the log to the parent, whenever there is one, until ctx ends.
 func Follow(ctx context.Context, parent *enrol.Parent, send *sender.Sender) error {
 	for ctx.Err() == nil {
 		changed := parent.Changed()
@@ -179,7 +179,7 @@ func sendTo(ctx context.Context, parent *enrol.Parent, send *sender.Sender, m *e
 	}
 }
 
-// Descriptions returns all points of a catalogue, also those that were removed, as the parent is told of them.
+// Descriptions returns all points of a catalogue, including removed ones, in the form for the parent.
 func Descriptions(ctx context.Context, points *catalog.Catalog) ([]uplink.Description, error) {
 	var out []uplink.Description
 	f := catalog.Filter{Removed: true, Limit: 10 * catalog.PageSize}

@@ -15,24 +15,24 @@ import (
 // maxRefused bounds the origins of a lane whose refusals are remembered.
 const maxRefused = 10_000
 
-// Counts are what came from a child since the start.
+// Counts are what a child has sent since the start.
 type Counts struct {
-	Version  string        // of its program, as it said
-	Offset   time.Duration // its clock less this one, when it greeted; the way is in it; 0 if it did not say it
+	Version  string        // version of its program, as reported
+	Offset   time.Duration // its clock minus this one at the greeting, including the transmission time; 0 if not reported
 	Greeted  time.Time
 	Last     time.Time // when its last block was on disk
 	Blocks   uint64    // on disk
 	Samples  uint64    // on disk
-	Bytes    uint64    // of them, as they came
-	Repeated uint64    // samples of blocks that were here already
-	Missing  uint64    // samples of blocks that the child could not send any more
-	Left     uint64    // samples that were left out on the way
-	Dropped  uint64    // frames that were not taken because too much waited; they come again
-	Refusal  error     // why an origin's blocks are not taken; nil in normal operation
+	Bytes    uint64    // bytes of them, as received
+	Repeated uint64    // samples of blocks that were already here
+	Missing  uint64    // samples of blocks that the child could no longer send
+	Left     uint64    // samples left out on the way
+	Dropped  uint64    // frames dropped because too much was queued; they are sent again
+	Refusal  error     // why an origin's blocks are refused; nil in normal operation
 	Origins  map[string]uplink.Position
 }
 
-// Status returns what came from each child since the start.
+// Status returns what each child has sent since the start.
 func (r *Receiver) Status() map[string]Counts {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -53,8 +53,8 @@ func (r *Receiver) Status() map[string]Counts {
 	return out
 }
 
-// keptByChild returns how far the origins are on disk that come by each child that sent something. The
-// caller holds mu.
+// keptByChild returns how far the origins of each child that has sent something are on disk. The caller holds
+// mu.
 func (r *Receiver) keptByChild() map[string]map[string]uplink.Position {
 	out := make(map[string]map[string]uplink.Position, len(r.counts))
 	for child := range r.counts {
@@ -83,12 +83,12 @@ func (r *Receiver) greet(child string, h *uplink.Hello) {
 	defer r.mu.Unlock()
 	c := r.count(child)
 	c.Version, c.Greeted, c.Offset = h.Version, time.Now(), 0
-	if !h.Time.IsZero() { // it said it
+	if !h.Time.IsZero() { // it was reported
 		c.Offset = time.Until(h.Time)
 	}
 	for _, name := range []uplink.Lane{uplink.Urgent, uplink.Normal} {
 		if l := r.lanes[laneKey{child, name}]; l != nil {
-			clear(l.refused) // what still is not taken shows again
+			clear(l.refused) // origins still refused are reported again
 		}
 	}
 	r.back(child, h.Origins, c.Greeted)
@@ -106,7 +106,7 @@ func (r *Receiver) keptOf(origin string) uplink.Position {
 	return r.stands(origin).kept
 }
 
-// took notes a block that the recorder has.
+// took records a block that was passed to the recorder.
 func (l *lane) took(b *point.Block, to uplink.Position) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -124,10 +124,10 @@ func (l *lane) repeated(b *point.Block) {
 	l.count(l.child).Repeated += uint64(b.Len())
 }
 
-// land notes a block that is on disk.
+// land records a block that is on disk.
 func (l *lane) land(u *underway) {
 	if u.octets == 0 {
-		return // a mere answer
+		return // only an answer
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -146,12 +146,12 @@ func (l *lane) land(u *underway) {
 	}
 }
 
-// keep returns up to where an origin, whose way is remembered, is on disk: that is acknowledged from now on.
+// keep returns up to where an origin, whose child is recorded, is on disk: that is acknowledged from now on.
 func (l *lane) keep(origin string) uplink.Position {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	o := l.origins[origin]
-	if o == nil { // nothing was taken of it
+	if o == nil { // nothing of it was accepted
 		return uplink.Position{}
 	}
 	if o.landed.Sequence > o.kept.Sequence {
@@ -161,7 +161,7 @@ func (l *lane) keep(origin string) uplink.Position {
 	return o.kept
 }
 
-// lostTrack notes that a block may not be on disk: what came behind it comes again.
+// lostTrack records that a block may not be on disk: the following ones will be sent again.
 func (l *lane) lostTrack(origin string) uplink.Position {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -170,7 +170,7 @@ func (l *lane) lostTrack(origin string) uplink.Position {
 	return o.kept
 }
 
-// refuse tells of a block that was not taken, once for each reason.
+// refuse reports a refused block, once for each reason.
 func (l *lane) refuse(err error) {
 	origin := l.block.Origin
 	l.mu.Lock()
@@ -188,7 +188,7 @@ func (l *lane) refuse(err error) {
 	if again {
 		return
 	}
-	if refusals&(refusals-1) == 0 { // the first, and then each doubling
+	if refusals&(refusals-1) == 0 { // the first, and then at each doubling
 		l.cfg.Log.Warn("block of a child is not taken", slog.String("child", l.child), slog.String("origin", origin),
 			slog.Uint64("refusals", refusals), slog.Any("err", err))
 	}

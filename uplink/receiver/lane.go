@@ -13,13 +13,13 @@ import (
 	"voltbus/wire"
 )
 
-// arrival is a frame that came.
+// arrival is a received frame.
 type arrival struct {
 	data    []byte
 	respond func(uplink.Answer)
 }
 
-// underway is a block that the recorder has.
+// underway is a block passed to the recorder.
 type underway struct {
 	answer  uplink.Answer
 	samples int
@@ -28,31 +28,31 @@ type underway struct {
 	respond func(uplink.Answer)
 }
 
-// lane takes the frames of a child's lane, one after another. Its goroutines come with the frames
-// and go when there are none, and all are answered.
+// lane processes the frames of a child's lane, one after another. Its goroutines start with the frames and
+// end when there are none and all are answered.
 type lane struct {
 	*Receiver
 	child string
 	name  uplink.Lane
-	moved *sync.Cond // of Receiver.mu: a frame came, or one was answered
+	moved *sync.Cond // of Receiver.mu: a frame arrived, or one was answered
 
 	waiting  []arrival // these seven under Receiver.mu
 	octets   int64
 	busy     bool
 	asked    int               // frames that settle has to answer
-	refused  map[string]error  // origins whose blocks are not taken
-	said     map[string]string // the last refusal of an origin, so that it is told once
-	refusals uint64            // that were told
+	refused  map[string]error  // origins whose blocks are refused
+	said     map[string]string // the last refusal of an origin, so that it is reported once
+	refusals uint64            // reported refusals
 
 	decoder wire.Decoder
 	block   point.Block
-	partial *partial // of which parts came; nil for none
+	partial *partial // block received in part; nil for none
 }
 
-// maxUnderway bounds the blocks of a lane that the recorder has and are not on disk.
+// maxUnderway bounds the blocks of a lane that were passed to the recorder and are not on disk.
 const maxUnderway = 256
 
-// work takes frames until none waits, and waits for the disk.
+// work processes frames until none are queued, and waits for the disk.
 func (l *lane) work(ctx context.Context) {
 	out := make(chan underway, maxUnderway)
 	done := make(chan struct{})
@@ -73,9 +73,9 @@ func (l *lane) work(ctx context.Context) {
 	<-done
 }
 
-// next returns the first frame that waits. When there is none and all are answered the channel is closed, and
-// the next frame finds another goroutine. Not before: of two the one behind would answer first, such as a
-// block that came again over a new connection, before the first is on disk.
+// next returns the first queued frame. When there is none and all are answered the channel is closed, and the
+// next frame starts another goroutine. Not before: of two goroutines the later one would answer first, for
+// example a block resent over a new connection before the first one is on disk.
 func (l *lane) next(out chan underway) (arrival, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -96,9 +96,9 @@ func (l *lane) next(out chan underway) (arrival, bool) {
 	return a, true
 }
 
-// take reads a frame, or a part of one.
+// take processes a frame, or a part of one.
 func (l *lane) take(ctx context.Context, a arrival, out chan<- underway) {
-	l.block.Reset() // a frame that cannot be read is of no origin
+	l.block.Reset() // a frame that cannot be decoded has no origin
 	frame, whole, err := l.frame(ctx, a, out)
 	if !whole {
 		return
@@ -106,7 +106,7 @@ func (l *lane) take(ctx context.Context, a arrival, out chan<- underway) {
 	if err == nil {
 		err = l.decoder.DecodeBlock(frame.Block, &l.block)
 	}
-	if err != nil { // nothing says which origin it is of: the sender goes back when it hears nothing
+	if err != nil { // its origin is unknown: the sender goes back when it gets no answer
 		l.partial = nil
 		l.refuse(err)
 		return
@@ -114,7 +114,7 @@ func (l *lane) take(ctx context.Context, a arrival, out chan<- underway) {
 	l.admit(ctx, &frame, a, out)
 }
 
-// admit checks the block of a frame, and hands it to the recorder.
+// admit checks the block of a frame, and passes it to the recorder.
 func (l *lane) admit(ctx context.Context, frame *uplink.Frame, a arrival, out chan<- underway) {
 	b := &l.block
 	answer := uplink.Answer{Epoch: frame.Epoch, Origin: b.Origin}
@@ -128,7 +128,7 @@ func (l *lane) admit(ctx context.Context, frame *uplink.Frame, a arrival, out ch
 	if err := l.recorder.Paused(); err != nil {
 		if kept := l.keptOf(b.Origin); b.Sequence > kept.Sequence {
 			answer.Failure, answer.Position = unavailable(err), kept
-			a.respond(answer) // also for one that waits for the disk already: that may take long
+			a.respond(answer) // even for one already waiting for the disk: that may take long
 			return
 		}
 	}
@@ -137,7 +137,7 @@ func (l *lane) admit(ctx context.Context, frame *uplink.Frame, a arrival, out ch
 	case b.Sequence <= taken.Sequence:
 		l.repeated(b)
 		answer.Position = l.keptOf(b.Origin)
-		// The answer must not come before those of blocks that are on their way to the disk.
+		// The answer must not precede those of blocks on their way to the disk.
 		l.pass(ctx, out, underway{answer: answer, respond: a.respond, wait: noWait})
 		return
 	case frame.Previous != taken.Sequence:
@@ -165,7 +165,7 @@ func (l *lane) admit(ctx context.Context, frame *uplink.Frame, a arrival, out ch
 
 func noWait(context.Context) error { return nil }
 
-// unavailable says that the recorder takes nothing now, whatever its words are.
+// unavailable says that the recorder accepts nothing now, whatever its message.
 func unavailable(err error) *wire.Failure {
 	f := uplink.FailureOf(err, "")
 	f.Kind = fault.Unavailable.String()
@@ -178,7 +178,7 @@ func (l *lane) pass(ctx context.Context, out chan<- underway, u underway) {
 	l.mu.Unlock()
 	select {
 	case out <- u:
-	case <-ctx.Done(): // nobody is answered any more
+	case <-ctx.Done(): // no more answers
 		l.settled()
 	}
 }
@@ -190,8 +190,8 @@ func (l *lane) settled() {
 	l.moved.Signal()
 }
 
-// fits refuses a block that does not continue what is here, or has points that there is no room for. Readings of meters
-// are of no points: their system checks them.
+// fits refuses a block that does not continue what is here, or has points for which there is no room. Meter readings
+// have no points: their system checks them.
 func (l *lane) fits(ctx context.Context, b *point.Block, taken uplink.Position) error {
 	if err := continues(b, taken); err != nil {
 		return err
@@ -212,7 +212,7 @@ func continues(b *point.Block, taken uplink.Position) error {
 	return nil
 }
 
-// judge refuses what the child may not send.
+// judge refuses blocks that the child may not send.
 func (l *lane) judge(b *point.Block) error {
 	const op = "receiver.Receive"
 	child, known := l.cfg.Child(l.child)
@@ -222,7 +222,7 @@ func (l *lane) judge(b *point.Block) error {
 	if b.Origin == "" || uplink.LaneOf(b.Origin) != l.name {
 		return fault.E(op, fault.Invalid, b.Origin, errNotLane)
 	}
-	for _, path := range b.Points { // remembering those that may pass would save little time and cost much memory
+	for _, path := range b.Points { // caching permitted ones would save little time and cost much memory
 		if err := path.Validate(); err != nil {
 			return fault.E(op, fault.Invalid, fmt.Sprintf("%.80q", string(path)), err)
 		}
@@ -230,7 +230,7 @@ func (l *lane) judge(b *point.Block) error {
 			return err
 		}
 	}
-	return l.owns(l.child, b.Origin) // last: it is remembered
+	return l.owns(l.child, b.Origin) // last: it is recorded
 }
 
 // settle waits until a block is on disk, and answers.
@@ -241,7 +241,7 @@ func (l *lane) settle(ctx context.Context, u *underway) {
 		return
 	}
 	l.land(u)
-	if err := l.remember(u.answer.Origin); err != nil { // the block stands in the log all the same
+	if err := l.remember(u.answer.Origin); err != nil { // the block is in the log anyway
 		u.answer.Position, u.answer.Failure = l.keptOf(u.answer.Origin), unavailable(err)
 	} else {
 		u.answer.Position = l.keep(u.answer.Origin)
@@ -249,13 +249,13 @@ func (l *lane) settle(ctx context.Context, u *underway) {
 	u.respond(u.answer)
 }
 
-// patience is how long a block may take to the disk before somebody looks whether anything is recorded.
+// patience is how long a block may take to reach the disk before checking whether recording works.
 const patience = 2 * time.Second
 
-// await waits until a block is on disk, however long that takes. When recording was paused with the
-// block under way it tells the sender so, once: it asks again from time to time, and take answers.
+// await waits until a block is on disk, however long that takes. If recording was paused meanwhile it tells
+// the sender so, once: the sender asks again from time to time, and take answers.
 func (l *lane) await(ctx context.Context, u *underway) error {
-	told := u.octets == 0 // a mere answer
+	told := u.octets == 0 // only an answer
 	for {
 		some, cancel := context.WithTimeout(ctx, patience)
 		err := u.wait(some)

@@ -10,54 +10,54 @@ import (
 	"voltbus/uplink"
 )
 
-// maxOutages is how many outages of a child are remembered, the newest.
+// maxOutages is how many outages of a child are kept, the newest.
 const maxOutages = 20
 
-// stoppedEvery is how often a node with children writes down that it runs: so much more than it was down is unknown
-// after a kill.
+// stoppedEvery is how often a node with children records that it is running: after a kill, this much more than the
+// downtime is unknown.
 const stoppedEvery = time.Minute
 
-// maxName is how many bytes the name of an origin has that any store keeps.
+// maxName is the maximum length of an origin's name in bytes that every store keeps.
 const maxName = 255
 
-// Outage is a time in which a child was not connected, and what became of what it recorded meanwhile.
+// Outage is a time in which a child was not connected, and the outcome for the data it recorded during that time.
 type Outage struct {
-	From time.Time `json:"from"` // when it was heard of last; if that is not known, when this node began to look
-	// Unknown is since when nobody knows before From whether it was there, because this node did not run; zero: From
-	// was seen.
+	From time.Time `json:"from"` // when it was last heard; if unknown, when this node began to watch
+	// Unknown is since when, before From, its presence is unknown, because this node was not running; zero: From was
+	// observed.
 	Unknown time.Time `json:"unknown,omitzero"`
-	To      time.Time `json:"to"` // when it greeted again; zero: it has not yet
-	// Waited is how many samples it had on disk, when it came back, that this node had not: by the
-	// numbers of both. Those that were left out on the way are among them.
+	To      time.Time `json:"to"` // when it reconnected; zero: not yet
+	// Waited is how many samples it had on disk, when it came back, that this node did not have, by the
+	// numbers of both. It includes those left out on the way.
 	Waited  uint64    `json:"waited"`
-	Coming  uint64    `json:"coming"`  // of them those that are still not on disk here
-	Missing uint64    `json:"missing"` // of them those that it could not send any more
-	Left    uint64    `json:"left"`    // of them those that were left out on purpose
-	Done    time.Time `json:"done"`    // when the last of them was on disk here; zero: not yet
+	Coming  uint64    `json:"coming"`  // those still not on disk here
+	Missing uint64    `json:"missing"` // those that it could no longer send
+	Left    uint64    `json:"left"`    // those left out on purpose
+	Done    time.Time `json:"done"`    // when the last of them reached the disk here; zero: not yet
 
-	// Targets are the positions of its origins when it came back, until all is here.
+	// Targets are the positions of its origins when it came back, until everything is here.
 	Targets map[string]uplink.Position `json:"targets,omitempty"`
 }
 
-// Keeper keeps the outages of children. It is safe for concurrent use.
+// Keeper stores the outages of children. It is safe for concurrent use.
 type Keeper interface {
-	Outages() []byte // what was written last; nil for nothing
+	Outages() []byte // what was last written; nil for nothing
 	WriteOutages([]byte) error
 }
 
-// chronicle is what is remembered of the outages of children.
+// chronicle is the record of the children's outages.
 type chronicle struct {
-	Stopped time.Time            `json:"stopped"` // when this node knew last who was there
-	Outages map[string][]*Outage `json:"outages"` // by child, the oldest first
-	Before  map[string]Outage    `json:"before"`  // what lasted when this was written, of those that have not greeted again
+	Stopped time.Time            `json:"stopped"` // when this node last knew which children were connected
+	Outages map[string][]*Outage `json:"outages"` // by child, oldest first
+	Before  map[string]Outage    `json:"before"`  // ongoing outages when this was written, of children that have not reconnected
 
-	away  map[string]Outage // those that last
+	away  map[string]Outage // ongoing ones
 	dirty bool
 
-	unwritten bool // the disk did not take them the last time
+	unwritten bool // the last attempt to write them failed
 }
 
-// remember reads a chronicle; of one that cannot be read, an empty one.
+// remember decodes a chronicle; an unreadable one counts as empty.
 func remember(kept Keeper, log *slog.Logger) *chronicle {
 	c := &chronicle{}
 	if kept != nil {
@@ -78,9 +78,9 @@ func remember(kept Keeper, log *slog.Logger) *chronicle {
 	return c
 }
 
-// Gone notes that a child is not connected; heard is when it last said something, zero if that is not
-// known. Of a child that never sent anything nothing is noted. What was before this node ran is not known, and is
-// noted as unknown, unless the child was away already when that was written down.
+// Gone records that a child is not connected; heard is when it was last heard, zero if unknown. Nothing is
+// recorded for a child that never sent anything. The time before this node ran is recorded as unknown, unless the
+// child was already away when the record was written.
 func (r *Receiver) Gone(child string, heard time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -106,7 +106,7 @@ func (r *Receiver) Gone(child string, heard time.Time) {
 	r.outages.dirty = true
 }
 
-// back notes that a child greeted, with how far its origins are there. The caller holds mu.
+// back records that a child has connected, and its positions of its origins. The caller holds mu.
 func (r *Receiver) back(child string, there map[string]uplink.Position, now time.Time) {
 	delete(r.outages.Before, child)
 	lasted, was := r.outages.away[child]
@@ -132,8 +132,8 @@ func (r *Receiver) back(child string, there map[string]uplink.Position, now time
 	r.outages.dirty = true
 }
 
-// arrived notes how far an origin of a child came, and what of it is missing or was left out. The
-// caller holds mu.
+// arrived records how far an origin of a child has come, and what is missing or was left out. The caller
+// holds mu.
 func (r *Receiver) arrived(child, origin string, now time.Time) {
 	for _, o := range r.outages.Outages[child] {
 		target, waits := o.Targets[origin]
@@ -148,8 +148,8 @@ func (r *Receiver) arrived(child, origin string, now time.Time) {
 	}
 }
 
-// lacked notes what a block of a child says that is missing before it, or was left out. The caller
-// holds mu.
+// lacked records what, according to a child's block, is missing before it or was left out. The caller holds
+// mu.
 func (r *Receiver) lacked(child, origin string, missing, left uint64) {
 	if missing == 0 && left == 0 {
 		return
@@ -162,8 +162,7 @@ func (r *Receiver) lacked(child, origin string, missing, left uint64) {
 	}
 }
 
-// Outages returns the outages of a child that are remembered, the newest first; one that lasts has no
-// end.
+// Outages returns the recorded outages of a child, newest first; an ongoing one has no end.
 func (r *Receiver) Outages(child string) []Outage {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -184,8 +183,7 @@ func (r *Receiver) Outages(child string) []Outage {
 	return list
 }
 
-// writeOutages writes down what changed, and forgets children that are none any more; with stop also
-// until when this node ran.
+// writeOutages stores changes, and drops former children; with stop also the time until which this node ran.
 func (r *Receiver) writeOutages(stop bool) {
 	if r.cfg.Outages == nil {
 		return
@@ -205,7 +203,7 @@ func (r *Receiver) writeOutages(stop bool) {
 	}
 }
 
-// noted returns what is to be written down; nil for nothing.
+// noted returns what to store; nil for nothing.
 func (r *Receiver) noted(stop bool) []byte {
 	r.mu.Lock()
 	names := slices.Concat(slices.Collect(maps.Keys(r.outages.Outages)), slices.Collect(maps.Keys(r.outages.Before)))
@@ -215,7 +213,7 @@ func (r *Receiver) noted(stop bool) []byte {
 		return nil
 	}
 	names = slices.DeleteFunc(names, func(child string) bool {
-		_, is := r.cfg.Child(child) // without the lock: it is another's
+		_, is := r.cfg.Child(child) // called without the lock: it belongs to another part
 		return is
 	})
 	r.mu.Lock()
@@ -227,7 +225,7 @@ func (r *Receiver) noted(stop bool) []byte {
 	r.outages.dirty, r.outages.Stopped = false, time.Now()
 	maps.Copy(r.outages.Before, r.outages.away)
 	data, err := json.Marshal(r.outages)
-	if err != nil { // numbers and times are always written
+	if err != nil { // numbers and times cannot fail
 		return nil
 	}
 	return data

@@ -16,18 +16,18 @@ import (
 	"voltbus/internal/atomicfile"
 )
 
-// register is the file that remembers by which child the blocks of an origin come: JSON objects one after
-// another, of which a later one counts more. It is appended to, and written anew when much of it is out of date. Its
-// mutex is taken before Receiver.mu.
+// register is the file that records through which child the blocks of each origin come: a sequence of JSON objects,
+// of which later ones take precedence. It is appended to, and rewritten when much of it is out of date. Its mutex is
+// taken before Receiver.mu.
 type register struct {
 	file string
 
 	mu      sync.Mutex
 	entries int  // in the file
-	whole   bool // false: the file is not there or its end cannot be relied on, and is written anew
+	whole   bool // false: the file is absent or its end unreliable, so it must be rewritten
 }
 
-// spareEntries is how many entries of the file may be out of date before it is written anew.
+// spareEntries is how many outdated entries the file may have before it is rewritten.
 const spareEntries = 1000
 
 // recall reads the file.
@@ -63,7 +63,7 @@ func (g *register) read(data []byte, owners map[string]string) error {
 }
 
 // CheckOwners returns what is wrong with the content of the file of origins: nothing of it can be read. Its last entry
-// may have been written in part when the power failed; what stands before it counts.
+// may be incomplete after a power failure; the entries before it are valid.
 func CheckOwners(content []byte) error {
 	owners := map[string]string{}
 	if err := new(register).read(content, owners); err != nil && len(owners) == 0 {
@@ -72,7 +72,7 @@ func CheckOwners(content []byte) error {
 	return nil
 }
 
-// write appends what is fresh, or writes all anew, of which there are size. The caller holds mu.
+// write appends new entries, or rewrites all size entries. The caller holds mu.
 func (g *register) write(fresh map[string]string, size int, all func() map[string]string) error {
 	if g.whole && g.entries+len(fresh) <= 2*size+spareEntries {
 		if g.extend(fresh) == nil {
@@ -80,7 +80,7 @@ func (g *register) write(fresh map[string]string, size int, all func() map[strin
 			return nil
 		}
 	}
-	g.whole = false // until it is written anew: an entry may stand there in part
+	g.whole = false // until it is rewritten: an entry may be incomplete
 	owners := all()
 	data, err := json.Marshal(owners)
 	if err == nil {
@@ -93,7 +93,7 @@ func (g *register) write(fresh map[string]string, size int, all func() map[strin
 	return nil
 }
 
-// extend appends to the file that is there, and returns when it is on the disk.
+// extend appends to the existing file, and returns when the data is on disk.
 func (g *register) extend(fresh map[string]string) (err error) {
 	data, err := json.Marshal(fresh)
 	if err != nil {
@@ -110,15 +110,15 @@ func (g *register) extend(fresh map[string]string) (err error) {
 	return file.Sync()
 }
 
-// Owner returns the child by which the blocks of an origin come; "" if none came.
+// Owner returns the child through which the blocks of an origin come; "" if none have come.
 func (r *Receiver) Owner(origin string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.owners[origin]
 }
 
-// own notes that an origin comes by a child. It is written before the block is answered: see remember. The
-// caller holds mu.
+// own records that an origin comes through a child. It is stored before the block is answered: see remember.
+// The caller holds mu.
 func (r *Receiver) own(child, origin string) {
 	if before, known := r.owners[origin]; known {
 		r.owned[before]--
@@ -130,15 +130,15 @@ func (r *Receiver) own(child, origin string) {
 	}
 }
 
-// remember returns when it is on the disk by which child an origin comes, and with it what else was learned
-// meanwhile: one write for many.
+// remember returns when the child of an origin is recorded on disk, together with others learned meanwhile:
+// one write for many.
 func (r *Receiver) remember(origin string) error {
 	if !r.isFresh(origin) {
 		return nil
 	}
 	r.register.mu.Lock()
 	defer r.register.mu.Unlock()
-	if !r.isFresh(origin) { // written meanwhile
+	if !r.isFresh(origin) { // stored meanwhile
 		return nil
 	}
 	r.mu.Lock()

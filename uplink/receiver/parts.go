@@ -7,8 +7,8 @@ import (
 	"voltbus/uplink"
 )
 
-// partial is a block of which parts came. A lane keeps one, also over a cut, until the block is taken
-// or another one comes.
+// partial is a block received in part. A lane keeps one, even across an interruption, until the block is
+// accepted or another one comes.
 type partial struct {
 	origin   string
 	sequence uint64
@@ -21,8 +21,8 @@ func (h *partial) is(p *uplink.Part) bool {
 	return h != nil && h.origin == p.Origin && h.sequence == p.Sequence && h.sum == p.Sum && h.size == p.Size
 }
 
-// frame returns what is to be checked: a frame as it came, or one whose parts are all here. Parts
-// before the last it answers itself, and returns false.
+// frame returns the frame to check: as received, or assembled from all its parts. It answers parts before the
+// last itself, and returns false.
 func (l *lane) frame(ctx context.Context, a arrival, out chan<- underway) (uplink.Frame, bool, error) {
 	if !uplink.IsPart(a.data) {
 		frame, err := uplink.ParseFrame(a.data)
@@ -60,8 +60,8 @@ func (l *lane) frame(ctx context.Context, a arrival, out chan<- underway) (uplin
 	return uplink.Frame{Epoch: p.Epoch, Previous: p.Previous, Block: l.partial.data}, true, nil
 }
 
-// join puts a part behind those that came; false if one between is missing, or the whole is not
-// what it should be.
+// join appends a part to those received; false if one in between is missing, or the whole is not as it should
+// be.
 func (l *lane) join(p *uplink.Part) bool {
 	if !l.partial.is(p) {
 		if p.From != 0 {
@@ -71,7 +71,7 @@ func (l *lane) join(p *uplink.Part) bool {
 	}
 	h := l.partial
 	if len(p.Data) == 0 {
-		return true // it asks
+		return true // it only asks
 	}
 	if p.From != uint64(len(h.data)) {
 		return false
@@ -84,7 +84,7 @@ func (l *lane) join(p *uplink.Part) bool {
 	return true
 }
 
-// forget drops the parts of a block that is taken, or cannot be read.
+// forget drops the parts of a block that was accepted, or cannot be decoded.
 func (l *lane) forget(origin string, sequence uint64) {
 	if h := l.partial; h != nil && h.origin == origin && h.sequence <= sequence {
 		l.partial = nil

@@ -1,6 +1,6 @@
 // Package receiver records the blocks of a node's children in its log: in order per child and lane, different lanes concurrently. A block
-// is answered when it is on disk. Which blocks are there is known from the log and the store, so that each stands in the log once
-// whatever is cut or killed.
+// is answered when it is on disk. The log and the store tell which blocks exist, so that each is in the log once, whatever is interrupted
+// or killed.
 package receiver
 
 import (
@@ -17,11 +17,10 @@ import (
 	"voltbus/uplink"
 )
 
-// Recorder is where blocks go.
+// Recorder is the destination of blocks.
 type Recorder interface {
-	// Forward appends the encoded block of another origin to the log, in the order of the calls. The
-	// function that it returns waits until the block is on disk; it may be called again when its
-	// context has ended.
+	// Forward appends the encoded block of another origin to the log, in the order of the calls. The function
+	// that it returns waits until the block is on disk; it may be called again after its context has ended.
 	Forward(ctx context.Context, b *point.Block, data []byte) (wait func(context.Context) error, err error)
 	// Paused returns why nothing is recorded now; nil in normal operation.
 	Paused() error
@@ -33,42 +32,42 @@ type Child struct {
 	Grants identity.Grants
 }
 
-// Refusal is a block that was not taken because its child may not send it.
+// Refusal is a block that was refused because its child may not send it.
 type Refusal struct {
 	Child, Origin string
-	Missing       string // the capability; "" if it is about something else
+	Missing       string // the missing capability; "" for another reason
 	Err           error
 }
 
-// Config says whose blocks are taken. Zero values mean the defaults.
+// Config tells whose blocks are accepted. Zero values mean the defaults.
 type Config struct {
 	Name string // of this node
 	// Child returns what an approved child may do; false for any other.
 	Child func(name string) (Child, bool)
-	// Know is told of the points that a child sends readings of, and fails with fault.Refused if there is no room for all of
-	// them; nil lets any pass. The paths are valid.
+	// Know is called with the points for which a child sends readings, and fails with fault.Refused if there is no room for
+	// all of them; nil accepts any. The paths are valid.
 	Know func(ctx context.Context, child string, paths []point.Path) error
-	// Meter checks a block of readings of meters, of which Know is not told, and fails with fault.Refused if there is no room for
-	// it; from tells the origins that come by the same child. nil lets any pass.
+	// Meter checks a block of meter readings, for which Know is not called, and fails with fault.Refused if there is no room for
+	// it; from tells the origins that come through the same child. nil accepts any.
 	Meter func(b *point.Block, from func(origin string) bool) error
 	// Own reports whether an origin is one of this node's own.
 	Own func(origin string) bool
-	// Refused is told of refusals, once for each reason; nil tells nobody. It must return soon.
+	// Refused is called with refusals, once for each reason; may be nil. It must return soon.
 	Refused func(Refusal)
-	// File remembers by which child the blocks of an origin come; "" remembers nothing over a restart.
+	// File records through which child the blocks of each origin come; "" keeps nothing across a restart.
 	File string
-	// Outages keeps the outages of children over a restart; nil keeps none.
+	// Outages keeps the outages of children across a restart; nil keeps none.
 	Outages Keeper
-	// Origins is from how many origins at most a child may send: default 20,000, two lanes of as many
-	// nodes as there may be below one.
+	// Origins is the maximum number of origins from which a child may send: default 20,000, two lanes of as
+	// many nodes as there may be below one.
 	Origins int
 	// Store names the database that this node stores into: see uplink.Welcome; nil for none.
 	Store  func() string
-	Window int64 // bytes of a child's lane that may wait here: default 16 MiB; twice as much is dropped
+	Window int64 // bytes of a child's lane that may be queued here: default 16 MiB; beyond twice that, frames are dropped
 	Log    *slog.Logger
 }
 
-// Receiver takes blocks. Its methods are safe for concurrent use.
+// Receiver accepts blocks. Its methods are safe for concurrent use.
 type Receiver struct {
 	cfg      Config
 	recorder Recorder
@@ -77,7 +76,7 @@ type Receiver struct {
 	mu      sync.Mutex
 	origins map[string]*origin
 	owners  map[string]string // origin → child
-	fresh   map[string]string // of them those that are not in the register yet
+	fresh   map[string]string // those not in the register yet
 	owned   map[string]int    // child → its origins
 	lanes   map[laneKey]*lane
 	counts  map[string]*Counts // by child
@@ -88,9 +87,9 @@ type Receiver struct {
 
 // origin is how far an origin has come.
 type origin struct {
-	taken  uplink.Position // handed to the recorder
+	taken  uplink.Position // passed to the recorder
 	landed uplink.Position // on disk
-	kept   uplink.Position // on disk, and by which child it comes is remembered: acknowledged
+	kept   uplink.Position // on disk, with its child recorded: acknowledged
 }
 
 type laneKey struct {
@@ -101,10 +100,10 @@ type laneKey struct {
 const (
 	window     = 16 << 20
 	maxOrigins = 20_000
-	noteEvery  = 5 * time.Second // outages are written down
+	noteEvery  = 5 * time.Second // interval of storing outages
 )
 
-// New returns a receiver that goes on behind positions: what log and store have of all origins.
+// New returns a receiver that continues after positions: what log and store have of all origins.
 func New(cfg Config, recorder Recorder, positions map[string]uplink.Position) *Receiver {
 	if cfg.Window == 0 {
 		cfg.Window = window
@@ -141,7 +140,7 @@ func New(cfg Config, recorder Recorder, positions map[string]uplink.Position) *R
 	return r
 }
 
-// Run takes blocks until ctx ends, and returns nil when what was begun is ended.
+// Run accepts blocks until ctx ends, and returns nil when all work in progress has ended.
 func (r *Receiver) Run(ctx context.Context) error {
 	r.mu.Lock()
 	r.ctx = ctx
@@ -168,8 +167,8 @@ var (
 	errIdle    = errors.New("takes no blocks at the moment: it is starting or stopping; ask again in a moment")
 )
 
-// Hello answers a child's greeting; fault.Refused if it is none, fault.Invalid if it cannot be
-// understood, fault.Unavailable while Run does not run: what comes then is not answered.
+// Hello answers a child's greeting; fault.Refused if it is not a child, fault.Invalid if its version is not
+// understood, fault.Unavailable while Run is not running: frames are then not answered.
 func (r *Receiver) Hello(child string, h *uplink.Hello) (uplink.Welcome, error) {
 	const op = "receiver.Hello"
 	c, known := r.cfg.Child(child)
@@ -193,14 +192,14 @@ func (r *Receiver) Hello(child string, h *uplink.Hello) (uplink.Welcome, error) 
 	}, nil
 }
 
-// runs reports whether blocks are taken.
+// runs reports whether blocks are accepted.
 func (r *Receiver) runs() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.ctx != nil && r.ctx.Err() == nil
 }
 
-// Positions returns how far origins are on disk; the zero Position for one that never came.
+// Positions returns how far origins are on disk; the zero Position for unknown ones.
 func (r *Receiver) Positions(names []string) map[string]uplink.Position {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -211,14 +210,14 @@ func (r *Receiver) Positions(names []string) map[string]uplink.Position {
 	return out
 }
 
-// Receive takes a frame of a child's lane, and returns at once. What became of it respond is told
-// later, from another goroutine; nothing if the frame was dropped because too much waits already.
-// The frames of a lane come in their order. data belongs to the receiver then.
+// Receive accepts a frame of a child's lane, and returns at once. respond is called with the outcome later,
+// from another goroutine; not if the frame was dropped because too much is queued. The frames of a lane must
+// come in order. The receiver takes ownership of data.
 func (r *Receiver) Receive(child string, name uplink.Lane, data []byte, respond func(uplink.Answer)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ctx == nil || r.ctx.Err() != nil {
-		return // the sender keeps what is not answered
+		return // the sender keeps unanswered frames
 	}
 	key := laneKey{child, name}
 	l := r.lanes[key]
@@ -228,7 +227,7 @@ func (r *Receiver) Receive(child string, name uplink.Lane, data []byte, respond 
 	}
 	if l.octets+int64(len(data)) > 2*r.cfg.Window {
 		r.count(child).Dropped++
-		return // the next that is taken shows that one is missing
+		return // the next accepted one reveals that one is missing
 	}
 	l.octets += int64(len(data))
 	l.waiting = append(l.waiting, arrival{data, respond})
@@ -240,8 +239,8 @@ func (r *Receiver) Receive(child string, name uplink.Lane, data []byte, respond 
 	}
 }
 
-// stands returns how far an origin has come, of which nothing may have come yet: a name alone is not
-// remembered, since a child may invent as many as it likes. The caller holds mu.
+// stands returns how far an origin has come, possibly nowhere: a name alone is not stored, since a child may
+// invent as many as it likes. The caller holds mu.
 func (r *Receiver) stands(name string) origin {
 	if o := r.origins[name]; o != nil {
 		return *o
@@ -249,7 +248,7 @@ func (r *Receiver) stands(name string) origin {
 	return origin{}
 }
 
-// position returns the state of an origin of which a block is taken. The caller holds mu.
+// position returns the state of an origin of which a block is accepted. The caller holds mu.
 func (r *Receiver) position(name string) *origin {
 	o := r.origins[name]
 	if o == nil {
@@ -266,12 +265,12 @@ var (
 	errNotLane = errors.New("the block came by the wrong lane")
 )
 
-// errOrigins says that a child sends from more origins than are kept.
+// errOrigins says that a child sends from too many origins.
 const errOrigins = "%s sent from %d origins already, and no more are taken from it: does its data directory get lost again and again, " +
 	"or does it invent them? If all is right, stop this node, remove origins.json from its data directory and start it: those that still send are learned anew"
 
-// owns lets the blocks of an origin come by one child only: by another one they could take the place
-// of those that are to come. An origin that moved is admitted when its old way is gone.
+// owns admits the blocks of an origin through one child only: through another one they could displace those
+// still to come. An origin that has moved is admitted once its old child is removed.
 func (r *Receiver) owns(child, name string) error {
 	const op = "receiver.Receive"
 	if r.cfg.Own(name) {

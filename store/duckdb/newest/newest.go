@@ -41,7 +41,7 @@ func (o octets) get() uint64 { return uint64(o[0]) | uint64(o[1])<<32 }
 // Len returns how many numbers there are.
 func (t *Table) Len() int { return t.rows.Len() }
 
-// Grow makes room for n numbers.
+// Grow makes room for so many numbers.
 func (t *Table) Grow(numbers int) { t.rows.Grow(numbers) }
 
 // See records the sample as the newest unless a newer one is known.
