@@ -109,6 +109,9 @@ type Turnstile struct {
 // NewTurnstile lets so many in each second.
 func NewTurnstile(rate int) *Turnstile { return &Turnstile{rate: rate} }
 
+// longestTurn is more than the listeners, each of which waits for one client at a time, make each other wait beside the rate.
+const longestTurn = time.Second
+
 // Wait returns how long to wait before the next one is let in.
 func (t *Turnstile) Wait(now time.Time) time.Duration {
 	t.mu.Lock()
@@ -116,6 +119,8 @@ func (t *Turnstile) Wait(now time.Time) time.Duration {
 	gap := time.Second / time.Duration(max(t.rate, 1))
 	if earliest := now.Add(-100 * time.Millisecond); t.next.Before(earliest) {
 		t.next = earliest // a tenth of a second's worth at once
+	} else if t.next.Sub(now) > gap+longestTurn { // the clock was set back
+		t.next = now
 	}
 	t.next = t.next.Add(gap)
 	return t.next.Sub(now)
