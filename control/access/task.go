@@ -151,7 +151,7 @@ func (a *Access) Overrides(ctx context.Context, who *Who) (answer.Holders, error
 
 var errAgree = errors.New("is missing; write true to approve, false to refuse")
 
-var errSame = errors.New("it needs the approval of another person, and an account of the same name at another node counts as the same person; have somebody else approve it")
+var errSame = errors.New("it needs the approval of a second person, and an account of the same name at another node counts as the same person; have somebody else approve it")
 
 // Approve decides a pending command on the word of another person. A person who may not give the command may
 // not approve it, and nobody may approve a request made under their own name at another node.
