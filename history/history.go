@@ -8,12 +8,14 @@ import (
 	"maps"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"voltbus/fault"
 	"voltbus/point"
 	"voltbus/store"
 	"voltbus/store/duckdb"
+	"voltbus/store/duckdb/statement"
 	"voltbus/store/postgres"
 	"voltbus/uplink"
 )
@@ -49,6 +51,8 @@ type History struct {
 	store    Store           // nil for a node without one
 	database *postgres.Store // the store, if it is a database
 
+	beside atomic.Value // a statement.Source
+
 	mu    sync.Mutex
 	known map[string]store.Position // the store's last answer, for use while it is unavailable
 }
@@ -70,11 +74,19 @@ func Begin(ctx context.Context, o Options) *History {
 	go func() {
 		defer close(begun.done)
 		begun.store, begun.err = duckdb.Open(ctx, duckdb.Options{
-			Dir: filepath.Join(o.Dir, "store"), MemoryLimit: o.Memory, Log: o.Log, Statement: o.Statement, Retention: o.Retention,
+			Dir: filepath.Join(o.Dir, "store"), MemoryLimit: o.Memory, Log: o.Log, Statement: o.Statement, Beside: h.other, Retention: o.Retention,
 		})
 	}()
 	h.opening = begun
 	return h
+}
+
+// Beside has statements in SQL read the views of another store, too.
+func (h *History) Beside(s statement.Source) { h.beside.Store(s) }
+
+func (h *History) other() statement.Source {
+	s, _ := h.beside.Load().(statement.Source)
+	return s
 }
 
 // Open opens the store, or waits until it is.

@@ -30,6 +30,9 @@ func openMetering(ctx context.Context, n *Node) (err error) {
 		},
 		Bounds: n.opts.Config.Ingest.Bounds(), Held: func() map[string]uint64 { return heldAbove(n.sender) }, Now: now, Log: n.log, Valves: n.opts.Valves != nil,
 	})
+	if shown := n.meters.Statements(); shown != nil {
+		n.history.Beside(shown)
+	}
 	return err
 }
 

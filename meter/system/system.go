@@ -248,6 +248,17 @@ func (s *System) part() metering.Part {
 	return p
 }
 
+// Statements shows the store to SQL statements of people, if it is an embedded one; nil else.
+func (s *System) Statements() *duckdb.Statements {
+	if s == nil {
+		return nil
+	}
+	if st, is := s.store.(*duckdb.Store); is {
+		return duckdb.StatementsOf(st)
+	}
+	return nil
+}
+
 // Folder is below which path who has a name may record readings: those of the meter, or of all meters for a concentrator.
 func Folder(name string, concentrator bool) string {
 	if concentrator {

@@ -8,6 +8,7 @@ import (
 
 	"voltbus/fault"
 	"voltbus/store"
+	"voltbus/store/duckdb/statement"
 )
 
 // Options tell where a Store is and what it may use. Only Dir is required.
@@ -20,7 +21,9 @@ type Options struct {
 	// Statement returns the command for the process of an SQL statement, which calls ServeStatement: it reads
 	// files in some folders, and may write to one. Without it SQL is not supported.
 	Statement func(read []string, write string) []string
-	Log       *slog.Logger // for Maintain and healing; silent if nil
+	// Beside returns a store whose views statements may read, too; nil for none. It is called for each statement.
+	Beside func() statement.Source
+	Log    *slog.Logger // for Maintain and healing; silent if nil
 }
 
 var (

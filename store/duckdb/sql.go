@@ -16,6 +16,7 @@ import (
 
 	"voltbus/store/duckdb/day"
 	"voltbus/store/duckdb/engine"
+	"voltbus/store/duckdb/piece"
 	"voltbus/store/duckdb/sample"
 	"voltbus/store/duckdb/statement"
 )
@@ -30,12 +31,20 @@ type statements struct {
 	*database
 	*index
 	*day.Files
-	pieces pieces
+	pieces *piece.Pieces
 }
 
-// SQL implements store.SQL. The statement sees the view samples(point, time, value, exact, text, kind, quality)
-// over all days, and the view points(id, path), in a separate process, which reads only files of the store; see
-// package statement. It does not see samples appended after it began.
+// source returns another store whose views statements may read, too; nil for none.
+func (s *statements) source() statement.Source {
+	if s.options.Beside == nil {
+		return nil
+	}
+	return s.options.Beside()
+}
+
+// SQL implements store.SQL. The statement sees the view samples(point, time, value, exact, text,
+// kind, quality) over all days, the view points(id, path), and those of Options.Beside, in a separate process, which reads only files of
+// the stores; see package statement. It does not see samples appended after it began.
 func (s *statements) SQL(ctx context.Context, text string, columns func([]string) error, row func([]any) error) error {
 	const op = "duckdb.SQL"
 	c, err := s.Borrow(ctx, op)
@@ -46,7 +55,7 @@ func (s *statements) SQL(ctx context.Context, text string, columns func([]string
 	defer v.done()
 	p, err := s.picture(ctx, c, &v)
 	s.GiveBack(c)
-	defer func() { s.pieces.done(p.used) }()
+	defer func() { s.pieces.Done(p.used) }()
 	if err != nil {
 		return s.Fail(op, "", err)
 	}
@@ -78,6 +87,10 @@ func (s *statements) task(ctx context.Context, text string, p *picture) (*statem
 		Read:   []string{filepath.Join(s.options.Dir, "days") + "/", tmp + "/"},
 		Memory: max(s.options.MemoryLimit/2, 64<<20), Threads: s.options.Threads, Time: longestSQL, Spill: maxSpill,
 	}
+	if other := s.source(); other != nil {
+		t.Source, t.Others = other, other.Tables()
+		t.Read = append(t.Read, other.Folder()+"/")
+	}
 	if end, ok := ctx.Deadline(); ok {
 		t.Time = max(time.Millisecond, min(t.Time, time.Until(end)))
 	}
@@ -91,7 +104,7 @@ func (s *statements) task(ctx context.Context, text string, p *picture) (*statem
 // picture is a snapshot of the history in files, for a statement.
 type picture struct {
 	views []string
-	used  []*piece
+	used  []*piece.Piece
 }
 
 // picture writes the content of tables to files. It returns the pieces that it uses even with an error.
@@ -112,7 +125,7 @@ func (s *statements) picture(ctx context.Context, c *engine.Conn, v *view) (*pic
 		}
 		parts = append(parts, s.Files.SQL(d.ReadFrom(samples, words)))
 	}
-	s.pieces.keep(func(table string) bool { return there[table] || s.knows(table) })
+	s.pieces.Keep(func(table string) bool { return there[table] || s.knows(table) })
 	if files := s.List(&clean); files != "" {
 		parts = append(parts, "SELECT "+sample.FileColumns+" FROM read_parquet("+files+")")
 	}
@@ -120,7 +133,7 @@ func (s *statements) picture(ctx context.Context, c *engine.Conn, v *view) (*pic
 	if err != nil {
 		return p, err
 	}
-	points, err := p.table(ctx, s, c, rows{"points", "id, path", n})
+	points, err := p.table(ctx, s, c, piece.Rows{Table: "points", Columns: "id, path", N: n})
 	if err != nil {
 		return p, err
 	}
@@ -138,28 +151,25 @@ func (s *statements) picture(ctx context.Context, c *engine.Conn, v *view) (*pic
 
 // day returns the rows of a day's table and its texts, as a FROM expression.
 func (p *picture) day(ctx context.Context, s *statements, c *engine.Conn, d *day.Day) (samples, words string, err error) {
-	if samples, err = p.table(ctx, s, c, rows{d.Table, sample.TableColumns, d.Stored}); err != nil || d.Texts == 0 {
+	if samples, err = p.table(ctx, s, c, piece.Rows{Table: d.Table, Columns: sample.TableColumns, N: d.Stored}); err != nil || d.Texts == 0 {
 		return samples, "", err
 	}
-	words, err = p.table(ctx, s, c, rows{sample.WordTable(d.Table), "number, text", d.Texts})
+	words, err = p.table(ctx, s, c, piece.Rows{Table: sample.WordTable(d.Table), Columns: "number, text", N: d.Texts})
 	return samples, words, err
 }
 
 // table returns the rows, with their numbers as place, as a FROM expression; "" for none.
-func (p *picture) table(ctx context.Context, s *statements, c *engine.Conn, r rows) (string, error) {
-	if r.n == 0 {
+func (p *picture) table(ctx context.Context, s *statements, c *engine.Conn, r piece.Rows) (string, error) {
+	if r.N == 0 {
 		return "", nil
 	}
-	used, err := s.shown(ctx, c, r)
+	r.Columns += ", rowid AS place"
+	used, err := s.pieces.Shown(ctx, c, r)
 	if err != nil {
 		return "", err
 	}
 	p.used = append(p.used, used...)
-	files := make([]string, len(used))
-	for i, u := range used {
-		files[i] = engine.Quote(u.file)
-	}
-	return "read_parquet([" + strings.Join(files, ",") + "])", nil
+	return "read_parquet(" + piece.List(used) + ")", nil
 }
 
 // knows reports whether a day has the table now.

@@ -16,6 +16,7 @@ import (
 	"voltbus/store/duckdb/engine"
 	"voltbus/store/duckdb/handle"
 	"voltbus/store/duckdb/manifest"
+	"voltbus/store/duckdb/piece"
 	"voltbus/store/duckdb/recovery"
 	"voltbus/store/duckdb/sample"
 	"voltbus/store/duckdb/snapshot"
@@ -89,7 +90,7 @@ func (s *Store) assemble(db *database) {
 	s.appends = &appends{database: db, index: known, scratch: memory, saved: saved}
 	s.queries = &queries{database: db, index: known, Files: files, upkeep: care}
 	s.exporter = &exporter{database: db, index: known, Files: files}
-	s.statements = &statements{database: db, index: known, Files: files}
+	s.statements = &statements{database: db, index: known, Files: files, pieces: piece.New(filepath.Join(db.options.Dir, "tmp"))}
 }
 
 // load reads the state of the database, heals it, and installs it in the store.
@@ -103,7 +104,7 @@ func (s *Store) load(ctx context.Context, c *engine.Conn) error {
 	if err := recovery.Heal(ctx, c, s.db.dayFile(""), s.upkeep.saved); err != nil {
 		return err
 	}
-	if err := s.clearPieces(); err != nil {
+	if err := s.pieces.Clear(); err != nil {
 		return err
 	}
 	days, err := day.Load(ctx, c)

@@ -76,7 +76,7 @@ func (s *statements) connectSQL(ctx context.Context) (*pgx.Conn, error) {
 		"application_name":                    "voltbus " + s.options.Writer + " statement",
 		"statement_timeout":                   strconv.FormatInt(max(1, time.Until(end).Milliseconds())+1, 10),
 		"idle_in_transaction_session_timeout": "10000", "lock_timeout": strconv.FormatInt(connection.LockTime.Milliseconds(), 10),
-		"work_mem": "16MB", "hash_mem_multiplier": "1", "max_parallel_workers_per_gather": "2", "search_path": s.options.Schema,
+		"work_mem": "16MB", "hash_mem_multiplier": "1", "jit": "off", "max_parallel_workers_per_gather": "2", "search_path": s.options.Schema,
 	})
 	cfg.BuildFrontend = func(r io.Reader, w io.Writer) *pgproto3.Frontend {
 		return pgproto3.NewFrontend(&messageReader{in: r}, w)

@@ -325,6 +325,8 @@ func NewSQL(f *shell.Flags) *cobra.Command {
 		Long: `Query the history with read-only SQL. There are the tables
   samples(point, time, value, exact, text, kind, quality)
   points(id, path)
+and where readings of meters are stored (docs/guides/meters.md#query-with-sql)
+  meters, channels, readings, reading_versions, meter_events
 
   voltbus sql "SELECT point, avg(value) FROM samples WHERE time > now() - INTERVAL 1 HOUR GROUP BY point"`,
 		Args: cobra.ExactArgs(1),

@@ -283,3 +283,10 @@ func (d *Directory) add(e *Entry) {
 	d.meters.until.Append(e.Until)
 	d.next = e.First + uint32(len(d.models[e.Model].Channels))
 }
+
+// Models returns the descriptions that meters of a directory share, by their numbers. They do not change.
+func Models(d *Directory) []*Model {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return slices.Clone(d.models)
+}

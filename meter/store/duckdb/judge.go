@@ -328,21 +328,7 @@ func sweep(ctx context.Context, s *Store) {
 }
 
 // findGarbage lists tables of batches that nothing refers to.
-func findGarbage(ctx context.Context, s *Store, c *engine.Conn) error {
-	used := map[string]bool{}
-	for _, d := range s.days {
-		used[d.OpenTable()] = true
-		if d.Taken > 0 {
-			used[d.BatchTable()] = true
-		}
-	}
-	return c.Query(ctx, `SELECT table_name FROM duckdb_tables() WHERE table_name LIKE 'o\_%' ESCAPE '\'`, func(k *engine.Chunk) error {
-		names := k.Texts(0)
-		for i := range k.Rows {
-			if name := names.At(i); !used[name] {
-				s.garbage = append(s.garbage, name)
-			}
-		}
-		return nil
-	})
+func findGarbage(ctx context.Context, s *Store, c *engine.Conn) (err error) {
+	s.garbage, err = table.Unused(ctx, c, s.days)
+	return err
 }

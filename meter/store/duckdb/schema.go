@@ -9,6 +9,7 @@ import (
 	"voltbus/meter/store/duckdb/heal"
 	"voltbus/meter/store/duckdb/parquet"
 	"voltbus/meter/store/duckdb/registry"
+	"voltbus/meter/store/duckdb/sqlview"
 	"voltbus/meter/store/duckdb/table"
 	"voltbus/store/duckdb/engine"
 )
@@ -22,7 +23,12 @@ func load(ctx context.Context, s *Store) error {
 	if err := parquet.Clear(s.options.Dir); err != nil {
 		return err
 	}
-	if err := table.ExecAll(ctx, c, "SET allowed_directories=["+heal.Quoted(filepath.Join(s.options.Dir, heal.Folder))+","+heal.Quoted(filepath.Join(s.options.Dir, parquet.Folder))+"];\nSET enable_external_access=false;\nSET lock_configuration=true"); err != nil {
+	folder, err := sqlview.Folder(filepath.Join(s.options.Dir, parquet.Folder))
+	if err != nil {
+		return err
+	}
+	s.shown = sqlview.New(folder)
+	if err := table.ExecAll(ctx, c, "SET allowed_directories=["+heal.Quoted(filepath.Join(s.options.Dir, heal.Folder))+","+heal.Quoted(filepath.Join(s.options.Dir, parquet.Folder))+","+heal.Quoted(folder)+"];\nSET enable_external_access=false;\nSET lock_configuration=true"); err != nil {
 		return err
 	}
 	tables := int64(0)

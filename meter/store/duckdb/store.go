@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -22,6 +21,7 @@ import (
 	"voltbus/meter/store/directory"
 	"voltbus/meter/store/duckdb/eventtable"
 	"voltbus/meter/store/duckdb/heal"
+	"voltbus/meter/store/duckdb/sqlview"
 	"voltbus/meter/store/duckdb/stray"
 	"voltbus/meter/store/duckdb/table"
 	"voltbus/store/duckdb/engine"
@@ -56,6 +56,7 @@ type Store struct {
 	cursor  cursor
 	number  uint64   // of the newest exception
 	garbage []string // tables that nobody refers to any more
+	shown   *sqlview.Shown
 	copied  int      // meters and installations of the newest copy
 	aside   []string // damaged databases that were set aside
 
@@ -336,18 +337,7 @@ func (s *Store) Stats(ctx context.Context) (store.Stats, error) {
 		out.Rows += d.Rows()
 	}
 	s.mu.Unlock()
-	err = filepath.WalkDir(s.options.Dir, func(_ string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return nil //nolint:nilerr // a file that goes meanwhile has no size
-		}
-		if info, err := e.Info(); err == nil {
-			out.Bytes += info.Size()
-		}
-		return nil
-	})
-	if err != nil {
-		return out, failed(op, s.options.Dir, err)
-	}
+	out.Bytes = heal.Size(s.options.Dir)
 	return out, nil
 }
 

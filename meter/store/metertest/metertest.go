@@ -20,6 +20,8 @@ type Engine struct {
 	Durable bool
 	// Progress returns what tells how far the days of a store are; nil if the engine does not.
 	Progress func(store.Store) store.Progressive
+	// SQL returns what asks the views of a store; nil if it has none.
+	SQL func(store.Store) Query
 }
 
 // Run carries out the suite.
@@ -57,6 +59,7 @@ func Run(t *testing.T, e Engine) {
 		{"events are listed by meter, time and kind, the newest first", testEvents},
 		{"an event that comes twice, in any order, is there once", testEventTwice},
 		{"events have a place of their own in the log", testEventCursor},
+		{"SQL views agree with the histories, the register and events", testSQL},
 		{"what is stored is there after it is opened again", testReopen},
 		{"a closed store refuses to work", testClosed},
 	} {

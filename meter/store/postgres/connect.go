@@ -72,7 +72,7 @@ func prepare(ctx context.Context, s *Store, op string) error {
 	case zone != s.options.Zone.String():
 		return fault.E(op, fault.Conflict, connection.Place(s.config), fmt.Errorf("its days are those of %s: set the zone to it, or name another schema", zone))
 	}
-	return nil
+	return table.MakeViews(ctx, c, s.options.Schema)
 }
 
 // create makes the tables, within a transaction. With Citus they are spread over its machines.
@@ -95,7 +95,7 @@ func create(ctx context.Context, s *Store, schema bool) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.PgConn().Exec(ctx, table.Views()).ReadAll(); err != nil {
+	if err := table.MakeViews(ctx, c, s.options.Schema); err != nil {
 		return err
 	}
 	s.options.Log.InfoContext(ctx, "tables of the metering store made", "schema", s.options.Schema, "citus", spread)

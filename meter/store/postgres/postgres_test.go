@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"go.uber.org/goleak"
 
 	"voltbus/meter/store"
@@ -68,8 +69,16 @@ func engine(t *testing.T, with func(*postgres.Options)) metertest.Engine {
 	t.Helper()
 	options(t) // skips without a server
 	var mu sync.Mutex
-	schemaOf := map[string]string{}
-	return metertest.Engine{Durable: true, Progress: func(s store.Store) store.Progressive { return s.(*postgres.Store) }, Open: func(tb testing.TB, dir string, zone *time.Location, now func() time.Time) store.Store {
+	schemaOf, last := map[string]string{}, ""
+	lastSchema := func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		return last
+	}
+	asking := func(store.Store) metertest.Query {
+		return func(t *testing.T, statement string) [][]any { return ask(t, lastSchema(), statement) }
+	}
+	return metertest.Engine{Durable: true, Progress: func(s store.Store) store.Progressive { return s.(*postgres.Store) }, SQL: asking, Open: func(tb testing.TB, dir string, zone *time.Location, now func() time.Time) store.Store {
 		tb.Helper()
 		o := options(tb)
 		mu.Lock()
@@ -77,6 +86,7 @@ func engine(t *testing.T, with func(*postgres.Options)) metertest.Engine {
 			schemaOf[dir] = o.Schema
 		}
 		o.Schema = schemaOf[dir]
+		last = o.Schema
 		mu.Unlock()
 		o.Zone, o.Now = zone, now
 		with(&o)
@@ -86,6 +96,35 @@ func engine(t *testing.T, with func(*postgres.Options)) metertest.Engine {
 		}
 		return s
 	}}
+}
+
+// ask asks the views of a schema.
+func ask(t *testing.T, schema, statement string) (list [][]any) {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), server.URL("voltbus", "voltbus"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close(t.Context()) }() // nothing is lost
+	if _, err := c.Exec(t.Context(), "SET jit = off; SET search_path = "+schema); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := c.Query(t.Context(), statement)
+	if err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		values, err := rows.Values()
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, values)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+	return list
 }
 
 func TestPostgreSQLKeepsThePromisesOfAMeteringStore(t *testing.T) {

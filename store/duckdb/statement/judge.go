@@ -28,6 +28,7 @@ var explains = regexp.MustCompile(`(?i)^[ \t\r\n]*EXPLAIN[ \t\r\n]+(ANALYZE[ \t\
 type question struct {
 	explain string // EXPLAIN with its option, "" for none
 	text    string // the checked text, without explain
+	need    *Need  // of a Source; nil if nothing
 }
 
 // prepare compiles exactly the checked text.
@@ -51,6 +52,10 @@ func (q *question) prepare(c *engine.Conn) (*engine.Stmt, error) {
 // the whole text as parsed by DuckDB; for EXPLAIN, everything after it.
 func judge(ctx context.Context, c *engine.Conn, t *Task) (*question, error) {
 	q := &question{text: t.Statement}
+	tables := slices.Clone(t.Tables)
+	for _, other := range t.Others {
+		tables = append(tables, other.Name)
+	}
 	if strings.ContainsRune(q.text, 0) {
 		return nil, refused("", errNotRead.Error())
 	}
@@ -64,8 +69,12 @@ func judge(ctx context.Context, c *engine.Conn, t *Task) (*question, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &judgement{tables: t.Tables, system: func() ([]string, error) { return systemTables(ctx, c) }}
-	return q, j.look(tree, t.Tables, 0)
+	j := &judgement{tables: tables, system: func() ([]string, error) { return systemTables(ctx, c) }}
+	if err := j.look(tree, tables, 0); err != nil {
+		return nil, err
+	}
+	q.need = needs(ctx, c, tree, t.Others)
+	return q, nil
 }
 
 // systemTables returns the names of DuckDB's own tables.
@@ -232,10 +241,19 @@ func (j *judgement) table(n map[string]any, scope []string) error {
 		return nil
 	}
 	if looksLikeFile(name) || schema != "" || catalog != "" {
-		return refused(fmt.Sprintf("%.60q", name), "may not be read: "+strings.Join(j.tables[:min(2, len(j.tables))], " and ")+" are what there is")
+		return refused(fmt.Sprintf("%.60q", name), "may not be read: "+j.there()+" are what there is")
 	}
 	return fault.E("duckdb.SQL", fault.Invalid, name, fmt.Errorf("Catalog Error: Table with name %.60s does not exist; %s are what there is", //nolint:staticcheck // as DuckDB says it
-		name, strings.Join(j.tables[:min(2, len(j.tables))], " and ")))
+		name, j.there()))
+}
+
+// there lists what may be read.
+func (j *judgement) there() string {
+	last := len(j.tables) - 1
+	if last <= 0 {
+		return strings.Join(j.tables, "")
+	}
+	return strings.Join(j.tables[:last], ", ") + " and " + j.tables[last]
 }
 
 func looksLikeFile(name string) bool { return strings.ContainsAny(name, "./:*\\") }

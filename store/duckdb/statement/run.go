@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"strings"
 
@@ -49,7 +50,12 @@ func Run(ctx context.Context, command []string, t *Task, columns func([]string) 
 	}
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...) // killed when ctx ends
 	var said tail
-	cmd.Env, cmd.Dir, cmd.Stdin, cmd.Stderr = []string{Env + "=1", "GOTRACEBACK=none"}, "/", bytes.NewReader(task), &said
+	cmd.Env, cmd.Dir, cmd.Stderr = []string{Env + "=1", "GOTRACEBACK=none"}, "/", &said
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return fault.E(op, fault.Unavailable, "", err)
+	}
+	defer in.Close()
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -57,7 +63,13 @@ func Run(ctx context.Context, command []string, t *Task, columns func([]string) 
 	if err != nil {
 		return fault.E(op, fault.Unavailable, "", fmt.Errorf("start a process for the statement: %w", err))
 	}
-	err = read(bufio.NewReaderSize(out, 64<<10), columns, row)
+	supply := &supply{ctx: ctx, task: t, in: in}
+	defer supply.end()
+	if _, err = in.Write(task); err != nil {
+		err = errFrame // it ended before it read its task
+	} else {
+		err = read(bufio.NewReaderSize(out, 64<<10), &answerTo{columns: columns, row: row, need: supply.need})
+	}
 	over := context.Cause(ctx)
 	cancel()
 	_ = cmd.Wait() // it has answered, or is killed
@@ -73,4 +85,34 @@ func Run(ctx context.Context, command []string, t *Task, columns func([]string) 
 		return fault.E(op, fault.Unavailable, "", fmt.Errorf("%w (%.200s)", errTooMuch, words))
 	}
 	return fault.E(op, fault.Unavailable, "", errTooMuch)
+}
+
+// supply answers a process that asks for views of the task's Source.
+type supply struct {
+	ctx  context.Context //nolint:containedctx // it lives as long as the process
+	task *Task
+	in   io.Writer
+	done func()
+}
+
+func (s *supply) need(text []byte) error {
+	var need Need
+	if err := json.Unmarshal(text, &need); err != nil || s.task.Source == nil || s.done != nil {
+		return errFrame
+	}
+	views, done, err := s.task.Source.Views(s.ctx, need)
+	if err != nil {
+		return err
+	}
+	s.done = done
+	if err := json.NewEncoder(s.in).Encode(views); err != nil {
+		return errFrame
+	}
+	return nil
+}
+
+func (s *supply) end() {
+	if s.done != nil {
+		s.done()
+	}
 }

@@ -1,6 +1,7 @@
 package statement_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +14,16 @@ import (
 	"voltbus/store/duckdb/statement"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// The test program is also the process of a statement.
+func TestMain(m *testing.M) {
+	if os.Getenv(statement.Env) != "" {
+		if err := statement.Serve(context.Background(), os.Stdin, os.Stdout); err != nil {
+			os.Exit(1)
+		}
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // TestAttackAllFilesOfAStatementTogetherAreBounded has a process write small files, in folders, without end.
 func TestAttackAllFilesOfAStatementTogetherAreBounded(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,14 +25,15 @@ import (
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	runtime.LockOSThread()
 	var t Task
-	if err := json.NewDecoder(in).Decode(&t); err != nil {
+	from := json.NewDecoder(in)
+	if err := from.Decode(&t); err != nil {
 		return fault.E("statement.Serve", fault.Invalid, "task", err)
 	}
 	w := &writer{out: bufio.NewWriterSize(out, 64<<10)}
 	if err := Confine(&t); err != nil {
 		return w.end(fault.E("statement.Serve", fault.Unavailable, "", fmt.Errorf("bound the process: %w", err)))
 	}
-	return w.end(kinded(serve(ctx, &t, w)))
+	return w.end(kinded(serve(ctx, &t, from, w)))
 }
 
 // Confine limits this process permanently: its memory, time and files according to the task, and its system calls. From then on it
@@ -57,7 +59,7 @@ func Confine(t *Task) error {
 	return errors.Join(unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0), unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), filter())
 }
 
-func serve(ctx context.Context, t *Task, w *writer) error {
+func serve(ctx context.Context, t *Task, from *json.Decoder, w *writer) error {
 	db, err := engine.Open(":memory:", t.settings())
 	if err != nil {
 		return err
@@ -72,7 +74,15 @@ func serve(ctx context.Context, t *Task, w *writer) error {
 	if err != nil {
 		return err
 	}
-	for _, view := range t.Views {
+	views := t.Views
+	if q.need != nil {
+		others, err := ask(q.need, from, w)
+		if err != nil {
+			return err
+		}
+		views = slices.Concat(views, others)
+	}
+	for _, view := range views {
 		if err := c.Exec(ctx, view); err != nil {
 			return fault.E("statement.Serve", fault.Unavailable, "", fmt.Errorf("open the history: %w", err))
 		}
@@ -83,6 +93,14 @@ func serve(ctx context.Context, t *Task, w *writer) error {
 		}
 	}
 	return answer(ctx, c, t, q, w)
+}
+
+// ask asks for the views of a Source.
+func ask(need *Need, from *json.Decoder, w *writer) (views []string, err error) {
+	if err := w.need(need); err != nil {
+		return nil, err
+	}
+	return views, from.Decode(&views)
 }
 
 // settings are DuckDB's for opening the database.

@@ -6,6 +6,7 @@ package statement
 import (
 	"bufio"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +24,8 @@ type Task struct {
 	Statement string        `json:"statement"`
 	Views     []string      `json:"views"`  // statements that create the visible views
 	Tables    []string      `json:"tables"` // tables that it may use
+	Others    []Dated       `json:"others"` // views of Source, which it may use too
+	Source    Source        `json:"-"`      // makes the views of Others once it is known which are read; nil without Others
 	Read      []string      `json:"read"`   // folders of the files that the views read, each with / at its end
 	Temp      string        `json:"temp"`   // folder for data that does not fit into memory, in one of Read; "" for none
 	Spill     int64         `json:"spill"`  // bytes that it may use there
@@ -43,6 +46,7 @@ const (
 	frameColumns = 'c' // number, texts
 	frameRow     = 'r' // bytes, values
 	frameError   = 'e' // kind, text
+	frameNeed    = 'v' // bytes, a Need in JSON: the process waits for its views, a list in JSON
 	frameEnd     = '.'
 
 	tagNull  = 'n'
@@ -168,8 +172,27 @@ func (w *writer) end(err error) error {
 	return errors.Join(werr, w.out.Flush())
 }
 
+// need asks for the views of a Source.
+func (w *writer) need(n *Need) error {
+	text, err := json.Marshal(n)
+	if err != nil {
+		return err
+	}
+	if _, err := w.out.Write(append(binary.AppendUvarint([]byte{frameNeed}, uint64(len(text))), text...)); err != nil {
+		return err
+	}
+	return w.out.Flush()
+}
+
+// answerTo is who takes an answer.
+type answerTo struct {
+	columns func([]string) error
+	row     func([]any) error
+	need    func(text []byte) error
+}
+
 // read reads an answer to its end. It returns errFrame (wrapped) if the answer is truncated.
-func read(in *bufio.Reader, columns func([]string) error, row func([]any) error) error {
+func read(in *bufio.Reader, to *answerTo) error {
 	n := 0
 	for {
 		frame, err := in.ReadByte()
@@ -183,19 +206,19 @@ func read(in *bufio.Reader, columns func([]string) error, row func([]any) error)
 				return err
 			}
 			n = len(names)
-			if err := columns(names); err != nil {
+			if err := to.columns(names); err != nil {
 				return err
 			}
 		case frameRow:
-			b, err := readBytes(in, maxRow+maxColumns*16)
-			if err != nil {
+			if err := to.readRow(in, n); err != nil {
 				return err
 			}
-			list, err := values(b, n)
-			if err != nil {
-				return err
+		case frameNeed:
+			text, err := readBytes(in, maxRow)
+			if err == nil {
+				err = to.need(text)
 			}
-			if err := row(list); err != nil {
+			if err != nil {
 				return err
 			}
 		case frameError:
@@ -206,6 +229,18 @@ func read(in *bufio.Reader, columns func([]string) error, row func([]any) error)
 			return errFrame
 		}
 	}
+}
+
+func (to *answerTo) readRow(in *bufio.Reader, columns int) error {
+	b, err := readBytes(in, maxRow+maxColumns*16)
+	if err != nil {
+		return err
+	}
+	list, err := values(b, columns)
+	if err != nil {
+		return err
+	}
+	return to.row(list)
 }
 
 func readNames(in *bufio.Reader) ([]string, error) {

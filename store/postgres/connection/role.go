@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -14,16 +15,21 @@ func StatementRole(schema string) string {
 	return schema[:min(len(schema), 53)] + "_statement"
 }
 
-// LetReadings lets a role read the views of meter readings in a schema, if both exist.
+// MeterViews are the views of a metering store.
+func MeterViews() []string {
+	return []string{"meters", "channels", "readings", "reading_versions", "meter_events"}
+}
+
+// LetReadings lets a role read the views of a metering store in a schema, if both exist.
 func LetReadings(ctx context.Context, c *pgx.Conn, role, schema string) error {
 	var there bool
 	err := c.QueryRow(ctx, `SELECT has_table_privilege(session_user, v, 'SELECT WITH GRANT OPTION') AND NOT has_table_privilege(r.oid, v, 'SELECT')
-		FROM pg_roles r, to_regclass($2) v WHERE r.rolname = $1 AND v IS NOT NULL`, role, schema+".readings").Scan(&there)
+		FROM pg_roles r, to_regclass($2) v WHERE r.rolname = $1 AND v IS NOT NULL`, role, schema+".meter_events").Scan(&there)
 	if errors.Is(err, pgx.ErrNoRows) || (err == nil && !there) {
 		return nil
 	}
 	if err == nil {
-		_, err = c.Exec(ctx, "GRANT SELECT ON "+schema+".readings, "+schema+".reading_versions TO "+role)
+		_, err = c.Exec(ctx, "GRANT SELECT ON "+schema+"."+strings.Join(MeterViews(), ", "+schema+".")+" TO "+role)
 	}
 	return err
 }

@@ -1,6 +1,6 @@
-// Package statement checks SQL statements that people send to a PostgreSQL server: only queries of the history's two views, with listed
-// functions, pass. The server's own parser analyses a statement: it creates a temporary view of it, whose tree is read and which is
-// neither executed nor kept.
+// Package statement checks SQL statements that people send to a PostgreSQL server: only queries of the history's views and those of
+// a metering store, with listed functions, pass. The server's own parser analyses a statement: it creates a temporary view of it, whose tree is
+// read and which is neither executed nor kept.
 package statement
 
 import (
@@ -38,8 +38,10 @@ var (
 	explains = regexp.MustCompile(`(?is)^\s*EXPLAIN\b\s*((?:\([a-z0-9_,\s]*\))|(?:ANALY[SZ]E\b\s*)?(?:VERBOSE\b)?)`)
 )
 
-// Views are the views that a statement may read: those of the history, and those of meter readings if stored in the same schema.
-func Views() []string { return []string{"samples", "points", "readings", "reading_versions"} }
+// Views are the views that a statement may read: those of the history, and those of a metering store in the same schema.
+func Views() []string {
+	return []string{"samples", "points", "readings", "reading_versions", "meters", "channels", "meter_events"}
+}
 
 // Statement is a statement that looks like a query.
 type Statement struct {

@@ -127,6 +127,20 @@ func Restore(ctx context.Context, c *engine.Conn, dir string) (made time.Time, e
 	return time.Time{}, nil
 }
 
+// Size returns how many bytes the files of a store have. One that goes meanwhile has none.
+func Size(dir string) (n int64) {
+	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return nil //nolint:nilerr // what cannot be read has no size
+		}
+		if info, err := e.Info(); err == nil {
+			n += info.Size()
+		}
+		return nil
+	})
+	return n
+}
+
 // Quoted is a text in SQL.
 func Quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 

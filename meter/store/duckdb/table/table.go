@@ -195,3 +195,24 @@ func ExecAll(ctx context.Context, c *engine.Conn, statements string) error {
 	}
 	return nil
 }
+
+// Unused lists tables of versions that no day refers to: batches that were judged.
+func Unused(ctx context.Context, c *engine.Conn, days map[store.Day]*Day) (list []string, err error) {
+	used := map[string]bool{}
+	for _, d := range days {
+		used[d.OpenTable()] = true
+		if d.Taken > 0 {
+			used[d.BatchTable()] = true
+		}
+	}
+	err = c.Query(ctx, `SELECT table_name FROM duckdb_tables() WHERE table_name LIKE 'o\_%' ESCAPE '\'`, func(k *engine.Chunk) error {
+		names := k.Texts(0)
+		for i := range k.Rows {
+			if name := names.At(i); !used[name] {
+				list = append(list, name)
+			}
+		}
+		return nil
+	})
+	return list, err
+}

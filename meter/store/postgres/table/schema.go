@@ -93,5 +93,5 @@ func Views() string {
 CREATE OR REPLACE VIEW reading_versions AS SELECT meter, channel, reading_type, day, "end", value, stage, status, recorded, who, rule, reason FROM meter_version;
 CREATE OR REPLACE VIEW readings AS SELECT DISTINCT ON (meter, channel, day, "end") meter, channel, reading_type, day, "end", value, stage, status, recorded, who, rule, reason
 	FROM meter_version ORDER BY meter, channel, day, "end", rank DESC, recorded DESC, step DESC;
-`
+` + registered()
 }
