@@ -44,6 +44,9 @@ func parseObject(text string) (encoding.ObjectID, error) {
 
 // valueText shows the value of a property.
 func valueText(p enum.Property, data encoding.Any) string {
+	if text, known := constructed.Text(p, data); known {
+		return text
+	}
 	values, err := data.Values()
 	if err != nil {
 		return fmt.Sprintf("%X", []byte(data))

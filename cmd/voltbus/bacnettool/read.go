@@ -19,7 +19,8 @@ const readHelp = `Read properties of objects: OBJECT, or OBJECT.PROPERTY, or OBJ
   analog-value:1.priority-array      all 16 priorities
   analog-value:1.priority-array[8]   one of them
   analog-input:1.all                 all properties
-  device:1001.object-list            the objects of the device`
+  device:1001.object-list            the objects of the device
+  schedule:1.weekly-schedule         the week of a schedule; calendar:1.date-list has the days of a calendar`
 
 func newRead() *cobra.Command {
 	var f flags

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"voltbus/point"
+	"voltbus/protocol/bacnet/constructed"
 	"voltbus/protocol/bacnet/encoding"
 	"voltbus/protocol/bacnet/enum"
 )
@@ -54,6 +55,9 @@ func naturalKind(t enum.ObjectType, p enum.Property) point.Kind {
 // Decode returns the value of a point; false for what is not of its kind. What is constructed, and what a kind
 // does not know, becomes text: raw data in hexadecimal.
 func (t *Item) Decode(data encoding.Any) (point.Value, bool) {
+	if text, known := constructed.Text(t.Property, data); known {
+		return point.TextOf(text), t.Kind == point.Text || t.Kind == point.None
+	}
 	values, err := data.Values()
 	if err != nil {
 		return point.Value{}, false

@@ -174,6 +174,9 @@ func FuzzRead(f *testing.F) {
 		f.Add(uint8(i), octets(f, tt.wire))
 	}
 	f.Fuzz(func(t *testing.T, kind uint8, data []byte) {
+		for p := range enum.Property(512) {
+			_, _ = constructed.Text(p, data)
+		}
 		read := types[int(kind)%len(types)].read
 		first, err := read(data)
 		if err != nil {
