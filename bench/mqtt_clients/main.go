@@ -25,6 +25,7 @@ func main() {
 	addr := flag.String("addr", "", "measure a broker that runs already, with -pid")
 	pid := flag.Int("pid", 0, "its process; it returns its free memory when it gets SIGUSR1")
 	program := flag.String("node", "", "measure the node of this program (voltbus), which records what it gets")
+	mosquitto := flag.String("mosquitto", "", "measure this program of Mosquitto, after a node if both are named")
 	var load load
 	flag.IntVar(&load.idle, "idle", 5000, "clients that connect, subscribe, publish once and are silent")
 	flag.IntVar(&load.messages, "messages", 300_000, "messages with QoS 1 of 64 senders")
@@ -32,7 +33,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, target{*serveMode, *modes, *addr, *program, *pid}, load); err != nil {
+	if err := run(ctx, target{*serveMode, *modes, *addr, *program, *mosquitto, *pid}, load); err != nil {
 		fmt.Fprintln(os.Stderr, "mqtt_clients:", err)
 		os.Exit(1)
 	}
@@ -40,8 +41,8 @@ func main() {
 
 // target is which broker is measured.
 type target struct {
-	serve, modes, addr, node string
-	pid                      int
+	serve, modes, addr, node, mosquitto string
+	pid                                 int
 }
 
 // run is the program.
@@ -52,12 +53,27 @@ func run(ctx context.Context, t target, load load) error {
 		return serve(ctx, t.serve)
 	case t.addr != "":
 		return load.measure(ctx, "other", t.addr, t.pid)
-	case t.node != "":
-		return measureNode(ctx, t.node, load)
+	case t.node+t.mosquitto != "":
+		return measurePrograms(ctx, t, load)
 	}
 	for mode := range strings.SplitSeq(t.modes, ",") {
 		if err := measureMode(ctx, mode, load); err != nil {
 			return fmt.Errorf("%s: %w", mode, err)
+		}
+	}
+	return nil
+}
+
+// measurePrograms measures a node, Mosquitto, or both.
+func measurePrograms(ctx context.Context, t target, load load) error {
+	if t.node != "" {
+		if err := measureNode(ctx, t.node, load); err != nil {
+			return fmt.Errorf("node: %w", err)
+		}
+	}
+	if t.mosquitto != "" {
+		if err := measureMosquitto(ctx, t.mosquitto, load); err != nil {
+			return fmt.Errorf("mosquitto: %w", err)
 		}
 	}
 	return nil
