@@ -53,7 +53,9 @@ func newDevice(p *process, number int, s *shard) *device {
 	if p.fleet.Secret != "" {
 		c.UserName, c.Password = []byte(name), []byte(SecretOf(p.fleet.Secret, number))
 	}
-	if p.fleet.Keep {
+	if p.fleet.Old {
+		c.Version = packet.V311
+	} else if p.fleet.Keep {
 		c.Properties = c.Properties.WithUint(packet.SessionExpiry, uint32(time.Hour/time.Second))
 	}
 	d.session = session.NewClient(c, session.Events{

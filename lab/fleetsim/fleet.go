@@ -22,6 +22,8 @@ type Fleet struct {
 	Secret string `json:"secret"`
 	// Keep has sessions survive a lost connection.
 	Keep bool `json:"keep"`
+	// Old has devices speak MQTT 3.1.1 instead of 5.0.
+	Old bool `json:"old"`
 
 	// Topic is where a device publishes: {n} stands for its number, {k} for one of Topics numbers in turn.
 	Topic  string `json:"topic"`

@@ -27,7 +27,8 @@ type hub struct {
 	quota *machine.Quota
 	doors fleetsim.Doors
 	meter *machine.Meter
-	all   int // devices that may connect
+	all   int  // devices that may connect
+	old   bool // they speak MQTT 3.1.1
 }
 
 // plan is what a trial needs of a broker.
@@ -36,10 +37,14 @@ type plan struct {
 	live    bool    // nothing is recorded
 	cores   float64 // that it may use; 0 for all
 	fixed   bool    // its addresses stay the same when it is started again
-	kind    string  // experiment.Own, or mosquitto
+	kind    string  // experiment.Own, mosquitto or aedes
 }
 
-const mosquitto = "Mosquitto"
+// The brokers of others.
+const (
+	mosquitto = "Mosquitto"
+	aedes     = "aedes"
+)
 
 // The names and secrets of simulated devices.
 const (
@@ -55,9 +60,13 @@ func open(ctx context.Context, b *experiment.Bench, t *experiment.Trial, p plan)
 			err = errors.Join(err, h.close())
 		}
 	}()
-	if p.kind == mosquitto {
-		err = h.openPeer(ctx)
-	} else {
+	h.old = p.kind == aedes
+	switch p.kind {
+	case mosquitto:
+		err = h.openPeer(ctx, peers.OpenMosquitto)
+	case aedes:
+		err = h.openPeer(ctx, peers.OpenAedes)
+	default:
 		err = h.openNode(ctx, p)
 	}
 	if err == nil && p.cores > 0 {
@@ -68,12 +77,12 @@ func open(ctx context.Context, b *experiment.Bench, t *experiment.Trial, p plan)
 	return h, err
 }
 
-func (h *hub) openPeer(ctx context.Context) (err error) {
+func (h *hub) openPeer(ctx context.Context, start func(context.Context, string, map[string]string) (*peers.FleetBroker, error)) (err error) {
 	passwords := make(map[string]string, h.all)
 	for n := range h.all {
 		passwords[fmt.Sprint(prefix, n)] = fleetsim.SecretOf(secret, n)
 	}
-	if h.peer, err = peers.OpenMosquitto(ctx, h.dir, passwords); err != nil {
+	if h.peer, err = start(ctx, h.dir, passwords); err != nil {
 		return err
 	}
 	h.doors, h.meter = fleetsim.Doors{Plain: h.peer.Plain, Secure: h.peer.Secure}, machine.NewMeter(h.peer.Process())
@@ -143,7 +152,7 @@ func (h *hub) close() error {
 
 // fleet opens a fleet of at most so many devices, from number first on, as the settings and the arguments say.
 func (h *hub) fleet(f fleetsim.Fleet, first, devices int) (*fleetsim.Running, error) {
-	f.Prefix, f.Secret, f.First = prefix, secret, first
+	f.Prefix, f.Secret, f.First, f.Old = prefix, secret, first, h.old
 	if f.Topic == "" {
 		f.Topic, f.Topics = "fleet/{n}/c{k}", max(1, f.Topics)
 	}

@@ -44,16 +44,19 @@ func common(qos string) []experiment.Setting {
 	}
 }
 
-// peersOf let Mosquitto do the same.
+// peersOf let the brokers of others do the same.
 func peersOf(run func(ctx context.Context, b *experiment.Bench, kind string) error) []experiment.Peer {
-	return []experiment.Peer{{
-		Name: mosquitto, Find: peers.FindMosquitto,
-		Run: func(ctx context.Context, b *experiment.Bench) error { return run(ctx, b, mosquitto) },
-	}}
+	at := func(kind string) func(context.Context, *experiment.Bench) error {
+		return func(ctx context.Context, b *experiment.Bench) error { return run(ctx, b, kind) }
+	}
+	return []experiment.Peer{
+		{Name: mosquitto, Find: peers.FindMosquitto, Run: at(mosquitto)},
+		{Name: aedes, Find: peers.FindAedes, Run: at(aedes)},
+	}
 }
 
 // promise says what the answers of a peer mean.
-const promise = "Mosquitto keeps everything in memory: its PUBACK says that it has taken a message, not that it is on disk."
+const promise = "Mosquitto and aedes keep everything in memory: their PUBACK says that they have taken a message, not that it is on disk. aedes knows MQTT 3.1.1 only."
 
 // note records whether the simulator was the limit.
 func note(h *hub, l *fleetsim.Look, r *fleetsim.Running) {

@@ -55,6 +55,10 @@ func fanOut() experiment.Experiment {
 }
 
 func (s scenario) experiment() experiment.Experiment {
+	others := peersOf(s.run)
+	if s.name == "mqtt-fan-in" {
+		others = others[:1] // aedes shares no subscriptions
+	}
 	return experiment.Experiment{
 		Name: s.name, Title: s.title,
 		Question: "How long does a message take from a publisher to its subscribers?",
@@ -77,7 +81,7 @@ func (s scenario) experiment() experiment.Experiment {
 			Case: experiment.Case{Name: "as published", X: 50_000}, Figures: []experiment.Figure{{Label: "EMQX, 16 cores", Value: s.published}},
 		}},
 		Run:   func(ctx context.Context, b *experiment.Bench) error { return s.run(ctx, b, experiment.Own) },
-		Peers: peersOf(s.run),
+		Peers: others,
 	}
 }
 
