@@ -28,10 +28,21 @@ type Config struct {
 	BBMD netip.AddrPort
 	// TTL is the time of a registration with the BBMD; 0: one minute. It is renewed at half time.
 	TTL time.Duration
+	// Carrier carries the messages in place of UDP, such as BACnet/SC; nil: a socket is opened as is said above.
+	Carrier Carrier
 	// Handler takes the application messages.
 	Handler Handler
 	// Routers is called with a message of the network layer; nil ignores them.
 	Routers func(from netip.AddrPort, h npdu.Header, data []byte)
+}
+
+// Carrier is another data link than UDP. Addresses of its stations have the form that it gives them.
+type Carrier interface {
+	// Open has receive called with each NPDU that arrives, until Close has returned.
+	Open(receive func(from netip.AddrPort, npdu []byte, broadcast bool)) error
+	Send(to netip.AddrPort, npdu []byte) error
+	Broadcast(npdu []byte) error
+	Close() error
 }
 
 // ErrNoBroadcast says that a port has neither a broadcast address nor a BBMD.
@@ -64,6 +75,10 @@ type Counts struct {
 // Open opens the socket and starts to receive. Close ends it.
 func Open(ctx context.Context, c Config) (*Port, error) {
 	p := &Port{config: c, registered: make(chan struct{}), result: make(chan struct{}, 1)}
+	if c.Carrier != nil {
+		p.cancel = func() {}
+		return p, c.Carrier.Open(p.carried)
+	}
 	if err := p.listen(ctx); err != nil {
 		p.closeSockets()
 		return nil, err
@@ -127,8 +142,11 @@ func listen(ctx context.Context, at netip.AddrPort, shared bool) (*net.UDPConn, 
 	return udp, nil
 }
 
-// Address returns where the port listens.
+// Address returns where the port listens; the zero value with a carrier.
 func (p *Port) Address() netip.AddrPort {
+	if p.unicast == nil {
+		return netip.AddrPort{}
+	}
 	if a, ok := p.unicast.LocalAddr().(*net.UDPAddr); ok {
 		return a.AddrPort()
 	}
@@ -143,6 +161,9 @@ func (p *Port) Counts() Counts {
 // Close ends the port and waits for its goroutines.
 func (p *Port) Close() error {
 	p.cancel()
+	if p.config.Carrier != nil {
+		return p.config.Carrier.Close()
+	}
 	p.closeSockets()
 	p.running.Wait()
 	return nil
@@ -176,6 +197,9 @@ func (p *Port) AskRouters() error {
 
 func (p *Port) broadcast(message []byte) error {
 	switch {
+	case p.config.Carrier != nil:
+		p.counts.sent.Add(1)
+		return p.config.Carrier.Broadcast(message)
 	case p.config.BBMD.IsValid():
 		return p.write(bvlc.DistributeBroadcast, message, p.config.BBMD)
 	case p.config.Broadcast.IsValid():
@@ -185,6 +209,10 @@ func (p *Port) broadcast(message []byte) error {
 }
 
 func (p *Port) write(f bvlc.Function, message []byte, to netip.AddrPort) error {
+	if p.config.Carrier != nil {
+		p.counts.sent.Add(1)
+		return p.config.Carrier.Send(to, message)
+	}
 	return p.writeRaw(bvlc.AppendNPDU(make([]byte, 0, len(message)+4), f, message), to)
 }
 
@@ -235,7 +263,20 @@ func (p *Port) take(from netip.AddrPort, datagram []byte) bool {
 	default:
 		return true // for BBMDs
 	}
-	h, rest, err := npdu.Parse(m.NPDU)
+	return p.takeNPDU(from, m.NPDU, m.Function != bvlc.OriginalUnicast)
+}
+
+// carried takes what a carrier received.
+func (p *Port) carried(from netip.AddrPort, message []byte, broadcast bool) {
+	p.counts.received.Add(1)
+	if !p.takeNPDU(from, message, broadcast) {
+		p.counts.malformed.Add(1)
+	}
+}
+
+// takeNPDU reports whether the header of the network layer could be read.
+func (p *Port) takeNPDU(from netip.AddrPort, message []byte, broadcast bool) bool {
+	h, rest, err := npdu.Parse(message)
 	if err != nil {
 		return false
 	}
@@ -248,7 +289,7 @@ func (p *Port) take(from netip.AddrPort, datagram []byte) bool {
 	case p.config.Handler != nil && len(rest) > 0:
 		p.config.Handler(Message{
 			From: Address{Link: from, Remote: h.Source}, APDU: append([]byte(nil), rest...),
-			Broadcast: m.Function != bvlc.OriginalUnicast,
+			Broadcast: broadcast,
 		})
 	}
 	return true

@@ -3,7 +3,7 @@
 //
 // [Parse] and the types with Append are a pure codec. [Node] keeps a connection to a hub, the primary or the failover hub, and
 // sends and receives NPDUs; [Hub] is the hub function, which passes messages on between the nodes that are connected to it.
-// Direct connections between nodes are not made, and not accepted.
+// [Carrier] makes a node the data link of package client. Direct connections between nodes are not made, and not accepted.
 package sc
 
 import "voltbus/protocol/bacnet/enum"

@@ -1,12 +1,17 @@
 package sc_test
 
 import (
+	"context"
+	"errors"
 	"net"
+	"net/netip"
 	"testing"
 
 	"voltbus/protocol/bacnet/apdu"
+	"voltbus/protocol/bacnet/client"
 	"voltbus/protocol/bacnet/encoding"
 	"voltbus/protocol/bacnet/enum"
+	"voltbus/protocol/bacnet/ip"
 	"voltbus/protocol/bacnet/npdu"
 	"voltbus/protocol/bacnet/sc"
 	"voltbus/protocol/bacnet/service"
@@ -93,5 +98,53 @@ func TestADeviceAndAClientOfRustyBACnetMeetAtOurHub(t *testing.T) {
 	}
 	if lines := peers.BACnetSC(t, "client", dir, url, "78").Lines(t); len(lines) != 1 || lines[0] != "value 21.5" {
 		t.Errorf("the client of rusty-bacnet says %q", lines)
+	}
+}
+
+func TestAClientFindsAndReadsADeviceOfRustyBACnetOverItsHub(t *testing.T) {
+	a, dir := newAuthority(t), t.TempDir()
+	a.files(t, dir, "hub", "device")
+	_, port, err := net.SplitHostPort(peers.BACnetSC(t, "hub", dir).Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := "wss://127.0.0.1:" + port
+	peers.BACnetSC(t, "device", dir, url, "79")
+	connected := make(chan string, 1)
+	carrier := sc.NewCarrier(sc.Config{VMAC: one, UUID: sc.UUID{1}, Primary: url, Certificates: a.certificates(t, "node", soon()), Changed: func(hub string, err error) {
+		if err == nil {
+			connected <- hub
+		}
+	}})
+	c, err := client.Open(t.Context(), client.Config{IP: ip.Config{Carrier: carrier}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	await(t, "the hub accepts the client", connected)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	found, _ := c.Discover(ctx, client.Scan{Wait: patience, Found: func(client.Device) { cancel() }})
+	if len(found) != 1 || found[0].Instance != 79 {
+		t.Fatalf("found %+v", found)
+	}
+	input := client.Property{Object: encoding.ObjectID{Type: enum.AnalogInput, Instance: 1}, Property: enum.PropertyPresentValue}
+	results, err := c.At(found[0]).Read(t.Context(), []client.Property{input, {Object: input.Object, Property: enum.PropertyObjectName}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := results[0].Value.One()
+	if err != nil || v != encoding.Real(21.5) {
+		t.Errorf("the temperature is %v, %v", v, err)
+	}
+	if v, err := results[1].Value.One(); err != nil || v.Text() != "temperature" {
+		t.Errorf("the name is %v, %v", v, err)
+	}
+	if err := c.At(client.Device{Address: ip.Address{Link: netip.MustParseAddrPort("10.0.0.1:47808")}, Retries: -1}).Tell(service.WhoIs, nil); !errors.Is(err, sc.ErrStation) {
+		t.Errorf("an address of UDP: %v", err)
 	}
 }
