@@ -24,14 +24,14 @@ func (d *Directory) Missing(q store.MissingQuery, has func(channel uint32, place
 // Marks are intervals that have a raw reading.
 type Marks interface {
 	Has(channel uint32, place int) bool
-	// Count returns how many of the first places of a channel have one.
-	Count(channel uint32, places int) int
+	// Count returns how many of a channel have one.
+	Count(channel uint32) int
 }
 
 // MissingOf answers as Missing does, for who can count faster than one by one: most channels lack nothing, or are not on the page.
 func MissingOf(d *Directory, q store.MissingQuery, m Marks) (store.Missing, error) {
 	return missing(d, q, func(channel uint32, place int, _ int64) bool { return m.Has(channel, place) },
-		func(channel uint32, ends []int64) int { return m.Count(channel, len(ends)) })
+		func(channel uint32, _ []int64) int { return m.Count(channel) })
 }
 
 func missing(d *Directory, q store.MissingQuery, has func(channel uint32, place int, end int64) bool, received func(channel uint32, ends []int64) int) (store.Missing, error) {

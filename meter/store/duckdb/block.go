@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"voltbus/meter"
+	"voltbus/meter/store/duckdb/spill"
 	"voltbus/meter/store/duckdb/table"
 	"voltbus/store/duckdb/engine"
 )
@@ -22,9 +23,10 @@ const (
 
 // block is the intervals of consecutive channels that are due, in columns.
 type block struct {
-	list  []uint32 // channels
-	model []*meter.Channel
-	first []uint32 // the first cell of each channel, and behind them the number of cells
+	number int      // from 0
+	list   []uint32 // channels
+	model  []*meter.Channel
+	first  []uint32 // the first cell of each channel, and behind them the number of cells
 
 	value            []float64
 	recorded, source []uint32
@@ -38,18 +40,14 @@ type block struct {
 	sorted    bool
 }
 
-// newBlock takes channels from those that are due, as many as there is memory for.
-func (j *judging) newBlock(due []uint32) *block {
-	b := &block{estimates: map[int]float64{}}
+// newBlock returns the block with a number, of some of the channels that are due.
+func (j *judging) newBlock(number int, list []uint32) *block {
+	b := &block{number: number, list: list, estimates: map[int]float64{}}
 	cells := 0
-	for _, channel := range due {
+	for _, channel := range list {
 		_, c := j.s.dir.Key(channel)
-		n := len(j.endsOf(c.Interval))
-		if cells+n > j.s.options.Cells && len(b.list) > 0 {
-			break
-		}
-		b.list, b.model, b.first = append(b.list, channel), append(b.model, c), append(b.first, uint32(cells))
-		cells += n
+		b.model, b.first = append(b.model, c), append(b.first, uint32(cells))
+		cells += len(j.endsOf(c.Interval))
 	}
 	b.first = append(b.first, uint32(cells))
 	b.value, b.recorded, b.source = make([]float64, cells), make([]uint32, cells), make([]uint32, cells)
@@ -112,6 +110,9 @@ func (j *judging) read(b *block) error {
 	}
 	if j.is.Taken == 0 {
 		return nil
+	}
+	if j.parts != nil {
+		return j.parts.Read(b.number, func(r spill.Row) { j.arrived(f, row{r.Channel, r.Place, r.Value, r.Recorded, r.Source}) })
 	}
 	return j.readVersions(j.is.BatchTable()+within, func(r row) { j.arrived(f, r) })
 }

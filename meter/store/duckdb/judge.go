@@ -11,6 +11,7 @@ import (
 	"voltbus/meter"
 	"voltbus/meter/store"
 	"voltbus/meter/store/duckdb/around"
+	"voltbus/meter/store/duckdb/spill"
 	"voltbus/meter/store/duckdb/table"
 	"voltbus/store/duckdb/engine"
 )
@@ -79,7 +80,8 @@ type judging struct {
 	channels uint32 // that there were
 	redo     []uint32
 	ends     map[time.Duration][]int64
-	due      []uint32 // channels that are judged, ascending
+	due      []uint32    // channels that are judged, ascending
+	parts    *spill.File // the rows of the batch by blocks; nil if its table is read for each
 	near     around.Nearby
 	sources  []source // as far as they were needed
 	chosen   bool     // whether is.Delayed was chosen
@@ -141,14 +143,20 @@ func (j *judging) run(ctx context.Context) error {
 	if err := j.findDue(); err != nil {
 		return err
 	}
+	blocks := j.cut()
+	err := j.divide(blocks)
+	if j.parts != nil {
+		defer j.parts.Close()
+	}
+	if err != nil {
+		return err
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	slices := make(chan *slice, 1)
 	group.Go(func() error {
 		defer close(slices)
-		for due := j.due; len(due) > 0; {
-			b := j.newBlock(due)
-			due = due[len(b.list):]
-			if err := j.block(ctx, b, slices); err != nil {
+		for i, list := range blocks {
+			if err := j.block(ctx, j.newBlock(i, list), slices); err != nil {
 				return err
 			}
 		}
@@ -241,7 +249,7 @@ func (j *judging) block(ctx context.Context, b *block, slices chan<- *slice) err
 	f := b.finder()
 	near := &around.Store{Ctx: j.ctx, Conn: j.c, Calendar: j.s.calendar, Dir: j.s.dir, Day: j.day, DayOf: j.s.dayOf, Known: j.s.known}
 	if err := j.near.Load(near, &around.Block{
-		Channels: b.list, Models: b.model, Values: func(i int) []float64 { return b.value[b.first[i]:b.first[i+1]] }, Index: f.index,
+		Channels: b.list, Models: b.model, Values: func(i int) []float64 { return b.value[b.first[i]:b.first[i+1]] }, Index: f.index, Divided: j.parts != nil, Batch: b.registers(j),
 	}); err != nil {
 		return err
 	}

@@ -33,6 +33,16 @@ type Block struct {
 	Models   []*meter.Channel
 	Values   func(i int) []float64
 	Index    func(channel uint32) (int, bool)
+	Divided  bool      // the batch was read already: its table is not read for registers
+	Batch    []Version // then: what it has of them, in the order in which it came
+}
+
+// Version is one of a register's read.
+type Version struct {
+	Channel uint32
+	Place   int32
+	Value   float64
+	Source  uint32
 }
 
 // Nearby is what channels of a block are judged by beside their own readings: the days around, the register, and what was
@@ -160,30 +170,21 @@ type said struct {
 
 // scan calls each with the versions of a day, the oldest of an interval first.
 func (n *Nearby) scan(d *table.Day, channels, where string, each func(*said)) error {
-	v := &said{}
-	sources, verdicts := n.s.Known()
-	if d.Sealed > 0 {
-		err := n.s.Conn.Query(n.s.Ctx, "SELECT channel, place, value, verdict FROM "+d.SealedTable()+" WHERE "+channels+" AND "+where, func(k *engine.Chunk) error {
-			places, values, of := engine.Numbers[int32](k, 1), engine.Numbers[float64](k, 2), engine.Numbers[uint32](k, 3)
-			for i, channel := range engine.Numbers[uint32](k, 0) {
-				*v = said{channel, places[i], values[i], &sources[verdicts[of[i]].Source]}
-				each(v)
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
+	if err := n.scanSealed(d, channels+" AND "+where, each); err != nil {
+		return err
 	}
+	tell := n.teller(each)
 	for _, from := range d.VersionTables() {
+		if n.b.Divided && d.Key == n.s.Day && from.Table == d.BatchTable() {
+			for _, v := range n.b.Batch {
+				tell(v)
+			}
+			continue
+		}
 		err := n.s.Conn.Query(n.s.Ctx, "SELECT channel, place, value, source FROM "+from.Table+" WHERE "+channels+" AND "+where+from.And, func(k *engine.Chunk) error {
 			places, values, of := engine.Numbers[int32](k, 1), engine.Numbers[float64](k, 2), engine.Numbers[uint32](k, 3)
 			for i, channel := range engine.Numbers[uint32](k, 0) {
-				if int(of[i]) >= len(sources) { // it came meanwhile
-					sources, verdicts = n.s.Known()
-				}
-				*v = said{channel, places[i], values[i], &sources[of[i]]}
-				each(v)
+				tell(Version{channel, places[i], values[i], of[i]})
 			}
 			return nil
 		})
@@ -192,6 +193,35 @@ func (n *Nearby) scan(d *table.Day, channels, where string, each func(*said)) er
 		}
 	}
 	return nil
+}
+
+func (n *Nearby) scanSealed(d *table.Day, where string, each func(*said)) error {
+	if d.Sealed == 0 {
+		return nil
+	}
+	v := &said{}
+	sources, verdicts := n.s.Known()
+	return n.s.Conn.Query(n.s.Ctx, "SELECT channel, place, value, verdict FROM "+d.SealedTable()+" WHERE "+where, func(k *engine.Chunk) error {
+		places, values, of := engine.Numbers[int32](k, 1), engine.Numbers[float64](k, 2), engine.Numbers[uint32](k, 3)
+		for i, channel := range engine.Numbers[uint32](k, 0) {
+			*v = said{channel, places[i], values[i], &sources[verdicts[of[i]].Source]}
+			each(v)
+		}
+		return nil
+	})
+}
+
+// teller returns what calls each with a version whose source is a number.
+func (n *Nearby) teller(each func(*said)) func(Version) {
+	v := &said{}
+	sources, _ := n.s.Known()
+	return func(is Version) {
+		if int(is.Source) >= len(sources) { // it came meanwhile
+			sources, _ = n.s.Known()
+		}
+		*v = said{is.Channel, is.Place, is.Value, &sources[is.Source]}
+		each(v)
+	}
 }
 
 // totals reads what like days added up to, and the highest intervals of the days before.
