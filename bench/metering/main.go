@@ -41,6 +41,7 @@ func main() {
 	flag.IntVar(&w.meters, "behind", 200, "with -over: meters behind each sender")
 	meters := flag.Int("meters", 200_000, "meters with one channel of 15 minutes")
 	days := flag.Int("days", 3, "days of readings")
+	intervals := flag.Int("intervals", 96, "intervals of each day that have readings: the first ones")
 	commit := flag.Int("commit", 400_000, "readings in a commit")
 	engine := flag.String("engine", "duckdb", "duckdb or postgres: the server of this machine, started for the run")
 	register := flag.Int("register", 0, "register so many meters of two channels, and open again; nothing else")
@@ -60,7 +61,7 @@ func main() {
 		check(w.run())
 		return
 	}
-	b := &bench{engine: *engine, dir: dir, meters: *meters, commit: *commit, clock: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
+	b := &bench{engine: *engine, dir: dir, meters: *meters, commit: *commit, intervals: min(*intervals, 96), clock: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)}
 	b.zone, err = time.LoadLocation("Europe/Berlin")
 	check(err)
 	if *engine == "postgres" {
@@ -86,6 +87,7 @@ type bench struct {
 	server         *peers.PostgreSQL
 	zone           *time.Location
 	meters, commit int
+	intervals      int
 	clock          time.Time
 	s              store.Store
 	random         *rand.Rand
@@ -195,13 +197,13 @@ func (b *bench) readings(days int) {
 	b.vacuum()
 	stats, err := b.s.Stats(context.Background())
 	check(err)
-	fmt.Printf("rows %d, %d bytes: %.2f bytes a reading\n", stats.Rows, stats.Bytes, float64(stats.Bytes)/float64(b.meters*96*days))
+	fmt.Printf("rows %d, %d bytes: %.2f bytes a reading\n", stats.Rows, stats.Bytes, float64(stats.Bytes)/float64(b.meters*b.intervals*days))
 	b.questions(days)
 	check(b.s.Close())
 	b.open()
 	stats, err = b.s.Stats(context.Background())
 	check(err)
-	fmt.Printf("after it was closed and opened: %.2f bytes a reading, resident %s\n", float64(stats.Bytes)/float64(b.meters*96*days), resident())
+	fmt.Printf("after it was closed and opened: %.2f bytes a reading, resident %s\n", float64(stats.Bytes)/float64(b.meters*b.intervals*days), resident())
 	check(b.s.Close())
 }
 
@@ -221,7 +223,7 @@ func (b *bench) day(d int) {
 		stored += r.Stored
 		batch.Reset()
 	}
-	for s := range 96 {
+	for s := range b.intervals {
 		end := start.Add(time.Duration(s+1) * 15 * time.Minute)
 		b.clock = end.Add(time.Second)
 		batch.Senders = append(batch.Senders[:0], "c")

@@ -6,8 +6,10 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"voltbus/fault"
@@ -148,14 +150,20 @@ func writeCIM(dst []byte, list []reading, readingType string) []byte {
 
 // writeBlock writes readings that are right, as all of simulated meters are.
 func writeBlock(dst []byte, list []reading) []byte {
-	readings := make([]meter.Reading, len(list))
+	l := lists.Get().(*[]meter.Reading)
+	defer lists.Put(l)
+	readings := slices.Grow((*l)[:0], len(list))
 	for i := range list {
 		r := &list[i]
-		readings[i] = meter.Reading{Meter: string(r.meter), Channel: 1, End: r.at, Value: r.number}
+		readings = append(readings, meter.Reading{Meter: string(r.meter), Channel: 1, End: r.at, Value: r.number})
 	}
+	*l = readings
 	dst, _ = compact.Append(dst, readings) // it fails only for a reading without a meter or channel
 	return dst
 }
+
+// lists are used again: a simulator must take little of the machine that it measures.
+var lists = sync.Pool{New: func() any { return new([]meter.Reading) }} //nolint:gochecknoglobals // a pool serves all senders
 
 // MeterID is the name of a simulated meter, of which there are less than 100 million.
 func MeterID(n int) string { return string(appendID(nil, n)) }

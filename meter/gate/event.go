@@ -95,7 +95,7 @@ func (g *Events) refuseMeter(id, under string) string {
 	switch {
 	case id == "":
 		return errMeter
-	case under != "" && !within(string(store.EventPath(id)), under):
+	case under != "" && !within([]byte(store.EventPath(id)), under):
 		return "this token may not record events of this meter"
 	case g.cfg.Admit != nil:
 		return g.cfg.Admit(id)

@@ -54,6 +54,7 @@ type Gate struct {
 	send   sync.Mutex    // held by who sends; taken before mu
 	out    numbered
 	block  point.Block // whose memory is used again
+	paths  paths       // of the block
 }
 
 // mostInFlight is how many groups of blocks wait for the disk at a time: while one is written the next is gathered. With more of
@@ -92,6 +93,7 @@ type bulk struct {
 	keys     []store.ChannelKey
 	types    []meter.ReadingType // of readings without a channel; nil if all have one
 	readings []accepted
+	path     []byte        // of the reading that was judged last
 	sent     chan struct{} // closed when what is below is known
 	err      error
 	waits    []func(context.Context) error
@@ -201,18 +203,10 @@ func (g *Gate) refuse(b *bulk, r *meter.Reading, k store.ChannelKey, now time.Ti
 		return fmt.Sprintf("end: %s lies in the future: check the clock of the meter", r.End.UTC().Format(time.RFC3339))
 	case !g.cfg.Bounds.Hold(r.End, now): // too old, as it is not ahead
 		return fmt.Sprintf("end: %s is older than this node takes: check the clock of the meter", r.End.UTC().Format(time.RFC3339))
-	case b.under != "" && !within(string(pathOf(k, r.Type)), b.under):
+	case b.under != "" && !b.may(k, r.Type):
 		return "this token may not record readings of this meter"
 	}
 	return ""
-}
-
-// pathOf returns the point of a reading.
-func pathOf(k store.ChannelKey, t meter.ReadingType) point.Path {
-	if k.Channel == 0 {
-		return store.PathOfType(k.Meter, t)
-	}
-	return store.PathOf(k)
 }
 
 // add adds a reading that was accepted.
@@ -233,17 +227,19 @@ func (b *bulk) same(i int) bool {
 	return b.keys[i] == b.keys[i-1] && (b.types == nil || b.types[i] == b.types[i-1])
 }
 
-// path returns the point of a reading.
-func (b *bulk) path(i int) point.Path {
-	if b.types == nil {
-		return store.PathOf(b.keys[i])
+// may reports whether the point of a reading is that which bounds the bulk, or below it.
+func (b *bulk) may(k store.ChannelKey, t meter.ReadingType) bool {
+	if k.Channel == 0 {
+		return within([]byte(store.PathOfType(k.Meter, t)), b.under)
 	}
-	return pathOf(b.keys[i], b.types[i])
+	b.path = store.AppendPath(b.path[:0], k)
+	return within(b.path, b.under)
 }
 
 // within reports whether a path is the folder or below it.
-func within(path, folder string) bool {
-	return path == folder || (len(path) > len(folder) && path[:len(folder)] == folder && path[len(folder)] == '/')
+func within(path []byte, folder string) bool {
+	n := len(folder)
+	return len(path) >= n && string(path[:n]) == folder && (len(path) == n || path[n] == '/')
 }
 
 // commit has the bulk sent, and returns when it is on disk. Who comes while others are written is sent with all who wait.
@@ -295,6 +291,7 @@ func (g *Gate) forward(ctx context.Context, list []*bulk) {
 	block := &g.block
 	var of []*bulk
 	flush := func() {
+		g.paths.cut(block)
 		if len(of) > 0 {
 			g.flush(ctx, block, of)
 			of = nil
@@ -312,7 +309,7 @@ func (g *Gate) forward(ctx context.Context, list []*bulk) {
 				flush()
 			}
 			n := min(len(b.readings)-from, blockSamples-block.Len())
-			b.write(block, from, from+n)
+			b.write(block, &g.paths, from, from+n)
 			of = append(of, b)
 			from += n
 		}
@@ -321,18 +318,18 @@ func (g *Gate) forward(ctx context.Context, list []*bulk) {
 }
 
 // write adds readings to a block, behind who sent them.
-func (b *bulk) write(block *point.Block, from, to int) {
+func (b *bulk) write(block *point.Block, paths *paths, from, to int) {
 	for i := from; i < to; i++ {
 		named := i == from || b.senders != nil && b.senders[i] != b.senders[i-1]
 		if named {
 			sender := point.Sample{Point: store.SenderPoint, Time: time.UnixMicro(b.readings[i].end), Value: point.TextOf(b.senderOf(i))}
-			block.Points = append(block.Points, store.SenderPoint)
-			block.Append(uint32(len(block.Points)-1), &sender)
+			paths.add(append(paths.text, store.SenderPoint...))
+			block.Append(paths.last(), &sender)
 		}
 		if named || !b.same(i) {
-			block.Points = append(block.Points, b.path(i))
+			paths.add(b.appendPath(paths.text, i))
 		}
-		block.Point = append(block.Point, uint32(len(block.Points)-1))
+		block.Point = append(block.Point, paths.last())
 		block.Time = append(block.Time, b.readings[i].end)
 		block.Kind = append(block.Kind, point.Float)
 		block.Quality = append(block.Quality, point.Good)

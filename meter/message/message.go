@@ -158,6 +158,9 @@ const MaxReadings = 1_000_000
 
 // JSON returns the answer as operation meter.record has it.
 func (a *Answer) JSON() ([]byte, error) {
+	if len(a.Refused) == 0 { // as most are
+		return append(strconv.AppendInt([]byte(`{"accepted":`), int64(a.Accepted), 10), `,"refused":[]}`...), nil
+	}
 	type refusal struct {
 		Index  int    `json:"index"`
 		Reason string `json:"reason"`

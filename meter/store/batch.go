@@ -51,9 +51,13 @@ const SenderPoint point.Path = "meters/sender"
 
 // PathOf returns the point of a channel.
 func PathOf(k ChannelKey) point.Path {
-	b := make([]byte, 0, len(Branch)+len(k.Meter)+4)
-	b = append(append(append(b, Branch...), k.Meter...), '/')
-	return point.Path(strconv.AppendInt(b, int64(k.Channel), 10))
+	return point.Path(AppendPath(make([]byte, 0, len(Branch)+len(k.Meter)+6), k))
+}
+
+// AppendPath appends the text of PathOf to dst.
+func AppendPath(dst []byte, k ChannelKey) []byte {
+	dst = append(append(append(dst, Branch...), k.Meter...), '/')
+	return strconv.AppendInt(dst, int64(k.Channel), 10)
 }
 
 // KeyOf is the inverse of PathOf; false for a point that is none of a channel.

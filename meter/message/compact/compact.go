@@ -52,7 +52,7 @@ func Read(body []byte) (*message.List, error) {
 	keys := make([]store.ChannelKey, len(b.Points))
 	for i, p := range b.Points {
 		if k, ok := store.KeyOf(p); ok {
-			keys[i] = store.ChannelKey{Meter: strings.Clone(k.Meter), Channel: k.Channel} // paths of a block share memory
+			keys[i] = k // the paths of a block share memory, as do its readings
 		}
 	}
 	l := &message.List{}
@@ -149,9 +149,23 @@ func Passed(body []byte) ([]meter.Reading, error) {
 	return list, nil
 }
 
+// encoders are reused: each keeps the columns of a block.
+var encoders = sync.Pool{New: func() any { return &encoder{} }} //nolint:gochecknoglobals // a pool serves all payloads
+
+type encoder struct {
+	wire  wire.Encoder
+	block point.Block
+	paths []byte // of all channels
+	ends  []int  // of each path
+}
+
 // Append appends readings with channels to dst, as Read reads them. Readings of one channel that stand together take least.
 func Append(dst []byte, readings []meter.Reading) ([]byte, error) {
-	b := &point.Block{}
+	e := encoders.Get().(*encoder)
+	defer encoders.Put(e)
+	b := &e.block
+	b.Reset()
+	e.paths, e.ends = e.paths[:0], e.ends[:0]
 	var last store.ChannelKey
 	for i := range readings {
 		r := &readings[i]
@@ -160,11 +174,16 @@ func Append(dst []byte, readings []meter.Reading) ([]byte, error) {
 			return nil, fault.E("compact.Append", fault.Invalid, fmt.Sprintf("reading %d", i), errPoint)
 		}
 		if k != last {
-			b.Points = append(b.Points, store.PathOf(k))
+			e.paths = store.AppendPath(e.paths, k)
+			e.ends = append(e.ends, len(e.paths))
 			last = k
 		}
-		b.Append(uint32(len(b.Points)-1), &point.Sample{Time: r.End, Value: point.FloatOf(r.Value)})
+		b.Append(uint32(len(e.ends)-1), &point.Sample{Time: r.End, Value: point.FloatOf(r.Value)})
 	}
-	var e wire.Encoder
-	return e.AppendBlock(dst, b)
+	all, from := string(e.paths), 0
+	for _, to := range e.ends {
+		b.Points = append(b.Points, point.Path(all[from:to]))
+		from = to
+	}
+	return e.wire.AppendBlock(dst, b)
 }

@@ -16,10 +16,18 @@ import (
 // Marks is one bit for each interval of a day of each channel. Those of one interval stand together for all channels: readings come by
 // intervals, so that what is marked at a time fits the processor's cache. It is used by one goroutine at a time.
 type Marks struct {
-	grids []grid
-	grid  []uint8  // of each channel
-	index []uint32 // of each channel: its place among those of its grid, plus one; 0 for one that is not expected
-	raw   []bool
+	grids  []grid
+	groups groups
+	raw    []bool
+}
+
+// groups say where the marks of channels are, by 64 channels with consecutive numbers. A group has the channels of one grid; those of
+// another one have a group behind all others.
+type groups struct {
+	mask  []uint64 // the channels that are in it
+	first []uint32 // the index of the first of them in its grid; the others follow
+	grid  []uint8
+	next  []uint32 // the group of the same channels with another grid; 0 if there is none
 }
 
 // grid is the intervals of a length.
@@ -31,6 +39,36 @@ type grid struct {
 
 	counted uint32 // the word whose channels were counted last, plus one
 	counts  [64]int
+}
+
+// add adds a channel behind all others of its grid.
+func (g *groups) add(channel uint32, grid uint8, index uint32) {
+	at := channel / 64
+	for g.mask[at] != 0 && g.grid[at] != grid {
+		if g.next[at] == 0 {
+			g.next[at] = uint32(len(g.mask))
+			g.mask, g.first, g.grid, g.next = append(g.mask, 0), append(g.first, 0), append(g.grid, 0), append(g.next, 0)
+		}
+		at = g.next[at]
+	}
+	if g.mask[at] == 0 {
+		g.first[at], g.grid[at] = index, grid
+	}
+	g.mask[at] |= 1 << (channel % 64)
+}
+
+// find returns the grid of a channel and its index in it; false for one that is not expected.
+func (g *groups) find(channel uint32) (grid uint8, index uint32, ok bool) {
+	at, bit := channel/64, uint64(1)<<(channel%64)
+	if int(at) >= len(g.mask) {
+		return 0, 0, false
+	}
+	for g.mask[at]&bit == 0 {
+		if at = g.next[at]; at == 0 {
+			return 0, 0, false
+		}
+	}
+	return g.grid[at], g.first[at] + uint32(bits.OnesCount64(g.mask[at]&(bit-1))), true
 }
 
 // raws returns, by number, which sources are of raw readings as they came.
@@ -45,7 +83,8 @@ func raws(sources []table.Source) []bool {
 // New returns marks for what is expected of a day; sources are those that numbers stand for.
 func New(dir *directory.Directory, calendar *store.Calendar, d store.Day, sources []table.Source) *Marks {
 	_, channels := dir.Len()
-	m := &Marks{grid: make([]uint8, channels), index: make([]uint32, channels), raw: raws(sources)}
+	n := (channels + 63) / 64
+	m := &Marks{groups: groups{make([]uint64, n), make([]uint32, n), make([]uint8, n), make([]uint32, n)}, raw: raws(sources)}
 	gridOf := map[time.Duration]uint8{} // the divisors of a day are fewer than 256
 	last, of := time.Duration(-1), uint8(0)
 	dir.Expected(d, 0, func(_, channel uint32, c *meter.Channel) bool {
@@ -62,8 +101,8 @@ func New(dir *directory.Directory, calendar *store.Calendar, d store.Day, source
 			last, of = c.Interval, n
 		}
 		g := &m.grids[of]
+		m.groups.add(channel, of, g.channels)
 		g.channels++
-		m.grid[channel], m.index[channel] = of, g.channels
 		return true
 	})
 	for i := range m.grids {
@@ -104,29 +143,32 @@ func (m *Marks) Read(ctx context.Context, c *engine.Conn, d *table.Day) error {
 }
 
 func (m *Marks) mark(channel uint32, place int32) {
-	if int(channel) >= len(m.index) || m.index[channel] == 0 || place < 0 {
+	n, at, ok := m.groups.find(channel)
+	if !ok || place < 0 {
 		return
 	}
-	if g, at := &m.grids[m.grid[channel]], m.index[channel]-1; int(place) < g.places {
+	if g := &m.grids[n]; int(place) < g.places {
 		g.bits[int(place)*int(g.width)+int(at/64)] |= 1 << (at % 64)
 	}
 }
 
 // Has reports whether an interval of a channel has a raw reading.
 func (m *Marks) Has(channel uint32, place int) bool {
-	if int(channel) >= len(m.index) || m.index[channel] == 0 {
+	n, at, ok := m.groups.find(channel)
+	if !ok {
 		return false
 	}
-	g, at := &m.grids[m.grid[channel]], m.index[channel]-1
+	g := &m.grids[n]
 	return place < g.places && g.bits[place*int(g.width)+int(at/64)]&(1<<(at%64)) != 0
 }
 
 // Count returns how many intervals of a channel have a raw reading. It is fast when the channels come in order.
 func (m *Marks) Count(channel uint32) int {
-	if int(channel) >= len(m.index) || m.index[channel] == 0 {
+	n, at, ok := m.groups.find(channel)
+	if !ok {
 		return 0
 	}
-	g, at := &m.grids[m.grid[channel]], m.index[channel]-1
+	g := &m.grids[n]
 	if g.counted != at/64+1 {
 		g.count(at / 64)
 	}
