@@ -293,10 +293,10 @@ func judge(p *vee.Pipeline, status []vee.Status, c *store.ChannelDay) error {
 }
 
 func (b *bench) missing(what string, day store.Day) {
-	began := time.Now()
+	began, before := time.Now(), processor()
 	m, err := b.s.Missing(context.Background(), store.MissingQuery{Day: day, Limit: 1000})
 	check(err)
-	fmt.Printf("       missing list of %s: %d of %d, %d channels, in %.2f s\n", what, m.Expected-m.Received, m.Expected, m.Channels, time.Since(began).Seconds())
+	fmt.Printf("       missing list of %s: %d of %d, %d channels, in %.2f s; processor %.2f s\n", what, m.Expected-m.Received, m.Expected, m.Channels, time.Since(began).Seconds(), (processor() - before).Seconds())
 }
 
 func (b *bench) questions(days int) {
