@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	duck "github.com/duckdb/duckdb-go-bindings"
-
 	"voltbus/fault"
 	"voltbus/meter"
 	"voltbus/meter/store"
@@ -16,68 +14,6 @@ import (
 	"voltbus/meter/store/duckdb/table"
 	"voltbus/store/duckdb/engine"
 )
-
-// versionWriter fills a table of versions, chunk by chunk, within the open transaction.
-type versionWriter struct {
-	appender *engine.Appender
-	n        int
-	rows     uint64
-
-	channel          []uint32
-	place            []int32
-	value            []float64
-	recorded, source []uint32
-}
-
-func newVersionWriter(c *engine.Conn, table string) (*versionWriter, error) {
-	a, err := c.Appender(table, duck.TypeUInteger, duck.TypeInteger, duck.TypeDouble, duck.TypeUInteger, duck.TypeUInteger)
-	if err != nil {
-		return nil, err
-	}
-	w := &versionWriter{appender: a}
-	w.begin()
-	return w, nil
-}
-
-func (w *versionWriter) begin() {
-	a := w.appender
-	w.n = 0
-	w.channel, w.place, w.value = engine.Column[uint32](a, 0), engine.Column[int32](a, 1), engine.Column[float64](a, 2)
-	w.recorded, w.source = engine.Column[uint32](a, 3), engine.Column[uint32](a, 4)
-}
-
-// row is one version as it is kept.
-type row struct {
-	channel          uint32
-	place            int32
-	value            float64
-	recorded, source uint32
-}
-
-func (w *versionWriter) put(r row) error {
-	n := w.n
-	w.channel[n], w.place[n], w.value[n], w.recorded[n], w.source[n] = r.channel, r.place, r.value, r.recorded, r.source
-	w.n++
-	w.rows++
-	if w.n < engine.ChunkRows {
-		return nil
-	}
-	if err := w.appender.Append(w.n); err != nil {
-		return err
-	}
-	w.begin()
-	return nil
-}
-
-func (w *versionWriter) flush() error {
-	if w.n > 0 {
-		if err := w.appender.Append(w.n); err != nil {
-			return err
-		}
-		w.begin()
-	}
-	return w.appender.Flush()
-}
 
 // change is one transaction: what it changes in memory becomes the store's in publish, after the commit.
 type change struct {
@@ -102,7 +38,7 @@ const mostWriters = 64
 // openDay is a day with the writer of its open table.
 type openDay struct {
 	day
-	w *versionWriter
+	w *table.Writer
 }
 
 // edit carries out f in one transaction. The caller holds write.
@@ -128,7 +64,7 @@ func (s *Store) edit(ctx context.Context, op string, f func(x *change) error) er
 func (x *change) close() {
 	for _, d := range x.days {
 		if d.w != nil {
-			d.w.appender.Close()
+			d.w.Close()
 		}
 	}
 	x.strays.Close()
@@ -162,10 +98,10 @@ func (x *change) rest() error {
 		if d.w == nil {
 			continue
 		}
-		if err := d.w.flush(); err != nil {
+		if err := d.w.Flush(); err != nil {
 			return err
 		}
-		d.w.appender.Close()
+		d.w.Close()
 		d.w = nil
 	}
 	x.last, x.writers = nil, 0
@@ -238,7 +174,7 @@ func (x *change) open(key store.Day) (*openDay, error) {
 				return nil, err
 			}
 		}
-		w, err := newVersionWriter(x.c, d.OpenTable())
+		w, err := table.NewWriter(x.c, d.OpenTable())
 		if err != nil {
 			return nil, err
 		}
@@ -256,12 +192,12 @@ func (x *change) put(ref directory.Ref, end int64, r row) error {
 	if err != nil {
 		return err
 	}
-	r.channel, r.place = ref.Number, place
+	r.Channel, r.Place = ref.Number, place
 	d.day.Open++
 	if ref.Channel.Interval > 0 {
 		d.Waiting++
 	}
-	return d.w.put(r)
+	return d.w.Put(r)
 }
 
 // Append implements store.Keeper.
@@ -284,14 +220,14 @@ func (s *Store) Append(ctx context.Context, b *store.Batch) (store.Result, error
 			senders[i] = x.sender(name)
 		}
 		for i, k := range b.Key {
-			r := row{value: b.Value[i], recorded: x.recorded, source: senders[b.Sender[i]]}
+			r := row{Value: b.Value[i], Recorded: x.recorded, Source: senders[b.Sender[i]]}
 			switch {
-			case math.IsNaN(r.value) || math.IsInf(r.value, 0):
+			case math.IsNaN(r.Value) || math.IsInf(r.Value, 0):
 				out.Left++
 				continue
 			case refs[k].Channel == nil:
 				out.Strays++
-				if err := x.strays.Put(x.c, &stray.Reading{Key: b.Keys[k], End: b.End[i], Value: r.value, Recorded: r.recorded, Source: r.source}, store.OriginOf(b.Senders[b.Sender[i]])); err != nil {
+				if err := x.strays.Put(x.c, &stray.Reading{Key: b.Keys[k], End: b.End[i], Value: r.Value, Recorded: r.Recorded, Source: r.Source}, store.OriginOf(b.Senders[b.Sender[i]])); err != nil {
 					return err
 				}
 				continue
@@ -332,7 +268,7 @@ func (s *Store) Revise(ctx context.Context, key store.ChannelKey, versions []met
 	return s.edit(ctx, op, func(x *change) error {
 		for _, v := range versions {
 			from := x.source(source{Stage: v.Stage, Status: v.Status, Origin: v.Origin})
-			if err := x.put(ref, v.End.UnixMicro(), row{value: v.Value, recorded: x.recorded, source: from}); err != nil {
+			if err := x.put(ref, v.End.UnixMicro(), row{Value: v.Value, Recorded: x.recorded, Source: from}); err != nil {
 				return err
 			}
 		}

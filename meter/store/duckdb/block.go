@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"voltbus/meter"
-	"voltbus/meter/store/duckdb/spill"
 	"voltbus/meter/store/duckdb/table"
 	"voltbus/store/duckdb/engine"
 )
@@ -112,7 +111,7 @@ func (j *judging) read(b *block) error {
 		return nil
 	}
 	if j.parts != nil {
-		return j.parts.Read(b.number, func(r spill.Row) { j.arrived(f, row{r.Channel, r.Place, r.Value, r.Recorded, r.Source}) })
+		return j.parts.Read(b.number, func(r row) { j.arrived(f, r) })
 	}
 	return j.readVersions(j.is.BatchTable()+within, func(r row) { j.arrived(f, r) })
 }
@@ -136,7 +135,7 @@ func (j *judging) readVersions(from string, each func(row)) error {
 		places, values := engine.Numbers[int32](k, 1), engine.Numbers[float64](k, 2)
 		recorded, sources := engine.Numbers[uint32](k, 3), engine.Numbers[uint32](k, 4)
 		for i, channel := range engine.Numbers[uint32](k, 0) {
-			each(row{channel, places[i], values[i], recorded[i], sources[i]})
+			each(row{Channel: channel, Place: places[i], Value: values[i], Recorded: recorded[i], Source: sources[i]})
 		}
 		return nil
 	})
@@ -145,33 +144,33 @@ func (j *judging) readVersions(from string, each func(row)) error {
 // seen notes a version that is in the table of further versions.
 func (j *judging) seen(f *finder, r row) {
 	b := f.b
-	cell, ok := f.cell(r.channel, r.place)
-	of := j.sourceOf(r.source)
+	cell, ok := f.cell(r.Channel, r.Place)
+	of := j.sourceOf(r.Source)
 	if ok && cell < 0 && of.Stage == meter.Raw && of.Status == 0 {
-		b.offGrid[f.places[r.channel-b.list[0]]-1]++
+		b.offGrid[f.places[r.Channel-b.list[0]]-1]++
 	}
 	if !ok || cell < 0 {
 		return
 	}
 	switch {
 	case of.Stage == meter.Estimated:
-		b.estimates[cell] = r.value
+		b.estimates[cell] = r.Value
 	case of.Stage == meter.Raw && of.Status == 0:
-		b.value[cell], b.state[cell] = r.value, settled
+		b.value[cell], b.state[cell] = r.Value, settled
 	case of.Stage == meter.Raw || of.Stage == meter.Validated:
-		b.said[cell] = r.source + 1
+		b.said[cell] = r.Source + 1
 	}
 }
 
 // arrived takes in a version of the open table.
 func (j *judging) arrived(f *finder, r row) {
 	b := f.b
-	cell, ok := f.cell(r.channel, r.place)
+	cell, ok := f.cell(r.Channel, r.Place)
 	if !ok {
 		return
 	}
-	at := f.places[r.channel-b.list[0]] - 1
-	raw := j.sourceOf(r.source).Stage == meter.Raw
+	at := f.places[r.Channel-b.list[0]] - 1
+	raw := j.sourceOf(r.Source).Stage == meter.Raw
 	if cell < 0 || !raw {
 		b.rows = append(b.rows, r)
 		if b.changed[at] = true; raw && cell < 0 {
@@ -182,15 +181,15 @@ func (j *judging) arrived(f *finder, r row) {
 	switch {
 	case b.state[cell] == absent:
 		b.changed[at] = true
-		b.value[cell], b.recorded[cell], b.source[cell], b.state[cell] = r.value, r.recorded, r.source, fresh
-	case b.value[cell] == r.value: // a repeat
+		b.value[cell], b.recorded[cell], b.source[cell], b.state[cell] = r.Value, r.Recorded, r.Source, fresh
+	case b.value[cell] == r.Value: // a repeat
 	default:
 		b.changed[at] = true
 		if b.state[cell] == fresh {
-			b.rows = append(b.rows, row{r.channel, r.place, b.value[cell], b.recorded[cell], b.source[cell]})
+			b.rows = append(b.rows, row{Channel: r.Channel, Place: r.Place, Value: b.value[cell], Recorded: b.recorded[cell], Source: b.source[cell]})
 		}
 		b.rows = append(b.rows, r)
-		b.value[cell], b.state[cell] = r.value, disputed
+		b.value[cell], b.state[cell] = r.Value, disputed
 	}
 }
 
@@ -235,11 +234,11 @@ func (j *judging) sourceOf(n uint32) *source {
 // rowsOf takes the rows of the channels before one. It is called with ascending channels.
 func (b *block) rowsOf(until uint32) []row {
 	if !b.sorted {
-		slices.SortStableFunc(b.rows, func(x, y row) int { return cmp.Or(cmp.Compare(x.channel, y.channel), cmp.Compare(x.place, y.place)) })
+		slices.SortStableFunc(b.rows, func(x, y row) int { return cmp.Or(cmp.Compare(x.Channel, y.Channel), cmp.Compare(x.Place, y.Place)) })
 		b.sorted = true
 	}
 	n := 0
-	for n < len(b.rows) && b.rows[n].channel < until {
+	for n < len(b.rows) && b.rows[n].Channel < until {
 		n++
 	}
 	out := b.rows[:n:n]

@@ -60,7 +60,7 @@ func (j *judging) divide(blocks [][]uint32) error {
 			if of[channel] == 0 {
 				continue
 			}
-			if err := file.Put(int(of[channel]-1), spill.Row{Channel: channel, Place: places[i], Value: values[i], Recorded: recorded[i], Source: sources[i]}); err != nil {
+			if err := file.Put(int(of[channel]-1), row{Channel: channel, Place: places[i], Value: values[i], Recorded: recorded[i], Source: sources[i]}); err != nil {
 				return err
 			}
 		}
@@ -75,8 +75,8 @@ func (b *block) registers(j *judging) []around.Version {
 	}
 	var out []around.Version
 	for _, r := range b.rows {
-		if r.place < 0 {
-			out = append(out, around.Version{Channel: r.channel, Place: r.place, Value: r.value, Source: r.source})
+		if r.Place < 0 {
+			out = append(out, around.Version{Channel: r.Channel, Place: r.Place, Value: r.Value, Source: r.Source})
 		}
 	}
 	return out

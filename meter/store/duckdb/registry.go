@@ -50,7 +50,7 @@ func adopt(ctx context.Context, s *Store, op string) (adopted int, err error) {
 		meters, channels := k.Texts(0), engine.Numbers[uint32](k, 1)
 		for i := range k.Rows {
 			one := waiting{key: store.ChannelKey{Meter: meters.At(i), Channel: int(channels[i])}, end: engine.Numbers[int64](k, 2)[i]}
-			one.value, one.recorded, one.source = engine.Numbers[float64](k, 3)[i], engine.Numbers[uint32](k, 4)[i], engine.Numbers[uint32](k, 5)[i]
+			one.Value, one.Recorded, one.Source = engine.Numbers[float64](k, 3)[i], engine.Numbers[uint32](k, 4)[i], engine.Numbers[uint32](k, 5)[i]
 			found = append(found, one)
 		}
 		return nil
@@ -70,7 +70,7 @@ func adopt(ctx context.Context, s *Store, op string) (adopted int, err error) {
 				return err
 			}
 			gone[f.key] = true
-			x.strays.Count(store.OriginOf(s.sources[f.source].Origin.Who), -1)
+			x.strays.Count(store.OriginOf(s.sources[f.Source].Origin.Who), -1)
 			adopted++
 		}
 		for k := range gone {

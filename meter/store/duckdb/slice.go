@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 
-	duck "github.com/duckdb/duckdb-go-bindings"
-
 	"voltbus/meter"
 	"voltbus/meter/store"
 	"voltbus/meter/store/duckdb/table"
@@ -22,7 +20,7 @@ type slice struct {
 	cells       int
 	out         store.Judgement
 
-	sealed     sealedRows
+	sealed     table.Sealed
 	rows       []row // for the table of further versions, as they were in the batch
 	fresh      []row // new ones
 	sources    []source
@@ -31,29 +29,15 @@ type slice struct {
 	again      []uint32 // of them those that were judged before
 	changed    []uint32 // channels with readings that are new
 	exceptions []exception
-	totals     []total
+	totals     []table.Total
 	uses       []use
 	last       source // the newest one that was asked for, and its number
 	lastNumber uint32
 }
 
-// sealedRows are rows of the sorted table in columns.
-type sealedRows struct {
-	channel         []uint32
-	place           []int32
-	value           []float64
-	recorded        []int64
-	source, verdict []uint32
-}
-
 type exception struct {
 	channel, status uint32
 	count           int
-}
-
-type total struct {
-	channel      uint32
-	sum, highest float64
 }
 
 // use says that what was estimated of a channel depends on another day.
@@ -65,10 +49,7 @@ type use struct {
 func (j *judging) newSlice(from uint32) *slice {
 	p := &slice{j: j, from: from, sourceOf: map[source]uint32{}}
 	if !j.is.Judged {
-		n := j.s.options.Slice + j.s.options.Slice/8
-		t := &p.sealed
-		t.channel, t.place, t.value = make([]uint32, 0, n), make([]int32, 0, n), make([]float64, 0, n)
-		t.recorded, t.source, t.verdict = make([]int64, 0, n), make([]uint32, 0, n), make([]uint32, 0, n)
+		p.sealed = table.NewSealed(j.s.options.Slice + j.s.options.Slice/8)
 	}
 	return p
 }
@@ -125,7 +106,7 @@ func (p *slice) judge(of *store.ChannelDay, b *block, i int, channel uint32) err
 		p.interval(of, b, int(from)+place, channel, int32(place))
 	}
 	sum, highest := of.Summary()
-	p.totals = append(p.totals, total{channel, sum, highest})
+	p.totals = append(p.totals, table.Total{Channel: channel, Sum: sum, Highest: highest})
 	for _, d := range of.Uses {
 		p.uses = append(p.uses, use{channel, d})
 	}
@@ -154,12 +135,12 @@ func (p *slice) interval(of *store.ChannelDay, b *block, cell int, channel uint3
 		} else {
 			p.out.Validated++
 		}
-		p.raw(b, cell, row{channel, place, v, b.recorded[cell], b.source[cell]}, said, of.Ends[place])
+		p.raw(b, cell, row{Channel: channel, Place: place, Value: v, Recorded: b.recorded[cell], Source: b.source[cell]}, said, of.Ends[place])
 	}
 	if v := of.Estimates[place]; !math.IsNaN(v) {
 		p.out.Estimated++
 		if was, ok := b.estimates[cell]; !ok || was != v || b.state[cell] == fresh || b.state[cell] == disputed {
-			p.fresh = append(p.fresh, row{channel: channel, place: place, value: v, source: p.source(source{Stage: meter.Estimated, Status: status, Origin: meter.Origin{Rule: of.Rules[place]}})})
+			p.fresh = append(p.fresh, row{Channel: channel, Place: place, Value: v, Source: p.source(source{Stage: meter.Estimated, Status: status, Origin: meter.Origin{Rule: of.Rules[place]}})})
 		}
 	}
 }
@@ -168,9 +149,9 @@ func (p *slice) interval(of *store.ChannelDay, b *block, cell int, channel uint3
 func (p *slice) raw(b *block, cell int, r row, said source, end int64) {
 	if b.state[cell] == fresh && !p.j.is.Judged {
 		t := &p.sealed
-		t.channel, t.place, t.value = append(t.channel, r.channel), append(t.place, r.place), append(t.value, r.value)
-		t.recorded, t.source = append(t.recorded, int64(r.recorded)-p.j.delay(end)), append(t.source, r.source)
-		t.verdict = append(t.verdict, p.source(said))
+		t.Channel, t.Place, t.Value = append(t.Channel, r.Channel), append(t.Place, r.Place), append(t.Value, r.Value)
+		t.Recorded, t.Source = append(t.Recorded, int64(r.Recorded)-p.j.delay(end)), append(t.Source, r.Source)
+		t.Verdict = append(t.Verdict, p.source(said))
 		return
 	}
 	if b.state[cell] == fresh {
@@ -181,7 +162,7 @@ func (p *slice) raw(b *block, cell int, r row, said source, end int64) {
 			return
 		}
 	}
-	p.fresh = append(p.fresh, row{channel: r.channel, place: r.place, value: r.value, source: p.source(said)})
+	p.fresh = append(p.fresh, row{Channel: r.Channel, Place: r.Place, Value: r.Value, Source: p.source(said)})
 }
 
 // write stores a slice in one transaction, and makes it visible.
@@ -237,14 +218,14 @@ func (w *sliceWriter) all() error {
 
 func (w *sliceWriter) writeSealed() error {
 	t := &w.sealed
-	if len(t.channel) == 0 {
+	if len(t.Channel) == 0 {
 		return nil
 	}
 	verdictOf := make([]uint32, len(w.sources))
 	for i := range verdictOf {
 		verdictOf[i] = math.MaxUint32
 	}
-	for i, own := range t.verdict {
+	for i, own := range t.Verdict {
 		if verdictOf[own] == math.MaxUint32 {
 			n, err := w.verdict(w.sources[own])
 			if err != nil {
@@ -252,26 +233,9 @@ func (w *sliceWriter) writeSealed() error {
 			}
 			verdictOf[own] = n
 		}
-		t.verdict[i] = verdictOf[own]
+		t.Verdict[i] = verdictOf[own]
 	}
-	a, err := w.c.Appender(w.j.is.SealedTable(), duck.TypeUInteger, duck.TypeInteger, duck.TypeDouble, duck.TypeBigInt, duck.TypeUInteger, duck.TypeUInteger)
-	if err != nil {
-		return err
-	}
-	defer a.Close()
-	for n := 0; n < len(t.channel); n += engine.ChunkRows {
-		m := min(n+engine.ChunkRows, len(t.channel))
-		copy(engine.Column[uint32](a, 0), t.channel[n:m])
-		copy(engine.Column[int32](a, 1), t.place[n:m])
-		copy(engine.Column[float64](a, 2), t.value[n:m])
-		copy(engine.Column[int64](a, 3), t.recorded[n:m])
-		copy(engine.Column[uint32](a, 4), t.source[n:m])
-		copy(engine.Column[uint32](a, 5), t.verdict[n:m])
-		if err := a.Append(m - n); err != nil {
-			return err
-		}
-	}
-	return a.Flush()
+	return t.Write(w.c, w.j.is.SealedTable())
 }
 
 // verdict returns the number of a judgement of now.
@@ -289,24 +253,24 @@ func (w *sliceWriter) verdict(v source) (uint32, error) {
 func (w *sliceWriter) writeExtra() error {
 	for i := range w.fresh {
 		r := &w.fresh[i]
-		r.recorded, r.source = w.x.recorded, w.x.source(w.sources[r.source])
+		r.Recorded, r.Source = w.x.recorded, w.x.source(w.sources[r.Source])
 	}
 	w.rows = append(w.rows, w.fresh...)
 	if len(w.rows) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(w.rows, func(x, y row) int { return cmp.Or(cmp.Compare(x.channel, y.channel), cmp.Compare(x.place, y.place)) })
-	out, err := newVersionWriter(w.c, w.j.is.ExtraTable())
+	slices.SortStableFunc(w.rows, func(x, y row) int { return cmp.Or(cmp.Compare(x.Channel, y.Channel), cmp.Compare(x.Place, y.Place)) })
+	out, err := table.NewWriter(w.c, w.j.is.ExtraTable())
 	if err != nil {
 		return err
 	}
-	defer out.appender.Close()
+	defer out.Close()
 	for _, r := range w.rows {
-		if err := out.put(r); err != nil {
+		if err := out.Put(r); err != nil {
 			return err
 		}
 	}
-	return out.flush()
+	return out.Flush()
 }
 
 func (w *sliceWriter) writeTotals() error {
@@ -316,29 +280,14 @@ func (w *sliceWriter) writeTotals() error {
 			return err
 		}
 	}
-	a, err := w.c.Appender(sums, duck.TypeUInteger, duck.TypeDouble, duck.TypeDouble)
-	if err != nil {
-		return err
-	}
-	defer a.Close()
-	for n := 0; n < len(w.totals); n += engine.ChunkRows {
-		part := w.totals[n:min(n+engine.ChunkRows, len(w.totals))]
-		channels, totals, highs := engine.Column[uint32](a, 0), engine.Column[float64](a, 1), engine.Column[float64](a, 2)
-		for i, t := range part {
-			channels[i], totals[i], highs[i] = t.channel, t.sum, t.highest
-		}
-		if err := a.Append(len(part)); err != nil {
-			return err
-		}
-	}
-	return a.Flush()
+	return table.WriteTotals(w.c, sums, w.totals)
 }
 
 // writeDay notes how far the batch is.
 func (w *sliceWriter) writeDay() error {
 	d := *w.j.s.dayOf(w.j.day)
 	d.Done = w.until
-	d.Sealed += uint64(len(w.sealed.channel))
+	d.Sealed += uint64(len(w.sealed.Channel))
 	d.Extra += uint64(len(w.rows))
 	d.Totals += uint64(len(w.totals))
 	d.Delayed = w.j.is.Delayed

@@ -90,6 +90,7 @@ type (
 	day     = table.Day
 	source  = table.Source
 	verdict = table.Verdict
+	row     = table.Row
 )
 
 var _ store.Store = (*Store)(nil)

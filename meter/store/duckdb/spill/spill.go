@@ -8,17 +8,11 @@ import (
 	"fmt"
 	"math"
 	"os"
+
+	"voltbus/meter/store/duckdb/table"
 )
 
-// Row is a version of a reading as tables of versions have it.
-type Row struct {
-	Channel          uint32 // below 2^31
-	Place            int32
-	Value            float64
-	Recorded, Source uint32
-}
-
-// The bytes of a row are its channel, shifted by one, and its value. The lowest bit is set where place, moment of recording or source is
+// The bytes of a row are its channel, which is below 2^31, shifted by one, and its value. The lowest bit is set where place, moment of recording or source is
 // not that of the row before in the part: they follow the channel then.
 const (
 	plain   = 12
@@ -39,7 +33,7 @@ type File struct {
 }
 
 type part struct {
-	last   Row // that was put; its place, moment of recording, and source hold for the next
+	last   table.Row // that was put; its place, moment of recording, and source hold for the next
 	buffer []byte
 	pieces []piece
 }
@@ -62,7 +56,7 @@ func New(folder string, parts int) (*File, error) {
 }
 
 // Put adds a row to a part, behind those that were put there before.
-func (f *File) Put(to int, r Row) error {
+func (f *File) Put(to int, r table.Row) error {
 	p := &f.parts[to]
 	if cap(p.buffer)-len(p.buffer) < longest {
 		if err := f.flush(p); err != nil {
@@ -100,9 +94,9 @@ func (f *File) flush(p *part) error {
 }
 
 // Read calls each with the rows of a part in the order in which they were put, and forgets them.
-func (f *File) Read(from int, each func(Row)) error {
+func (f *File) Read(from int, each func(table.Row)) error {
 	p := &f.parts[from]
-	var r Row
+	var r table.Row
 	for _, piece := range p.pieces {
 		if cap(f.read) < piece.size {
 			f.read = make([]byte, f.piece)
@@ -119,7 +113,7 @@ func (f *File) Read(from int, each func(Row)) error {
 }
 
 // rows calls each with the rows of a piece; r is the one before.
-func rows(b []byte, r *Row, each func(Row)) {
+func rows(b []byte, r *table.Row, each func(table.Row)) {
 	for len(b) >= plain {
 		word := binary.LittleEndian.Uint32(b)
 		r.Channel = word >> 1

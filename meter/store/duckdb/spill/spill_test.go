@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"voltbus/meter/store/duckdb/spill"
+	"voltbus/meter/store/duckdb/table"
 )
 
 func TestPartsGiveBackTheirRowsInOrder(t *testing.T) {
@@ -20,8 +21,8 @@ func TestPartsGiveBackTheirRowsInOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		want := map[int][]spill.Row{}
-		seed := spill.Row{
+		want := map[int][]table.Row{}
+		seed := table.Row{
 			Channel: rapid.Uint32Range(0, math.MaxInt32).Draw(t, "channel"), Place: rapid.Int32().Draw(t, "place"), Value: rapid.Float64().Draw(t, "value"),
 			Recorded: rapid.Uint32().Draw(t, "recorded"), Source: rapid.Uint32().Draw(t, "source"),
 		}
@@ -38,8 +39,8 @@ func TestPartsGiveBackTheirRowsInOrder(t *testing.T) {
 			}
 		}
 		for part := range min(parts, 6) {
-			var got []spill.Row
-			if err := f.Read(part, func(r spill.Row) { got = append(got, r) }); err != nil {
+			var got []table.Row
+			if err := f.Read(part, func(r table.Row) { got = append(got, r) }); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(want[part], got); diff != "" {
@@ -61,7 +62,7 @@ func TestRowsThatCannotBeWrittenAreAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 1 << 20 {
-		if err := f.Put(0, spill.Row{}); err != nil {
+		if err := f.Put(0, table.Row{}); err != nil {
 			return
 		}
 	}
@@ -77,13 +78,13 @@ func BenchmarkSpill(b *testing.B) {
 	const rows = 4_000_000
 	for b.Loop() {
 		for i := range uint32(rows) {
-			if err := f.Put(int(i*7919%70), spill.Row{Channel: i, Place: int32(i / 100_000), Value: float64(i), Source: i / 1000}); err != nil {
+			if err := f.Put(int(i*7919%70), table.Row{Channel: i, Place: int32(i / 100_000), Value: float64(i), Source: i / 1000}); err != nil {
 				b.Fatal(err)
 			}
 		}
 		n := 0
 		for part := range 70 {
-			if err := f.Read(part, func(spill.Row) { n++ }); err != nil || n == 0 {
+			if err := f.Read(part, func(table.Row) { n++ }); err != nil || n == 0 {
 				b.Fatal(err)
 			}
 		}
