@@ -33,11 +33,10 @@ type hub struct {
 
 // plan is what a trial needs of a broker.
 type plan struct {
-	devices int     // that may connect
-	live    bool    // nothing is recorded
-	cores   float64 // that it may use; 0 for all
-	fixed   bool    // its addresses stay the same when it is started again
-	kind    string  // experiment.Own, mosquitto or aedes
+	devices int    // that may connect
+	live    bool   // nothing is recorded
+	fixed   bool   // its addresses stay the same when it is started again
+	kind    string // experiment.Own, mosquitto or aedes
 }
 
 // The brokers of others.
@@ -69,12 +68,15 @@ func open(ctx context.Context, b *experiment.Bench, t *experiment.Trial, p plan)
 	default:
 		err = h.openNode(ctx, p)
 	}
-	if err == nil && p.cores > 0 {
-		if h.quota, err = machine.NewQuota(p.cores); err == nil {
-			err = h.quota.Bind(h.process())
-		}
-	}
 	return h, err
+}
+
+// bind bounds the processor of the broker to so many cores.
+func (h *hub) bind(cores float64) (err error) {
+	if h.quota, err = machine.NewQuota(cores); err == nil {
+		err = h.quota.Bind(h.process())
+	}
+	return err
 }
 
 func (h *hub) openPeer(ctx context.Context, start func(context.Context, string, map[string]string) (*peers.FleetBroker, error)) (err error) {
