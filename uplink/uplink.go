@@ -16,18 +16,18 @@ import (
 	"voltbus/wire"
 )
 
-// Protocol is the version of what is said. Fields that are added do not change it: who does not know
-// them ignores them, and who does not get them does without.
+// Protocol is the version of the protocol. Added fields do not change it: nodes that do not know them ignore
+// them, and nodes that do not receive them do without.
 const Protocol = 1
 
-// The versions that are understood: also the next one, so that either end may be updated first.
+// The supported versions: including the next one, so that either end may be updated first.
 const (
 	OldestProtocol = 1
 	NewestProtocol = Protocol + 1
 )
 
-// Understand refuses the version that the node other speaks if the node here does not understand it:
-// fault.Invalid, with which of the two to update.
+// Understand refuses the protocol version of the node other if the node here does not support it:
+// fault.Invalid, naming the one to update.
 func Understand(protocol int, other, here string) error {
 	var update string
 	switch {
@@ -44,7 +44,7 @@ func Understand(protocol int, other, here string) error {
 
 var errProtocol = errors.New("the versions of the uplink are too far apart")
 
-// Lane is a way up. Each keeps its order, and the urgent one overtakes the other.
+// Lane is a lane of blocks. Each keeps its order, and the urgent one overtakes the other.
 type Lane string
 
 // The lanes.
@@ -53,7 +53,7 @@ const (
 	Urgent Lane = wire.UrgentLane
 )
 
-// urgentMark ends the names of origins whose blocks go by the urgent lane.
+// urgentMark is the suffix of origins whose blocks use the urgent lane.
 const urgentMark = "!"
 
 // LaneOf returns the lane of an origin's blocks.
@@ -64,7 +64,7 @@ func LaneOf(origin string) Lane {
 	return Normal
 }
 
-// The methods that a child may ask of its parent.
+// The methods that a child may call on its parent.
 const (
 	HelloMethod     = "uplink.hello"
 	PositionsMethod = "uplink.positions"
@@ -74,15 +74,15 @@ const (
 // Position is how far an origin's blocks have come.
 type Position struct {
 	Sequence uint64 `json:"sequence"` // of the last block; 0 before the first
-	Samples  uint64 `json:"samples"`  // in all blocks up to it, also those that were left out
+	Samples  uint64 `json:"samples"`  // in all blocks up to it, including those left out
 }
 
-// Hello is the first that a child says on a connection.
+// Hello is the first message of a child on a connection.
 type Hello struct {
 	Protocol int                 `json:"protocol"`
 	Version  string              `json:"version"` // of the program, for people
 	Time     time.Time           `json:"time"`    // the child's clock
-	Origins  map[string]Position `json:"origins"` // what the child has of all origins that it sends
+	Origins  map[string]Position `json:"origins"` // the child's positions of all origins that it sends
 }
 
 // Welcome is the parent's answer to a Hello.
@@ -91,17 +91,17 @@ type Welcome struct {
 	Name      string              `json:"name"`             // the parent's
 	Prefix    point.Path          `json:"prefix,omitempty"` // all points of the child lie below it; "" for anywhere
 	Time      time.Time           `json:"time"`             // the parent's clock
-	Positions map[string]Position `json:"positions"`        // what the parent has of the origins in the Hello: this counts
-	Window    int64               `json:"window"`           // bytes of a lane that may be under way
-	Parts     bool                `json:"parts,omitempty"`  // blocks may come in parts
-	Live      bool                `json:"live,omitempty"`   // live messages may come, by a connection of their own
-	Store     string              `json:"store,omitempty"`  // the database that the parent stores into; "" for files of its own, UnknownStore while it is away
+	Positions map[string]Position `json:"positions"`        // the parent's positions of the origins in the Hello, which are authoritative
+	Window    int64               `json:"window"`           // bytes of a lane that may be in flight
+	Parts     bool                `json:"parts,omitempty"`  // blocks may be sent in parts
+	Live      bool                `json:"live,omitempty"`   // live messages may be sent, on a separate connection
+	Store     string              `json:"store,omitempty"`  // the database that the parent stores into; "" for its own files, UnknownStore while it is unavailable
 }
 
-// UnknownStore stands for a database that was not reached yet, so that nobody knows which one it is.
+// UnknownStore stands for a database that has not been reached yet, so that its identity is unknown.
 const UnknownStore = "unknown"
 
-// Origins asks for positions.
+// Origins requests positions.
 type Origins struct {
 	Origins []string `json:"origins"`
 }
@@ -111,16 +111,16 @@ type Positions struct {
 	Positions map[string]Position `json:"positions"`
 }
 
-// Answer says what became of blocks of an origin.
+// Answer is the outcome for blocks of an origin.
 type Answer struct {
-	Epoch  uint64 `json:"epoch"` // of the frame that is answered
+	Epoch  uint64 `json:"epoch"` // of the answered frame
 	Origin string `json:"origin"`
-	// Position is how far the parent has the origin on disk: all up to it is acknowledged.
+	// Position is how far the parent has the origin on disk: everything up to it is acknowledged.
 	Position
-	// Expected asks to go back: the block that follows Position did not come.
+	// Expected requests going back: the block after Position did not arrive.
 	Expected bool `json:"expected,omitempty"`
-	// Failure says why a block was not taken. Of the kind unavailable it is for a while; else the
-	// origin waits until somebody changes what stands in the way.
+	// Failure tells why a block was refused. With the kind unavailable this is temporary; otherwise the
+	// origin waits until a person removes the cause.
 	Failure *wire.Failure `json:"failure,omitempty"`
 	// Part answers a part that is not the last.
 	Part *Held `json:"part,omitempty"`
@@ -135,7 +135,7 @@ func (a *Answer) Err() error {
 	return fault.E("uplink", kind, a.Failure.Subject, a.Failure)
 }
 
-// Description is what a child says of one of its points.
+// Description is a child's description of one of its points.
 type Description struct {
 	Path        point.Path        `json:"path"`
 	Kind        string            `json:"kind"`
@@ -145,10 +145,10 @@ type Description struct {
 	Device      point.Path        `json:"device,omitempty"`
 	Interval    time.Duration     `json:"interval,omitempty"` // nanoseconds
 	Tags        map[string]string `json:"tags,omitempty"`
-	Removed     bool              `json:"removed,omitempty"` // it is no more
+	Removed     bool              `json:"removed,omitempty"` // it has been removed
 }
 
-// Descriptions are what a child has to say of its points; at most MaxDescriptions at once.
+// Descriptions are a child's descriptions of points; at most MaxDescriptions at once.
 type Descriptions struct {
 	Points []Description `json:"points"`
 }
@@ -156,13 +156,13 @@ type Descriptions struct {
 // MaxDescriptions bounds one message with descriptions.
 const MaxDescriptions = 500
 
-// Frame is what stands around a block on its way up.
+// Frame is the envelope of a block on its way up.
 type Frame struct {
-	// Epoch counts the times that the lane began anew on its connection. Answers repeat it, so that
-	// those to what was sent before are told apart.
+	// Epoch counts the restarts of the lane on its connection. Answers repeat it, so that answers to earlier
+	// frames can be distinguished.
 	Epoch uint64
-	// Previous is the sequence up to which the sender sent the origin, or knows the parent to have
-	// it, before this block. A parent that is elsewhere missed something.
+	// Previous is the sequence number up to which the sender has sent the origin, or knows the parent to have
+	// it, before this block. A parent with another position missed something.
 	Previous uint64
 	Block    []byte // encoded, see package wire
 }
@@ -183,7 +183,7 @@ func (f *Frame) Append(dst []byte) []byte {
 	return append(dst, f.Block...)
 }
 
-// ParseFrame reads a frame. Its block is a part of data. It fails with fault.Corrupt.
+// ParseFrame parses a frame. Its block is a slice of data. It fails with fault.Corrupt.
 func ParseFrame(data []byte) (f Frame, err error) {
 	const op = "uplink.ParseFrame"
 	if len(data) == 0 {
@@ -204,16 +204,16 @@ func ParseFrame(data []byte) (f Frame, err error) {
 	return f, nil
 }
 
-// Encode returns an answer as it is sent.
+// Encode returns the encoded answer.
 func (a *Answer) Encode() []byte {
 	body, err := json.Marshal(a)
-	if err != nil { // numbers and texts are always written
+	if err != nil { // numbers and strings cannot fail
 		return nil
 	}
 	return body
 }
 
-// ParseAnswer reads an answer; fault.Corrupt.
+// ParseAnswer decodes an answer. It fails with fault.Corrupt.
 func ParseAnswer(body []byte) (a Answer, err error) {
 	if err := json.Unmarshal(body, &a); err != nil {
 		return a, fault.E("uplink.ParseAnswer", fault.Corrupt, "", fmt.Errorf("read the parent's answer: %w", err))
@@ -223,12 +223,12 @@ func ParseAnswer(body []byte) (a Answer, err error) {
 
 // Refusal is the body of an answer that reports an error.
 func Refusal(err error) []byte {
-	body, _ := json.Marshal(wire.Reply{Error: FailureOf(err, identity.MissingOf(err))}) // texts
+	body, _ := json.Marshal(wire.Reply{Error: FailureOf(err, identity.MissingOf(err))}) // strings cannot fail
 	return body
 }
 
-// FailureOf returns an error in the form in which it is sent. missing is the capability that a
-// refusal misses.
+// FailureOf converts an error to the form in which it is sent. missing is the missing capability of a
+// refusal.
 func FailureOf(err error, missing string) *wire.Failure {
 	f := &wire.Failure{Kind: fault.KindOf(err).String(), Message: err.Error(), Missing: missing}
 	if e, ok := errors.AsType[*fault.Error](err); ok {

@@ -19,17 +19,17 @@ import (
 
 // Agents reaches the agents of this node.
 type Agents interface {
-	// Methods returns what an agent says of its methods.
+	// Methods returns the methods that an agent describes.
 	Methods(ctx context.Context, agent string) ([]answer.Method, error)
 }
 
-// Bus carries requests of others to agents. Package bus has it.
+// Bus carries remote requests to agents. Package bus implements it.
 type Bus interface {
-	// CallFor returns the reply of an agent, which is told for whom it is asked; "" for nobody.
+	// CallFor returns the reply of an agent, which is told on whose behalf; "" for nobody.
 	CallFor(ctx context.Context, caller, agent, method string, body []byte) ([]byte, error)
 }
 
-// Answerer answers remote callers. All fields must be there.
+// Answerer answers remote callers. All fields are required.
 type Answerer struct {
 	Operations *operation.Table
 	Service    *service.Service
@@ -38,7 +38,7 @@ type Answerer struct {
 	Bus        Bus
 }
 
-// Answer answers what is asked of this node, or of one of its agents, from another one.
+// Answer answers a request from another node to this one or to one of its agents.
 func (a *Answerer) Answer(ctx context.Context, v *tree.RemoteCaller, r *tree.Request) (json.RawMessage, error) {
 	if _, is := a.Operations.Remote(r.Method); is && r.Agent == wire.NodeName {
 		return a.operate(ctx, v, r)
@@ -61,8 +61,8 @@ func (a *Answerer) Answer(ctx context.Context, v *tree.RemoteCaller, r *tree.Req
 
 var errPeople = errors.New("is for people; an agent asks another node what it may ask its own")
 
-// operate does a declared operation for a neighbour, if it may, with the capability "call node:<method>", and if who asks
-// may by the role that it has at home.
+// operate carries out a declared operation for a neighbour, if it has the capability "call node:<method>" and the
+// caller's role at its own node permits it.
 func (a *Answerer) operate(ctx context.Context, v *tree.RemoteCaller, r *tree.Request) (json.RawMessage, error) {
 	args, err := wire.ParseArguments(r.Body)
 	if err != nil {
@@ -90,10 +90,10 @@ func (a *Answerer) operate(ctx context.Context, v *tree.RemoteCaller, r *tree.Re
 	return a.Operations.AnswerRemote(ctx, &who, r.Method, args.Kwargs)
 }
 
-// neighbourKind is before the name of a node that does not say for whom it asks.
+// neighbourKind is the prefix of the name of a node that does not name the caller.
 const neighbourKind = "node:"
 
-// mayRequest reports whether a neighbour may ask for a method: by its name, or by the one that it had before.
+// mayRequest reports whether a neighbour may ask for a method: by its present or earlier name.
 func mayRequest(v *tree.RemoteCaller, d *operation.Declared, method string, named map[string]any) error {
 	err := v.Grants.MayCall(wire.NodeName, method, named)
 	for _, name := range []string{d.Name, d.Before} {
@@ -104,7 +104,7 @@ func mayRequest(v *tree.RemoteCaller, d *operation.Declared, method string, name
 	return err
 }
 
-// remoteCaller returns the remote caller of an operation that needs a role of people.
+// remoteCaller returns the remote caller for an operation that requires a role of people.
 func remoteCaller(v *tree.RemoteCaller, needed identity.Role) *service.RemoteCaller {
 	out := &service.RemoteCaller{Neighbour: v.Neighbour(), Requester: v.Requester(), Grants: v.Grants}
 	if v.IsAgent() {
@@ -117,8 +117,8 @@ func remoteCaller(v *tree.RemoteCaller, needed identity.Role) *service.RemoteCal
 
 var errCaller = errors.New("needs the role operator, as calling an agent does at its own node")
 
-// mayCall checks whether who asks may call the method of an agent: people need the role that they need at home. Agents
-// answer the node whatever they demand of callers, so it checks that for whom it asks.
+// mayCall checks whether the caller may call the method of an agent: people need the role that they need at their own
+// node. Agents answer the node whatever they require of callers, so the node checks this for the caller.
 func (a *Answerer) mayCall(ctx context.Context, v *tree.RemoteCaller, r *tree.Request) error {
 	if r.Method == "inspect" || r.Method == "ping" {
 		return nil

@@ -14,27 +14,27 @@ import (
 	"voltbus/wire"
 )
 
-// Tree passes requests on. Package uplink/tree has it.
+// Tree forwards requests. Package uplink/tree implements it.
 type Tree interface {
-	// Self reports whether this node has a name.
+	// Self reports whether this node has the name.
 	Self(name string) bool
 	Ask(ctx context.Context, who tree.Caller, r tree.Request) (json.RawMessage, error)
 }
 
-// Asker asks other nodes for callers of this one. All fields must be there.
+// Asker sends requests of this node's callers to other nodes. All fields are required.
 type Asker struct {
 	Tree Tree
-	// Roles returns the role that people need for a method of a node that is no operation.
+	// Roles returns the role that people need for a node's method that is not an operation.
 	Roles func(method string) identity.Role
 }
 
-// Self reports whether this node has a name.
+// Self reports whether this node has the name.
 func (a *Asker) Self(name string) bool { return a.Tree.Self(name) }
 
-// Role returns the role that people need for a method of a node that is no operation.
+// Role returns the role that people need for a node's method that is not an operation.
 func (a *Asker) Role(method string) identity.Role { return a.Roles(method) }
 
-// Ask has somebody call a method at another node. What the method raised is an *answer.RaisedError.
+// Ask calls a method at another node for a caller. An exception that the method raised is an *answer.RaisedError.
 func (a *Asker) Ask(ctx context.Context, who *operation.Caller, c exchange.RemoteCall) (json.RawMessage, error) {
 	body, err := json.Marshal(c.Args)
 	if err != nil {
@@ -50,7 +50,7 @@ func (a *Asker) Ask(ctx context.Context, who *operation.Caller, c exchange.Remot
 	return result, err
 }
 
-// Operation has another node do an operation for somebody of this one.
+// Operation has another node carry out an operation for a caller of this one.
 func (a *Asker) Operation(ctx context.Context, who *operation.Caller, node, name string, args operation.Arguments) (json.RawMessage, error) {
 	return a.Ask(ctx, who, exchange.RemoteCall{Node: node, Agent: wire.NodeName, Method: name, Args: wire.Arguments{Kwargs: args}})
 }

@@ -10,11 +10,11 @@ import (
 	"voltbus/uplink/lineage"
 )
 
-// whyUnknown is said of a node of which nobody reported yet where it stands.
+// whyUnknown is the reason for a node whose position has not been reported yet.
 const whyUnknown = "it is not known where it stands"
 
-// admit checks the descendants of a child: which are let into the tree. One that is in stays before others of its
-// name. It returns those that are not let in, and were not refused before for the same reason.
+// admit checks the descendants of a child: which are admitted to the tree. An admitted one takes precedence over
+// others of its name. It returns those that are refused, and were not refused before for the same reason.
 func (f *forest) admit(b *branch, above *lineage.Lineage) (fresh []lineage.Refused) {
 	all := make([]*record, 0, len(b.nodes))
 	for _, r := range b.nodes {
@@ -56,7 +56,7 @@ func (f *forest) rejudge(above []string) {
 	}
 }
 
-// refusal says why a node is not let in, or "". Its ancestors are checked.
+// refusal returns why a node is not admitted, or "". Its ancestors have been checked.
 func (f *forest) refusal(b *branch, r *record, above *lineage.Lineage) string {
 	n := &r.node
 	if len(r.parts[nodePart]) == 0 {

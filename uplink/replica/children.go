@@ -12,16 +12,16 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Bounds of what children are asked.
+// Bounds of requests to children.
 const (
-	atOnce    = 64              // children are told who is above
-	askAtOnce = 16              // children are asked to report
-	patience  = 4 * time.Second // for the reports of all children; half of it for those one step further down, and so on
-	fresh     = 2 * time.Second // what was asked so long ago is not asked again
+	atOnce    = 64              // children told about ancestors at once
+	askAtOnce = 16              // children asked to report at once
+	patience  = 4 * time.Second // limit for the reports of all children; half of it for the next level down, and so on
+	fresh     = 2 * time.Second // what was asked this recently is not asked again
 )
 
-// runChildren tells the children who is above when that changed, asks those of the former version for their
-// ledgers, and writes down what is known, until ctx ends.
+// runChildren tells the children when their ancestors change, asks those of the former version for their
+// ledgers, and stores what is known, until ctx ends.
 func (r *Reporter) runChildren(ctx context.Context) {
 	tick := time.NewTicker(passEvery)
 	defer tick.Stop()
@@ -52,7 +52,7 @@ func (r *Reporter) runChildren(ctx context.Context) {
 	}
 }
 
-// unsaved reports once whether who is below changed, and whether anything did.
+// unsaved reports once whether the set of descendants changed, and whether anything did.
 func (t *Table) unsaved() (moved, news bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -61,12 +61,12 @@ func (t *Table) unsaved() (moved, news bool) {
 	return moved, news
 }
 
-// spread tells the children who is above. One that is not there hears it when it comes and reports.
+// spread tells the children their ancestors. A disconnected one learns them when it reconnects and reports.
 func (r *Reporter) spread(ctx context.Context) {
 	body, err := json.Marshal(struct {
 		Above []string `json:"above"`
 	}{r.lineage.Names()})
-	if err != nil { // names are always written
+	if err != nil { // names cannot fail
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
@@ -78,18 +78,19 @@ func (r *Reporter) spread(ctx context.Context) {
 			telling.Go(func() {
 				free <- struct{}{}
 				defer func() { <-free }()
-				_, _ = r.cfg.Down(ctx, c.Name, AboveMethod, body) // one that is late must not keep it from the others
+				_, _ = r.cfg.Down(ctx, c.Name, AboveMethod, body) // a late one must not delay the others
 			})
 		}
 	}
 	telling.Wait()
 }
 
-// Refresh has the children report, those below them first, unless that was just done. Who asks while others do
-// waits for them, and not longer than it has time: what is known is better than an answer that comes too late.
+// Refresh makes the children report, their descendants first, unless that was just done. Concurrent callers
+// wait for the one in progress, within their deadline: known data is better than an answer that comes too
+// late.
 func (r *Reporter) Refresh(ctx context.Context) { r.ask(ctx, patience, false) }
 
-// Flush answers the parent that asks this node to report at once: body is how many milliseconds that may take.
+// Flush answers the parent's request to report at once: body is the time limit in milliseconds.
 func (r *Reporter) Flush(ctx context.Context, body []byte) {
 	var ms int64
 	if err := json.Unmarshal(body, &ms); err != nil || ms < 0 {
@@ -112,7 +113,7 @@ func (r *Reporter) Flush(ctx context.Context, body []byte) {
 	}
 }
 
-// ask has the children that are connected report, or of the former version only, and waits as long.
+// ask makes the connected children, or only those of the former version, report, and waits for them.
 func (r *Reporter) ask(ctx context.Context, wait time.Duration, formerOnly bool) {
 	end := time.Now().Add(wait)
 	ctx, cancel := context.WithDeadline(ctx, end)
@@ -142,20 +143,20 @@ func (r *Reporter) ask(ctx context.Context, wait time.Duration, formerOnly bool)
 			} else {
 				err = r.askFormer(ctx, c.Name, body)
 			}
-			if err == nil || !errors.Is(ctx.Err(), context.Canceled) { // that who asked has left says nothing of the child
+			if err == nil || !errors.Is(ctx.Err(), context.Canceled) { // the caller's disconnecting says nothing about the child
 				r.table.asked(c.Name, err)
 			}
 			return nil
 		})
 	}
-	_ = group.Wait() // nobody fails
+	_ = group.Wait() // never fails
 	if !formerOnly && !errors.Is(ctx.Err(), context.Canceled) {
 		r.asked = r.cfg.Now()
 	}
 }
 
-// modern returns which children report as this package does, by name in lower case, and whether one that is
-// connected was not heard of yet, and nobody knows why.
+// modern returns which children report as this package does, by lower-case name, and whether a connected one
+// has not reported yet for an unknown reason.
 func (t *Table) modern() (modern map[string]bool, silent bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -167,7 +168,7 @@ func (t *Table) modern() (modern map[string]bool, silent bool) {
 	return modern, silent
 }
 
-// asked notes whether a child answered.
+// asked records whether a child answered.
 func (t *Table) asked(child string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -180,7 +181,7 @@ func (t *Table) asked(child string, err error) {
 	}
 }
 
-// save writes down what is known.
+// save stores what is known.
 func (r *Reporter) save(ctx context.Context) (done bool) {
 	if r.cfg.File == nil {
 		return true

@@ -13,32 +13,32 @@ import (
 // parts is the content of a document.
 type parts map[string]json.RawMessage
 
-// record is the document of a node, with what its parent is to be sent of it.
+// record is the document of a node, with the state of sending it to the parent.
 type record struct {
-	name    string // as this node calls it; "" for this node
-	parts   parts  // as the node, or the child on the way to it, sent them
-	own     parts  // those that this node says of it, which count more
+	name    string // this node's name for it; "" for this node
+	parts   parts  // as sent by the node, or by the child on the way to it
+	own     parts  // those stated by this node, which take precedence
 	size    int    // bytes of parts
 	origins int    // parts about origins
-	version uint64 // of parts, as the child counts
-	offered uint64 // the round of offers in which it was named last
-	node    Node   // where it stands, its path from the child on
-	why     string // it is not let in; "" for one that is
+	version uint64 // of parts, as counted by the child
+	offered uint64 // the last round of offers that included it
+	node    Node   // its position, with the path starting at the child
+	why     string // why it is not admitted; "" if it is
 
 	heard time.Time     // when the node itself reported
-	kept  bool          // nothing was heard of it in this run
-	skew  time.Duration // of a child: its clock less this node's
+	kept  bool          // it has not reported in this run
+	skew  time.Duration // for a child: its clock minus this node's
 
 	sent  uint64          // the version that the parent has
 	dirty map[string]bool // parts that changed since
-	fresh bool            // it was heard of since
+	fresh bool            // it has reported since
 }
 
 func newRecord(name string) *record {
 	return &record{name: name, parts: parts{}, own: parts{}, dirty: map[string]bool{}}
 }
 
-// value returns a part as it counts here.
+// value returns the effective value of a part.
 func (r *record) value(part string) (json.RawMessage, bool) {
 	if v, has := r.own[part]; has {
 		return v, true
@@ -47,7 +47,7 @@ func (r *record) value(part string) (json.RawMessage, bool) {
 	return v, has
 }
 
-// each yields the parts as they count here.
+// each yields the effective parts.
 func (r *record) each(yield func(part string, value json.RawMessage)) {
 	for name, value := range r.parts {
 		if _, mine := r.own[name]; !mine {
@@ -67,14 +67,14 @@ func digestOf(part string, value json.RawMessage) uint64 {
 	return h.Sum64()
 }
 
-// digest returns that of the parts as the parent is to have them. It does not depend on their order, and is not 0.
+// digest returns the digest of the parts in the form for the parent. It does not depend on their order, and is not 0.
 func (r *record) digest() uint64 {
 	var sum uint64
 	r.each(func(part string, value json.RawMessage) { sum += digestOf(part, value) })
 	return max(sum, 1)
 }
 
-// received returns the digest of the parts as they came, and those of each.
+// received returns the digest of the parts as received, and that of each part.
 func (r *record) received() (sum uint64, each map[string]uint64) {
 	each = make(map[string]uint64, len(r.parts))
 	for part, value := range r.parts {
@@ -106,7 +106,7 @@ func (r *record) judge(in parts) error {
 	return nil
 }
 
-// merge takes parts; those that are null go. It reports whether the node stands elsewhere now.
+// merge merges parts; null removes a part. It reports whether the node's position has changed.
 func (r *record) merge(in parts) (moved bool) {
 	for name, value := range in {
 		old, had := r.parts[name]
@@ -134,8 +134,8 @@ func (r *record) merge(in parts) (moved bool) {
 	return moved
 }
 
-// changed notes that the parent is to be sent a part. If that were more than the document has, both are to compare
-// what they have instead: the version is one that the parent does not know.
+// changed marks a part for sending to the parent. If that would be more than the document contains, both compare
+// what they have instead: the version is then one unknown to the parent.
 func (r *record) changed(part string) {
 	if r.dirty[part] = true; len(r.dirty) > len(r.parts)+2*maxFacts {
 		clear(r.dirty)
@@ -143,7 +143,7 @@ func (r *record) changed(part string) {
 	}
 }
 
-// size is about how much memory parts take.
+// size is the approximate memory of parts.
 func (p parts) size() (n int) {
 	for name, value := range p {
 		n += len(name) + len(value) + partOverhead
@@ -151,7 +151,7 @@ func (p parts) size() (n int) {
 	return n
 }
 
-// without returns parts, and null for those of a kind that are not there.
+// without returns parts, and null for the absent ones of a kind.
 func (r *record) without(in parts, kind func(part string) bool) parts {
 	all := make(parts, len(in))
 	for name := range r.parts {
@@ -167,7 +167,7 @@ func (r *record) without(in parts, kind func(part string) bool) parts {
 	return all
 }
 
-// say notes what this node says of a part; nil for nothing.
+// say sets this node's own value of a part; nil for none.
 func (r *record) say(part string, value json.RawMessage) {
 	old, had := r.own[part]
 	switch {
@@ -182,7 +182,7 @@ func (r *record) say(part string, value json.RawMessage) {
 	r.changed(part)
 }
 
-// status reads the facts as they count here.
+// status decodes the effective facts.
 func (r *record) status() Status {
 	if len(r.own) == 0 {
 		return r.parts.status()
@@ -192,7 +192,7 @@ func (r *record) status() Status {
 	return all.status()
 }
 
-// differs marks what the parent has otherwise, by the digests of its parts.
+// differs marks the parts that differ at the parent, by their digests.
 func (r *record) differs(there map[string]uint64) {
 	clear(r.dirty)
 	mine := map[string]bool{}
@@ -210,7 +210,7 @@ func (r *record) differs(there map[string]uint64) {
 	r.fresh = true
 }
 
-// offer is how the document is compared. The parent asks for what it has otherwise.
+// offer returns the entry for comparing the document. The parent requests what differs.
 func (r *record) offer(now time.Time) Entry {
 	clear(r.dirty)
 	r.fresh = false
@@ -231,7 +231,7 @@ func (r *record) head(now time.Time) Entry {
 	return e
 }
 
-// delta returns what the parent is sent next: as many of the changed parts as fit, at least one. They count as sent.
+// delta returns what to send to the parent next: as many of the changed parts as fit, at least one. They then count as sent.
 func (r *record) delta(now time.Time, most int) (e Entry, size int) {
 	e = r.head(now)
 	e.Base, e.Version, e.Parts = r.sent, r.sent, parts{}

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// maxDigests is how many digests of parts an answer holds; of what is beyond, all is asked for.
+// maxDigests is how many digests of parts an answer holds; beyond that, everything is requested.
 const maxDigests = 8000
 
-// maxAge is how many milliseconds old a report may be said to be: a century.
+// maxAge is the maximum age of a report in milliseconds: a century.
 const maxAge = 100 * 365 * 24 * 3_600_000
 
-// exchange is a report of a child that is taken.
+// exchange is the processing of a child's report.
 type exchange struct {
 	forest *forest
 	branch *branch
@@ -22,7 +22,7 @@ type exchange struct {
 	listed int // digests in want
 }
 
-// take takes the entries, as far as they are within bounds.
+// take processes the entries within bounds.
 func (x *exchange) take() error {
 	b := x.branch
 	b.modern, b.why = true, ""
@@ -40,8 +40,8 @@ func (x *exchange) take() error {
 	return nil
 }
 
-// record returns the document that an entry is of, a new one for a node that is not known yet; nil if that is not
-// to be: what is asked for again, or one node too many.
+// record returns the document of an entry, a new one for a yet unknown node; nil if there is none: one to be
+// requested again, or one node too many.
 func (x *exchange) record(e *Entry) *record {
 	b := x.branch
 	if e.Node == "" {
@@ -52,7 +52,7 @@ func (x *exchange) record(e *Entry) *record {
 	case r != nil:
 		return r
 	case len(b.nodes) >= MaxNodes || b.bytes+e.Parts.size() > maxBranch:
-		return nil // more than a tree may have; those that are known go on
+		return nil // more than a tree may have; known ones continue
 	case e.Base != 0 || e.Digest != 0:
 		x.want[e.Node] = map[string]uint64{}
 	}
@@ -94,13 +94,13 @@ func (x *exchange) entry(e *Entry) error {
 	}
 	if r == b.child && !x.in.Time.IsZero() {
 		var rtt float64
-		_ = json.Unmarshal(r.parts["rtt_ms"], &rtt) // one that is not there yet is 0
+		_ = json.Unmarshal(r.parts["rtt_ms"], &rtt) // 0 if absent
 		r.skew = x.in.Time.Sub(x.now.Add(-time.Duration(rtt / 2 * float64(time.Millisecond))))
 	}
 	return nil
 }
 
-// ask asks for what differs from what this node has.
+// ask requests what differs from this node's data.
 func (x *exchange) ask(r *record, name string, each map[string]uint64) {
 	if x.listed += len(each); x.listed > maxDigests {
 		each = map[string]uint64{}
@@ -109,7 +109,7 @@ func (x *exchange) ask(r *record, name string, each map[string]uint64) {
 	x.want[name] = each
 }
 
-// merge takes the parts that changed.
+// merge merges the changed parts.
 func (x *exchange) merge(r *record, e *Entry) error {
 	if r == x.branch.child {
 		delete(e.Parts, outagesPart)
@@ -125,7 +125,7 @@ func (x *exchange) merge(r *record, e *Entry) error {
 	return nil
 }
 
-// place reads where a node stands.
+// place decodes the position of a node.
 func (r *record) place(child *record) {
 	var n Node
 	if json.Unmarshal(r.parts[nodePart], &n) != nil {

@@ -16,13 +16,13 @@ import (
 	"voltbus/point"
 )
 
-// FileName is that of the file in which a node keeps what it knows of those below it.
+// FileName is the name of the file in which a node stores what it knows about its descendants.
 const FileName = "below.json"
 
-// content is that of the file.
+// content is the content of the file.
 type content struct {
 	Children map[string]*keptBranch `json:"children,omitempty"` // by name in lower case
-	Outages  json.RawMessage        `json:"outages,omitempty"`  // those of children, as the receiver counts them
+	Outages  json.RawMessage        `json:"outages,omitempty"`  // outages of children, as counted by the receiver
 }
 
 type keptBranch struct {
@@ -33,10 +33,10 @@ type keptBranch struct {
 
 type keptNode struct {
 	Name    string     `json:"name"`
-	Prefix  point.Path `json:"prefix,omitempty"` // of a child
+	Prefix  point.Path `json:"prefix,omitempty"` // for a child
 	Version uint64     `json:"version"`
 	Heard   time.Time  `json:"heard,omitzero"`
-	Why     string     `json:"refused,omitempty"` // it is not let in
+	Why     string     `json:"refused,omitempty"` // why it is not admitted
 	Parts   parts      `json:"parts,omitempty"`
 }
 
@@ -56,17 +56,17 @@ func Check(data []byte) error {
 	return err
 }
 
-// File keeps in one place what a node knows of those below it: their documents, and the outages of
-// children. It is safe for concurrent use.
+// File stores what a node knows about its descendants: their documents, and the outages of children. It is
+// safe for concurrent use.
 type File struct {
 	name string
 
 	mu     sync.Mutex
 	kept   *content
-	former bool // files of the former version are to go
+	former bool // files of the former version are to be removed
 }
 
-// OpenFile reads the file in a data directory. One that cannot be read is left behind: children report again.
+// OpenFile reads the file in a data directory. An unreadable one is ignored: children report again.
 func OpenFile(dir string, log *slog.Logger) *File {
 	f := &File{name: filepath.Join(dir, FileName), kept: &content{}}
 	data, err := os.ReadFile(f.name)
@@ -82,14 +82,14 @@ func OpenFile(dir string, log *slog.Logger) *File {
 	return f
 }
 
-// Outages returns what was written of the outages of children; nil for nothing.
+// Outages returns the stored outages of children; nil for none.
 func (f *File) Outages() []byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.kept.Outages
 }
 
-// WriteOutages writes down the outages of children.
+// WriteOutages stores the outages of children.
 func (f *File) WriteOutages(data []byte) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -109,10 +109,10 @@ func (f *File) writeTable(children map[string]*keptBranch) error {
 	return f.write()
 }
 
-// write writes all of it. The caller holds mu.
+// write writes the whole file. The caller holds mu.
 func (f *File) write() error {
 	data, err := json.Marshal(f.kept)
-	if err != nil { // texts, numbers and times, and what was read as JSON
+	if err != nil { // strings, numbers, times and decoded JSON cannot fail
 		return err
 	}
 	if err := (atomicfile.Writer{}).Write(f.name, data, 0o600); err != nil {
@@ -125,7 +125,7 @@ func (f *File) write() error {
 	return nil
 }
 
-// state returns what is known of the descendants, for a file.
+// state returns what is known about the descendants, for a file.
 func (t *Table) state() map[string]*keptBranch {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -146,8 +146,8 @@ func (r *record) keep() keptNode {
 	return keptNode{Name: r.name, Version: r.version, Heard: r.heard, Why: r.why, Parts: maps.Clone(r.parts)}
 }
 
-// Load takes what a file holds, before anything else is done with the table. All children are away until they come,
-// as far as is known: since now, because nobody saw what was while this node did not run.
+// Load loads the content of a file, before any other use of the table. All children count as away until they
+// connect: since now, because the time when this node was not running is unknown.
 func (t *Table) Load(f *File) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -165,7 +165,7 @@ func (t *Table) Load(f *File) {
 		for _, n := range kept.Nodes {
 			if n != nil {
 				r := n.record(b.child)
-				if r.why == "" && len(r.node.Path) < 2 { // which nobody wrote
+				if r.why == "" && len(r.node.Path) < 2 { // never written
 					r.why = whyUnknown
 				}
 				b.nodes[key(n.Name)] = r

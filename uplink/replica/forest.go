@@ -9,37 +9,37 @@ import (
 	"voltbus/uplink/lineage"
 )
 
-// key is a name for comparing: two that differ in case only are one.
+// key is the comparison form of a name: names that differ only in case are equal.
 func key(name string) string { return strings.ToLower(name) }
 
 // forest are the documents of a table.
 type forest struct {
 	self     *record
 	branches map[string]*branch // by the child's name in lower case
-	gone     []string           // nodes of which the parent is to be told that they are no more
-	news     bool               // that no file holds
-	moved    bool               // who is below, or is there, changed since that was asked
-	above    []string           // the names above a child, as the nodes were checked by them
+	gone     []string           // removed nodes to report to the parent
+	news     bool               // there are changes not yet in the file
+	moved    bool               // the set of descendants, or of connected ones, changed since the last query
+	above    []string           // the names of a child's ancestors against which the nodes were checked
 }
 
-// branch are the documents that come from a child.
+// branch holds the documents from a child.
 type branch struct {
 	child  *record
 	nodes  map[string]*record // below the child, by name in lower case
 	away   time.Time
-	came   time.Time // since when it is connected
+	came   time.Time // since when it has been connected
 	round  uint64    // of offers
 	modern bool      // it reports as this package does
-	why    string    // its ledger is not known
-	judge  bool      // who stands where below it changed
+	why    string    // why its ledger is unknown
+	judge  bool      // positions of nodes below it changed
 	lost   []lineage.Refused
 	bytes  int // of all its documents
 }
 
-// changed notes that who is below changed.
+// changed records that the set of descendants changed.
 func (f *forest) changed() { f.news, f.moved = true, true }
 
-// drop forgets descendants of a child.
+// drop removes descendants of a child.
 func (f *forest) drop(b *branch, which func(*record) bool) {
 	for k, r := range b.nodes {
 		if which(r) {
@@ -54,7 +54,7 @@ func (f *forest) drop(b *branch, which func(*record) bool) {
 	}
 }
 
-// merge takes parts of a document of a branch.
+// merge merges parts of a document of a branch.
 func (f *forest) merge(b *branch, r *record, p parts) {
 	f.news = f.news || len(p) > 0
 	before := r.size
@@ -67,7 +67,7 @@ func (f *forest) merge(b *branch, r *record, p parts) {
 	}
 }
 
-// find returns the document of a node that is admitted, and the branch that it is in.
+// find returns the document of an admitted node, and its branch.
 func (f *forest) find(name string) (*branch, *record) {
 	for _, b := range f.branches {
 		if r := b.find(name); r != nil {
@@ -77,7 +77,7 @@ func (f *forest) find(name string) (*branch, *record) {
 	return nil, nil
 }
 
-// record returns the document of a descendant of a child, or of the child itself; nil for one that is not let in.
+// record returns the document of a descendant of a child, or of the child itself; nil for one that is not admitted.
 func (f *forest) record(child, node string) *record {
 	if b := f.branches[key(child)]; b != nil {
 		return b.find(node)
@@ -95,7 +95,7 @@ func (b *branch) find(name string) *record {
 	return nil
 }
 
-// sorted lists the documents of a branch that are admitted, those above others first.
+// sorted lists the admitted documents of a branch, parents before children.
 func (b *branch) sorted() []*record {
 	list := []*record{b.child}
 	for _, r := range b.nodes {
@@ -111,7 +111,7 @@ func byDepth(x, y *record) int {
 	return cmp.Or(cmp.Compare(len(x.node.Path), len(y.node.Path)), strings.Compare(x.name, y.name))
 }
 
-// at returns where a node stands now: one behind a child that is away is away since then, too.
+// at returns the present position of a node: one behind a disconnected child has been away since then, too.
 func (b *branch) at(r *record) Node {
 	n := r.node
 	if r == b.child {

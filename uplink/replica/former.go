@@ -1,7 +1,7 @@
 package replica
 
-// This file speaks with nodes of the version before, which report by three methods, and reads the files of that
-// version. It goes with the next minor version but one.
+// This file communicates with nodes of the previous version, which report by three methods, and reads the files
+// of that version. It is to be removed in the next minor version but one.
 
 import (
 	"context"
@@ -22,9 +22,9 @@ import (
 
 // The methods of the former version.
 const (
-	FormerTreeMethod   = "tree.report"  // of a child: its descendants
-	FormerFleetMethod  = "fleet.report" // of a child: how it and its descendants are
-	FormerLedgerMethod = "tree.ledger"  // of a parent: the ledgers of a child and its descendants
+	FormerTreeMethod   = "tree.report"  // from a child: its descendants
+	FormerFleetMethod  = "fleet.report" // from a child: its own and its descendants' status
+	FormerLedgerMethod = "tree.ledger"  // from a parent: requests the ledgers of a child and its descendants
 )
 
 type formerNodes struct {
@@ -33,7 +33,7 @@ type formerNodes struct {
 
 type formerEntry struct {
 	Node  string `json:"n,omitempty"`
-	Full  bool   `json:"f,omitempty"` // facts that are not here are no more
+	Full  bool   `json:"f,omitempty"` // absent facts have been removed
 	Age   int64  `json:"a,omitempty"`
 	Facts parts  `json:"s,omitempty"`
 }
@@ -55,8 +55,8 @@ func isUnknown(err error) bool { return fault.Is(err, fault.NotFound) || fault.I
 // former is a connection to a parent of the former version.
 type former struct {
 	session session
-	begun   bool   // all facts were marked to be sent
-	names   string // the nodes that were reported last
+	begun   bool   // all facts have been marked for sending
+	names   string // the nodes last reported
 	at      time.Time
 }
 
@@ -84,7 +84,7 @@ func (f *former) report(ctx context.Context, r *Reporter, as string) error {
 	}
 }
 
-// resend has the parent sent everything, as if it knew nothing.
+// resend sends the parent everything, as if it knew nothing.
 func (t *Table) resend() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -103,7 +103,7 @@ func (f *former) reportNames(ctx context.Context, r *Reporter, as string) error 
 	for _, rec := range t.forest.outward(t.cfg.Place) {
 		var n Node
 		text, _ := rec.value(nodePart)
-		_ = json.Unmarshal(text, &n) // it was written here
+		_ = json.Unmarshal(text, &n) // it was encoded here
 		if n.Name = rec.name; rec == t.forest.self {
 			n.Name = as
 		}
@@ -111,7 +111,7 @@ func (f *former) reportNames(ctx context.Context, r *Reporter, as string) error 
 	}
 	t.mu.Unlock()
 	body, err := json.Marshal(out)
-	if err != nil { // names and times are always written
+	if err != nil { // names and times cannot fail
 		return err
 	}
 	_, refused := r.lineage.Ancestors()
@@ -167,7 +167,7 @@ func (f *former) reportStatus(ctx context.Context, r *Reporter, in *Report) (aga
 	return answer.Again, err
 }
 
-// TakeFormer takes what a child of the former version reports by one of its methods, as Take does.
+// TakeFormer processes a report of a child of the former version by one of its methods, as Take does.
 func (t *Table) TakeFormer(child, method string, body []byte, audit string) ([]byte, error) {
 	const op = "replica.Take"
 	var in struct {
@@ -265,7 +265,7 @@ func (x *exchange) takeFormerStatus(text json.RawMessage) error {
 	return nil
 }
 
-// withoutGone adds to all the facts of a node that those are gone which it had, and has no more.
+// withoutGone adds to a full set of facts the removal of those that the node no longer has.
 func (r *record) withoutGone(all parts) parts {
 	for name := range r.parts {
 		if _, still := all[name]; still || !isFact(name) {
@@ -279,7 +279,7 @@ func (r *record) withoutGone(all parts) parts {
 	return all
 }
 
-// askFormer asks a child of the former version for the ledgers of itself and those below it.
+// askFormer asks a child of the former version for the ledgers of itself and its descendants.
 func (r *Reporter) askFormer(ctx context.Context, child string, body []byte) error {
 	data, err := r.cfg.Down(ctx, child, FormerLedgerMethod, body)
 	if err != nil {
@@ -328,7 +328,7 @@ func (t *Table) takeFormerLedgers(child string, nodes []answer.LedgerNode) {
 	}
 }
 
-// FormerLedgers answers the parent of the former version: the ledgers of this node, which own returns, and of all below it.
+// FormerLedgers answers a parent of the former version with the ledgers of this node, from own, and of all its descendants.
 func (r *Reporter) FormerLedgers(ctx context.Context, body []byte) ([]byte, error) {
 	var ms int64
 	if err := json.Unmarshal(body, &ms); err != nil || ms < 0 {
@@ -351,7 +351,7 @@ const (
 	formerOutagesFile = "outages.json"
 )
 
-// readFormer reads what the former version wrote. What cannot be read is left out: children report it again.
+// readFormer reads the files of the former version. Unreadable data is skipped: children report it again.
 func readFormer(dir string) *content {
 	c := &content{Children: map[string]*keptBranch{}}
 	var branches map[string]*struct {
@@ -369,11 +369,11 @@ func readFormer(dir string) *content {
 			n := b.Nodes[i]
 			one := keptNode{Name: n.Name, Prefix: n.Prefix, Heard: b.Heard}
 			if n.Name = ""; i > 0 {
-				n.Path = n.Path[min(1, len(n.Path)):] // from the child on
+				n.Path = n.Path[min(1, len(n.Path)):] // starting at the child
 			} else {
 				n.Path = nil
 			}
-			text, _ := json.Marshal(n) // it was read as JSON
+			text, _ := json.Marshal(n) // it was decoded from JSON
 			one.Parts = parts{nodePart: text}
 			if i == 0 {
 				kept.Child = one
@@ -399,10 +399,10 @@ func readFormer(dir string) *content {
 	return c
 }
 
-// removeFormer removes what was read, so that nobody takes it for what is.
+// removeFormer removes the files that were read, so that they are not taken for current.
 func removeFormer(dir string) {
 	for _, name := range []string{formerTreeFile, formerLedgersFile, formerOutagesFile} {
-		_ = os.Remove(filepath.Join(dir, name)) // one that stays is not read again
+		_ = os.Remove(filepath.Join(dir, name)) // a leftover is not read again
 	}
 }
 
@@ -424,6 +424,6 @@ func (b *keptBranch) addLedgers(nodes []answer.LedgerNode) {
 func readJSON(file string, into any) {
 	data, err := os.ReadFile(file)
 	if err == nil {
-		_ = json.Unmarshal(data, into) // what cannot be read is reported again
+		_ = json.Unmarshal(data, into) // unreadable data is reported again
 	}
 }

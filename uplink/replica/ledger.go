@@ -8,10 +8,10 @@ import (
 	"voltbus/api/answer"
 )
 
-// maxGaps is how many gaps of a node are reported, the newest.
+// maxGaps is the maximum number of gaps reported per node, the newest.
 const maxGaps = 100
 
-// account is the part of a ledger that is not of one origin.
+// account is the part of a ledger that does not concern one origin.
 type account struct {
 	Ledger      string       `json:"ledger"`
 	Reason      string       `json:"reason,omitempty"`
@@ -27,7 +27,7 @@ func ofLedger(part string) bool { return part == ledgerPart || strings.HasPrefix
 func accountParts(n *answer.LedgerNode) parts {
 	p := make(parts, 1+len(n.Origins))
 	a := account{Ledger: n.Ledger, Reason: clipText(n.Reason), Stores: n.Stores, Overwritten: n.Overwritten, Gaps: n.Gaps[:min(len(n.Gaps), maxGaps)]}
-	p[ledgerPart], _ = json.Marshal(a) // texts, numbers and times, as below
+	p[ledgerPart], _ = json.Marshal(a) // strings, numbers and times cannot fail, as below
 	for i := range n.Origins[:min(len(n.Origins), maxOrigins)] {
 		h := &n.Origins[i]
 		p[originPart+h.Origin.Origin], _ = json.Marshal(h)
@@ -35,10 +35,10 @@ func accountParts(n *answer.LedgerNode) parts {
 	return p
 }
 
-// OwnLedger takes the ledger of this node.
+// OwnLedger sets the ledger of this node.
 func (t *Table) OwnLedger(n *answer.LedgerNode) { t.own(accountParts(n), ofLedger) }
 
-// Accounts lists the ledgers of all descendants, as they reported them last.
+// Accounts lists the ledgers of all descendants, as last reported.
 func (t *Table) Accounts() []answer.LedgerNode {
 	var list []answer.LedgerNode
 	for _, n := range t.Nodes() {
@@ -79,7 +79,7 @@ func (t *Table) account(n *Node) answer.LedgerNode {
 	return out
 }
 
-// outdated says why what a node reported is old; "" for what is current.
+// outdated returns why a node's report is old; "" for a current one.
 func (b *branch) outdated(r *record, n *Node, now time.Time) string {
 	switch {
 	case !n.Away.IsZero():
@@ -94,5 +94,5 @@ func (b *branch) outdated(r *record, n *Node, now time.Time) string {
 	return ""
 }
 
-// Every is how often a node looks how it is.
+// Every is the interval at which a node determines its status.
 const Every = 10 * time.Second

@@ -1,6 +1,7 @@
 // Package replica keeps at each node one document for itself and for every descendant: its place in the tree, status, ledger, and the
 // outages that its parent observed. A child sends its parent what changed in these documents; on each connection both first compare what
-// they have, so that only what differs travels. The package is given functions that ask the neighbours, and knows no bus.
+// they have, so that only what differs travels. The package is given functions for requests to the neighbours, and does not know the
+// bus.
 package replica
 
 import (
@@ -15,17 +16,17 @@ import (
 	"voltbus/uplink/lineage"
 )
 
-// ReportMethod is what a child asks of its parent: a Report, answered with a Reception. A parent asks
-// it of its child to have it report at once; the body is how many milliseconds that may take.
+// ReportMethod is the method that a child calls on its parent: a Report, answered with a Reception. A parent
+// calls it on its child to make it report at once; the body is the time limit in milliseconds.
 const ReportMethod = "replica.report"
 
-// Bounds of the tree, and of what a child reports.
+// Bounds of the tree, and of a child's reports.
 const (
 	MaxHops  = lineage.MaxHops
 	MaxNodes = 10_000 // below one node
 
-	maxFacts    = 96       // parts of a document that are no origins
-	maxOrigins  = 10_000   // of a document
+	maxFacts    = 96       // parts of a document other than origins
+	maxOrigins  = 10_000   // origins per document
 	maxName     = 64       // bytes of the name of a node or a part
 	maxOrigin   = 255      // bytes of the name of an origin
 	maxFact     = 512      // bytes of a part
@@ -33,67 +34,67 @@ const (
 	maxLarge    = 64 << 10 // bytes of the parts node and ledger
 	maxReport   = 1 << 20  // bytes of a report; senders stay far below
 	maxBranch   = 64 << 20 // bytes of all documents of a child and its descendants
-	maxListed   = 8        // origins of a node that are listed
-	maxText     = 300      // bytes of other texts that a neighbour sends
+	maxListed   = 8        // origins listed per node
+	maxText     = 300      // bytes of other strings from a neighbour
 )
 
-// Node is where a node stands below another one.
+// Node is the position of a node below another one.
 type Node struct {
 	Name    string   `json:"name,omitempty"`
-	Path    []string `json:"path,omitempty"`    // the nodes on the way to this one, itself last; nil: the one that reports
+	Path    []string `json:"path,omitempty"`    // the nodes on the way to this one, itself last; nil: the reporting node
 	Origins []string `json:"origins,omitempty"` // of its blocks
-	// Prefix is where its points lie at the one that reports; "" for anywhere.
+	// Prefix is the path of its points at the reporting node; "" for anywhere.
 	Prefix point.Path `json:"prefix,omitempty"`
-	Away   time.Time  `json:"away,omitzero"` // since when it is not connected; zero: it is
+	Away   time.Time  `json:"away,omitzero"` // since when it has been disconnected; zero: it is connected
 }
 
 // The parts of a document. Any other part is a fact about the node.
 const (
 	nodePart     = "node"    // a Node without its name
-	ledgerPart   = "ledger"  // of its ledger what is not of one origin
-	originPart   = "origin:" // and the name of an origin: how it stands there
-	outagesPart  = "outages" // the one fact about a node that its parent reports, and not the node itself
-	absent       = "null"    // is sent for a part that is no more
-	mostOutages  = 3         // of a node are reported, the newest
-	partOverhead = 64        // bytes of memory that a part takes beside its name and value, about
+	ledgerPart   = "ledger"  // the part of its ledger that does not concern one origin
+	originPart   = "origin:" // followed by the name of an origin: its account
+	outagesPart  = "outages" // the only fact about a node reported by its parent instead of the node itself
+	absent       = "null"    // sent for a removed part
+	mostOutages  = 3         // reported per node, the newest
+	partOverhead = 64        // approximate memory of a part in bytes besides its name and value
 )
 
 func isFact(part string) bool {
 	return part != nodePart && part != ledgerPart && !strings.HasPrefix(part, originPart)
 }
 
-// Entry is what is reported of a node. Of one that both know, Base is the version that the parent has, and
-// Parts are those that changed since. An entry with a Digest and without parts is an offer: the parent asks
-// for what differs from what it has.
+// Entry is the report about one node. For a node known to both, Base is the parent's version, and Parts are
+// those that changed since. An entry with a Digest and without parts is an offer: the parent requests what
+// differs from its data.
 type Entry struct {
-	Node    string `json:"n,omitempty"` // "" for the one that reports
-	Base    uint64 `json:"b,omitempty"` // 0: nothing was sent of it before
+	Node    string `json:"n,omitempty"` // "" for the reporting node
+	Base    uint64 `json:"b,omitempty"` // 0: nothing of it was sent before
 	Version uint64 `json:"v,omitempty"`
 	Digest  uint64 `json:"d,omitempty"`
-	Gone    bool   `json:"g,omitempty"` // it is no more in the tree
-	// Age is how many milliseconds ago the node reported; less than 0 if it has not yet.
+	Gone    bool   `json:"g,omitempty"` // it is no longer in the tree
+	// Age is how many milliseconds ago the node reported; less than 0 if it has not reported yet.
 	Age   int64 `json:"a,omitempty"`
-	Parts parts `json:"s,omitempty"` // null for one that is no more
+	Parts parts `json:"s,omitempty"` // null for a removed part
 }
 
 // Report is what a node sends its parent.
 type Report struct {
-	Time  time.Time `json:"time"`            // the clock of the one that reports
+	Time  time.Time `json:"time"`            // the reporting node's clock
 	Begin bool      `json:"begin,omitempty"` // offers of all nodes follow, to the report with End
-	End   bool      `json:"end,omitempty"`   // nodes that were not offered since Begin are no more
+	End   bool      `json:"end,omitempty"`   // nodes not offered since Begin have been removed
 	Nodes []Entry   `json:"nodes"`
 }
 
 // Reception is the answer.
 type Reception struct {
 	Time time.Time `json:"time"` // the clock of the parent
-	// Want asks for nodes of which the parent has something else: the digests of the parts that it has.
+	// Want requests nodes whose data differs at the parent: the digests of the parent's parts.
 	Want map[string]map[string]uint64 `json:"want,omitempty"`
-	// Above are the parent and those above it, the nearest first.
+	// Above lists the parent and its ancestors, nearest first.
 	Above []string `json:"above"`
-	// Refused are the nodes that the parent does not let in, and why.
+	// Refused are the nodes that the parent does not admit, and why.
 	Refused []lineage.Refused `json:"refused,omitempty"`
-	// Audit is the newest of what the child reported as Status.Audit before this report.
+	// Audit is the latest Status.Audit that the child reported before this report.
 	Audit string `json:"audit,omitempty"`
 }
 
@@ -104,7 +105,7 @@ var (
 	errStranger = errors.New("is no child of this node")
 )
 
-// check checks an entry that somebody sent, and brings its parts into the form in which they are compared.
+// check checks a received entry, and normalises its parts for comparison.
 func (e *Entry) check() error {
 	if len(e.Node) > maxName || len(e.Parts) > maxFacts+maxOrigins {
 		return errLong
@@ -124,7 +125,7 @@ func (e *Entry) check() error {
 	return nil
 }
 
-// fits reports whether a part may have the name and so many bytes.
+// fits reports whether a part may have the name and size.
 func fits(part string, size int) bool {
 	switch {
 	case strings.HasPrefix(part, originPart):

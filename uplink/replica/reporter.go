@@ -13,52 +13,52 @@ import (
 	"voltbus/uplink/lineage"
 )
 
-// The rhythm of reports.
+// Timing of reports.
 const (
-	passEvery   = time.Second      // what changed below is passed on
-	ledgerEvery = 30 * time.Second // the own ledger is looked at
-	saveEvery   = 30 * time.Second // what changed is written down
-	answerTime  = 10 * time.Second // that the parent, or the children, may take to answer
-	pauseTime   = time.Minute      // until a parent that does not understand reports is asked again
-	maxRounds   = 10               // in which the parent asks for what it has just been sent, until the next second
+	passEvery   = time.Second      // changes of descendants are passed on
+	ledgerEvery = 30 * time.Second // the own ledger is checked
+	saveEvery   = 30 * time.Second // changes are stored
+	answerTime  = 10 * time.Second // limit for answers of the parent or children
+	pauseTime   = time.Minute      // until a parent that does not understand reports is tried again
+	maxRounds   = 10               // in which the parent requests what it has just been sent, until the next second
 )
 
-// AboveMethod is what a parent asks of its child: a Reception, when its ancestors changed.
+// AboveMethod is the method that a parent calls on its child, with a Reception, when the child's ancestors have changed.
 const AboveMethod = "tree.above"
 
-// Config is what a Reporter needs. All functions must be there; they are safe for concurrent use.
+// Config is what a Reporter needs. All functions are required and must be safe for concurrent use.
 type Config struct {
-	Own     func(context.Context) Status                                  // how this node is; the reporter adds round-trip time and offset
+	Own     func(context.Context) Status                                  // this node's status; the reporter adds round-trip time and offset
 	Origins func() []string                                               // of its blocks
 	Ledger  func(ctx context.Context) (node answer.LedgerNode, err error) // of this node alone
 	Parent  func() (lineage.Parent, bool)                                 // false: it has none
-	// Up asks the parent: fault.Unreachable, at once, without one.
+	// Up sends a request to the parent: fault.Unreachable, at once, without one.
 	Up func(ctx context.Context, method string, body []byte) ([]byte, error)
-	// Down asks a child, and returns its answer: fault.Unreachable, at once, if it is not connected.
+	// Down sends a request to a child, and returns its answer: fault.Unreachable, at once, if it is not connected.
 	Down func(ctx context.Context, child, method string, body []byte) ([]byte, error)
-	// Kept is told what the parent knows of where this node's audit log ended; nil takes nothing.
+	// Kept is called with what the parent knows about the end of this node's audit log; may be nil.
 	Kept func(ctx context.Context, audit string)
-	File *File // where the table is written down; nil for nowhere
+	File *File // where the table is stored; nil for nowhere
 	Log  *slog.Logger
 	Now  func() time.Time
 }
 
-// Reporter reports the documents of a table to the parent, and has children report.
+// Reporter reports the documents of a table to the parent, and makes children report.
 type Reporter struct {
 	cfg     Config
 	table   *Table
 	lineage *lineage.Lineage
 
 	session session
-	former  *former // the parent is of the former version
+	former  *former // set if the parent is of the former version
 	looked  time.Time
-	counted time.Time // the own ledger
-	met     time.Time // the connection that it had then; zero for none
+	counted time.Time // when the own ledger was last read
+	met     time.Time // the connection at that time; zero for none
 	since   time.Time // the connection on which the parent was reported to
-	pause   time.Time // until then the parent is not asked
+	pause   time.Time // until then the parent is not contacted
 	flushes chan chan struct{}
-	turn    chan struct{} // holds one while children are asked
-	asked   time.Time     // when they were, by who holds turn
+	turn    chan struct{} // holds one entry while children are asked
+	asked   time.Time     // when they were last asked; owned by the holder of turn
 
 	mu     sync.Mutex
 	rtt    time.Duration
@@ -73,8 +73,8 @@ func NewReporter(cfg Config, table *Table) *Reporter {
 	}
 }
 
-// Link returns how long the parent took for its last answer, and this node's clock less the parent's
-// then; zeros before the first.
+// Link returns the round-trip time of the parent's last answer, and this node's clock minus the parent's at
+// that time; zeros before the first.
 func (r *Reporter) Link() (rtt, offset time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -108,7 +108,7 @@ func (r *Reporter) Run(ctx context.Context) error {
 	}
 }
 
-// step looks how this node is, if it is time to, and reports what is new.
+// step updates this node's status, if due, and reports what is new.
 func (r *Reporter) step(ctx context.Context) {
 	p, is := r.cfg.Parent()
 	since := p.Since
@@ -124,8 +124,8 @@ func (r *Reporter) step(ctx context.Context) {
 	r.report(ctx, p, is && p.Online)
 }
 
-// due reports whether it is time to look again: what was seen on another connection, or without one, is
-// nothing to begin a connection with.
+// due reports whether it is time to update the status: one from another connection, or without one, must not
+// start a connection.
 func (r *Reporter) due(since time.Time) bool {
 	now := r.cfg.Now()
 	if r.looked.IsZero() || now.Sub(r.looked) >= Every || !since.Equal(r.met) {
@@ -135,7 +135,7 @@ func (r *Reporter) due(since time.Time) bool {
 	return false
 }
 
-// look notes how this node is; with a parent also how its ledger stands.
+// look records this node's status, and with a parent also its ledger.
 func (r *Reporter) look(ctx context.Context, parent bool) {
 	s := r.cfg.Own(ctx)
 	if s.Link == "" {
@@ -146,7 +146,7 @@ func (r *Reporter) look(ctx context.Context, parent bool) {
 	r.table.Own(s, r.cfg.Origins())
 	r.table.watch()
 	if now := r.cfg.Now(); parent && (r.counted.IsZero() || now.Sub(r.counted) >= ledgerEvery) {
-		if n, err := r.cfg.Ledger(ctx); err == nil { // the node says itself when its log cannot be read
+		if n, err := r.cfg.Ledger(ctx); err == nil { // the node itself reports when its log cannot be read
 			r.counted = now
 			r.table.OwnLedger(&n)
 		}
@@ -182,7 +182,7 @@ func (r *Reporter) report(ctx context.Context, p lineage.Parent, online bool) {
 	r.failed(ctx, err)
 }
 
-// send sends reports until nothing is new.
+// send sends reports until there is nothing new.
 func (r *Reporter) send(ctx context.Context) error {
 	for wants := 0; wants < maxRounds; {
 		out, more := r.session.next()
@@ -226,7 +226,7 @@ func (r *Reporter) exchange(ctx context.Context, out *Report) (*Reception, error
 	return in, err
 }
 
-// received reads an answer, and measures the way by it.
+// received decodes an answer, and measures the round trip.
 func (r *Reporter) received(ctx context.Context, asked time.Time, answer []byte) (*Reception, error) {
 	rtt := r.cfg.Now().Sub(asked)
 	in := new(Reception)
@@ -240,7 +240,7 @@ func (r *Reporter) received(ctx context.Context, asked time.Time, answer []byte)
 	return in, nil
 }
 
-// accepted notes who is above, and whom the parent does not let in.
+// accepted records the ancestors, and the nodes that the parent does not admit.
 func (r *Reporter) accepted(ctx context.Context, in *Reception, heard uint64) {
 	_, before := r.lineage.Ancestors()
 	known := map[lineage.Refused]bool{}
@@ -255,10 +255,10 @@ func (r *Reporter) accepted(ctx context.Context, in *Reception, heard uint64) {
 	}
 }
 
-// failed notes that the parent did not take a report.
+// failed records that the parent did not accept a report.
 func (r *Reporter) failed(ctx context.Context, err error) {
 	if err == nil || fault.Is(err, fault.Unreachable) || fault.Is(err, fault.Timeout) || ctx.Err() != nil {
-		return // the uplink says that there is no connection
+		return // the uplink reports the missing connection
 	}
 	r.pause = r.cfg.Now().Add(pauseTime)
 	r.cfg.Log.WarnContext(ctx, "the parent does not take reports; it is asked again in a minute", slog.Any("err", err))

@@ -7,23 +7,23 @@ import (
 	"voltbus/point"
 )
 
-// portion is how many bytes of parts a report holds.
+// portion is the size of the parts in a report in bytes.
 const portion = 64 << 10
 
-// session is what this node and its parent have in common on a connection. One goroutine uses it.
+// session is the shared state of this node and its parent on a connection. One goroutine uses it.
 type session struct {
 	table  *Table
-	begun  bool      // the first offers went out
-	offers []*record // that are still to be sent
-	agreed bool      // all was offered
-	heard  bool      // only nodes that have reported are of interest
+	begun  bool      // the first offers have been sent
+	offers []*record // still to be sent
+	agreed bool      // everything has been offered
+	heard  bool      // only nodes that have reported are included
 }
 
-// reset begins again with offers: what the parent has is not known.
+// reset starts over with offers: the parent's state is unknown.
 func (s *session) reset() { s.begun, s.offers, s.agreed = false, nil, false }
 
-// next returns the report that the parent is sent next, and whether another one follows at once; nil for nothing.
-// What it holds counts as sent: if it does not arrive, reset must follow.
+// next returns the next report for the parent, and whether another one follows at once; nil for none. Its content
+// counts as sent: if it does not arrive, reset must follow.
 func (s *session) next() (out *Report, more bool) {
 	t := s.table
 	t.meet()
@@ -68,7 +68,7 @@ func (s *session) next() (out *Report, more bool) {
 	return out, more
 }
 
-// outward lists the documents that the parent is to have, with where the nodes stand as it is to know it.
+// outward lists the documents for the parent, with the nodes' positions in the form for it.
 func (f *forest) outward(place func(point.Path) point.Path) []*record {
 	list := []*record{f.self}
 	for _, b := range f.branches {
@@ -82,7 +82,7 @@ func (f *forest) outward(place func(point.Path) point.Path) []*record {
 				n.Prefix = ""
 			}
 			text, err := json.Marshal(n)
-			if err == nil { // texts and times are always written
+			if err == nil { // strings and times cannot fail
 				r.say(nodePart, text)
 			}
 			list = append(list, r)
@@ -92,7 +92,7 @@ func (f *forest) outward(place func(point.Path) point.Path) []*record {
 	return list
 }
 
-// answered takes what the parent says of a report.
+// answered processes the parent's answer to a report.
 func (s *session) answered(in *Reception) {
 	t := s.table
 	t.mu.Lock()
@@ -108,14 +108,14 @@ func (s *session) answered(in *Reception) {
 	}
 }
 
-// watch takes the outages of each child, the newest first, so that those above hear of them.
+// watch records the outages of each child, newest first, to report them upwards.
 func (t *Table) watch() {
 	if t.cfg.Outages == nil {
 		return
 	}
 	for _, c := range t.cfg.Children() {
 		list := t.cfg.Outages(c.Name)
-		value, err := json.Marshal(list[:min(len(list), mostOutages)]) // shorter than a part may be
+		value, err := json.Marshal(list[:min(len(list), mostOutages)]) // shorter than the limit of a part
 		if err != nil || len(list) == 0 {
 			value = nil
 		}

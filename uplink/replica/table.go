@@ -18,23 +18,23 @@ import (
 // Child is a child of this node that may connect.
 type Child struct {
 	Name   string
-	Prefix point.Path // below which its points lie here; "" for anywhere
+	Prefix point.Path // path of its points here; "" for anywhere
 	Online bool
 }
 
-// TableConfig is what a Table needs. All functions must be there; they are safe for concurrent use.
+// TableConfig is what a Table needs. All functions are required and must be safe for concurrent use.
 type TableConfig struct {
 	Children func() []Child                 // those that may connect
-	Place    func(at point.Path) point.Path // where a place here lies at the parent
+	Place    func(at point.Path) point.Path // the path at the parent of a local one
 	Lineage  *lineage.Lineage
-	// Outages returns when a child was not connected, the newest first; nil reports none.
+	// Outages returns the outages of a child, newest first; nil reports none.
 	Outages func(child string) []Outage
-	// Refused is called for a node that is not let into the tree. It returns at once.
+	// Refused is called for a node that is not admitted to the tree. It must return at once.
 	Refused func(child string, r lineage.Refused)
 	Now     func() time.Time
 }
 
-// Table holds the documents of this node and of all below it. It is safe for concurrent use.
+// Table holds the documents of this node and all its descendants. It is safe for concurrent use.
 type Table struct {
 	cfg TableConfig
 
@@ -42,13 +42,13 @@ type Table struct {
 	forest forest
 }
 
-// NewTable returns a table that knows of no node but this one.
+// NewTable returns a table that contains only this node.
 func NewTable(cfg TableConfig) *Table {
 	return &Table{cfg: cfg, forest: forest{self: newRecord(""), branches: map[string]*branch{}}}
 }
 
-// meet takes the children as they are now: those that are no children any more are forgotten, and since
-// when one is away is noted.
+// meet updates the children: former children are removed, and the times since when children are away are
+// recorded.
 func (t *Table) meet() {
 	children, now := t.cfg.Children(), t.cfg.Now()
 	t.mu.Lock()
@@ -85,10 +85,10 @@ func (t *Table) meet() {
 	}
 }
 
-// Own takes how this node is.
+// Own sets this node's status.
 func (t *Table) Own(s Status, origins []string) {
 	p := s.parts()
-	p[nodePart], _ = json.Marshal(Node{Origins: origins}) // texts
+	p[nodePart], _ = json.Marshal(Node{Origins: origins}) // strings cannot fail
 	t.own(p, func(part string) bool { return part != ledgerPart && !strings.HasPrefix(part, originPart) })
 }
 
@@ -99,8 +99,8 @@ func (t *Table) own(p parts, kind func(part string) bool) {
 	t.forest.self.heard, t.forest.self.fresh = t.cfg.Now(), true
 }
 
-// Take takes a child's report, and answers it, with where its audit log ended as it reported before; "" if nothing
-// is known of that.
+// Take processes a child's report, and answers it; audit is the end of its audit log as reported before, "" if
+// unknown.
 func (t *Table) Take(child string, body []byte, audit string) ([]byte, error) {
 	const op = "replica.Take"
 	var in Report
@@ -127,13 +127,13 @@ func (t *Table) Take(child string, body []byte, audit string) ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// with has something done to the documents of a child, and its descendants checked.
+// with runs a function on the documents of a child, and then checks its descendants.
 func (t *Table) with(child string, do func(*branch) error, refused *[]lineage.Refused) error {
 	above := t.cfg.Lineage.Names()
 	t.mu.Lock()
 	t.forest.rejudge(above)
 	b := t.forest.branches[key(child)]
-	if b == nil { // it may have come just now
+	if b == nil { // it may have just connected
 		t.mu.Unlock()
 		t.meet()
 		t.mu.Lock()
@@ -159,13 +159,13 @@ func (t *Table) with(child string, do func(*branch) error, refused *[]lineage.Re
 	return nil
 }
 
-// Seen is what is known of a node.
+// Seen is what is known about a node.
 type Seen struct {
 	Status
 	Heard time.Time // when it reported, by this node's clock
-	Kept  bool      // nothing was heard of it since this node started
-	// Skew is the clock of a child less that of this node, as this node measured it: with half the
-	// way taken into account. Only of children.
+	Kept  bool      // it has not reported since this node started
+	// Skew is a child's clock minus this node's, as measured by this node, corrected by half the round-trip
+	// time. Only set for children.
 	Skew time.Duration
 }
 
@@ -173,14 +173,14 @@ func (r *record) seen() Seen {
 	return Seen{Status: r.status(), Heard: r.heard, Kept: r.kept, Skew: r.skew}
 }
 
-// Self returns what this node said of itself last.
+// Self returns this node's last status.
 func (t *Table) Self() Seen {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.forest.self.seen()
 }
 
-// Look returns what is known of a descendant of a child, or of the child itself; false if nothing is.
+// Look returns what is known about a descendant of a child, or the child itself; false if nothing is.
 func (t *Table) Look(child, node string) (Seen, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -191,8 +191,8 @@ func (t *Table) Look(child, node string) (Seen, bool) {
 	return r.seen(), true
 }
 
-// Waiting returns how many samples wait, as they reported, at the descendants of each child; names of children are
-// in lower case. What waits at the children themselves does not count.
+// Waiting returns the reported backlog, in samples, of the descendants of each child; names of children are in
+// lower case. The backlog of the children themselves is not included.
 func (t *Table) Waiting() map[string]uint64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -208,7 +208,7 @@ func (t *Table) Waiting() map[string]uint64 {
 	return out
 }
 
-// Nodes lists all descendants, those above others first, children in order of their names.
+// Nodes lists all descendants, parents before children, children in order of name.
 func (t *Table) Nodes() []Node {
 	t.meet()
 	t.mu.Lock()
@@ -223,10 +223,10 @@ func (t *Table) Nodes() []Node {
 	return list
 }
 
-// Find returns the node of a name, and the one on the way to it that is away, if one is.
+// Find returns the named node, and the disconnected node on the way to it, if any.
 func (t *Table) Find(name string) (n, missing Node, found bool) {
 	if n, missing, found = t.find(name); !found {
-		t.meet() // it may have come just now
+		t.meet() // it may have just connected
 		n, missing, found = t.find(name)
 	}
 	return n, missing, found
@@ -250,8 +250,8 @@ func (t *Table) find(name string) (n, missing Node, found bool) {
 	return n, n, true
 }
 
-// Behind returns the child by which a node is reached, and the node's name as it is known; "" for one
-// that is not below.
+// Behind returns the child through which a node is reached, and the node's name as known here; "" for one
+// that is not a descendant.
 func (t *Table) Behind(name string) (child, known string) {
 	n, _, found := t.find(name)
 	if !found {
@@ -260,7 +260,7 @@ func (t *Table) Behind(name string) (child, known string) {
 	return n.Path[0], n.Name
 }
 
-// Branch lists the names of a child and of all below it, as they were known last.
+// Branch lists the names of a child and all its descendants, as last known.
 func (t *Table) Branch(child string) (names []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

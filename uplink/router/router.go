@@ -20,16 +20,16 @@ import (
 	"voltbus/wire"
 )
 
-// Heads keeps where the audit logs of children end.
+// Heads records the ends of children's audit logs.
 type Heads interface {
 	OfChild(child string) string
 	Receive(ctx context.Context, child, before, now string)
 }
 
-// Router knows who answers what. It is safe for concurrent use.
+// Router knows which part answers which request. It is safe for concurrent use.
 type Router struct {
-	Host       *enrol.Host        // answers about enrolment
-	Served     *children.Children // answers the children about their uplink
+	Host       *enrol.Host        // handles enrolment
+	Served     *children.Children // handles the children's uplink requests
 	Enrolment  *enrol.Parent
 	Tree       *tree.Tree
 	Lineage    *lineage.Lineage
@@ -45,8 +45,8 @@ type Router struct {
 	Agents func(ctx context.Context, r *dispatch.Request, later func(work func())) []byte
 }
 
-// Answer answers a request: of a child or the holder of an invitation what concerns their enrolment,
-// everything else as for agents. Later is handed work for when the answer is sent.
+// Answer answers a request: enrolment of a child or the holder of an invitation, and everything else as for
+// agents. later receives work to do after the answer is sent.
 func (t *Router) Answer(ctx context.Context, r *dispatch.Request, later func(work func())) []byte {
 	if strings.HasPrefix(r.From, identity.InvitePrefix) || (strings.HasPrefix(r.From, identity.ChildPrefix) && t.Host.Answers(r.Method)) {
 		return t.Host.Answer(ctx, r.From, r.Method, r.Data)
@@ -65,16 +65,16 @@ var (
 	errFromBelow = errors.New("is nothing that a node is asked from below")
 )
 
-// Parent answers what the parent asks that concerns the tree.
+// Parent answers the parent's requests about the tree.
 func (t *Router) Parent(ctx context.Context, r dispatch.Request) {
 	if r.From == wire.NodeName && aboutTree(r.Method) {
-		_ = r.Respond(t.parentTree(ctx, &r)) // who asked may be gone
+		_ = r.Respond(t.parentTree(ctx, &r)) // the caller may have disconnected
 		return
 	}
 	_ = r.Respond(uplink.Refusal(fault.E("router.Parent", fault.Refused, r.Method, errAbove)))
 }
 
-// aboutTree reports whether a request of a neighbour is one about the tree.
+// aboutTree reports whether a neighbour's request is about the tree.
 func aboutTree(method string) bool {
 	switch method {
 	case replica.ReportMethod, replica.AboveMethod, tree.RelayMethod, federation.Method, replica.FormerTreeMethod, replica.FormerFleetMethod, replica.FormerLedgerMethod:
@@ -118,7 +118,7 @@ func (t *Router) parentTree(ctx context.Context, r *dispatch.Request) []byte {
 	return wire.AppendResult(nil, result)
 }
 
-// history answers the parent's question for samples that it does not have.
+// history answers the parent's query for samples that it does not have.
 func (t *Router) history(ctx context.Context, r *dispatch.Request) []byte {
 	grants, err := t.Allowed()
 	if err != nil {
@@ -131,7 +131,7 @@ func (t *Router) history(ctx context.Context, r *dispatch.Request) []byte {
 	return wire.AppendResult(nil, answer)
 }
 
-// report takes what a child reports of itself and those below it.
+// report processes a child's report about itself and its descendants.
 func (t *Router) report(ctx context.Context, r *dispatch.Request) []byte {
 	const op = "router.report"
 	child := strings.TrimPrefix(r.From, identity.ChildPrefix)

@@ -6,16 +6,16 @@ import (
 	"voltbus/point"
 )
 
-// maxText is how many bytes of text a frame gathers: it must fit a message of the bus.
+// maxText is how many bytes of strings a frame collects: it must fit into a bus message.
 const maxText = 1 << 20
 
-// batch gathers neighbours of one origin into one block.
+// batch merges consecutive blocks of one origin into one.
 type batch struct {
 	block    point.Block
 	index    map[point.Path]uint32
 	text     int
-	log      uint64    // place of its first block in the log
-	previous uint64    // sequence up to which the origin was sent before it
+	log      uint64    // log position of its first block
+	previous uint64    // sequence number up to which the origin was sent before it
 	since    time.Time // when it was begun
 }
 
@@ -44,14 +44,14 @@ func textOf(b *point.Block) int {
 	return n
 }
 
-// add appends what of a block is sent, and counts the rest.
+// add appends the selected samples of a block, and counts the others.
 func (b *batch) add(from *point.Block, names *paths) {
 	out := &b.block
 	out.Sequence, out.Refused, out.Created = from.Sequence, from.Refused, from.Created
 	out.Left += from.Left
 	places := make([]int32, len(from.Points))
 	for i, path := range from.Points {
-		if point.IsMeterOrigin(from.Origin) { // readings name meters, not places: all systems know them by the same path
+		if point.IsMeterOrigin(from.Origin) { // readings name meters, not places: they have the same path in all systems
 			places[i] = b.place(names.unnamed(path))
 			continue
 		}
@@ -78,7 +78,7 @@ func (b *batch) add(from *point.Block, names *paths) {
 	}
 }
 
-// place returns where a path stands in the dictionary; -1 for one that is left out.
+// place returns the index of a path in the dictionary; -1 for one that is left out.
 func (b *batch) place(path point.Path) int32 {
 	if path == "" {
 		return -1
@@ -92,7 +92,7 @@ func (b *batch) place(path point.Path) int32 {
 	return int32(at)
 }
 
-// close gives the block its last form. Texts of points that are left out must not travel.
+// close completes the block. Strings of points that are left out must not be sent.
 func (b *batch) close() *point.Block {
 	out := &b.block
 	if out.First == out.Sequence {

@@ -6,7 +6,7 @@ import (
 	"voltbus/uplink"
 )
 
-// block lets an origin wait that the parent refused. The others go on.
+// block suspends an origin that the parent refused. The others continue.
 func (p *pass) block(a *uplink.Answer) {
 	if _, waits := p.blocked[a.Origin]; waits {
 		return
@@ -46,8 +46,8 @@ func (p *pass) block(a *uplink.Answer) {
 	p.monitor.trouble(a.Origin, a.Err())
 }
 
-// armRetry lets what was refused be tried again, which begins a pass anew. Not before this one is where the one before was,
-// and not sooner than after as long again: else a long log would be read again and again, and nothing behind it sent.
+// armRetry schedules a retry of refused origins, which restarts the pass. It waits until this pass has got as far as the
+// previous one, and as long again: otherwise a long log would be read over and over, and nothing after it sent.
 func (p *pass) armRetry() {
 	if len(p.blocked) > 0 && !p.again && p.read >= p.reached {
 		p.again = true

@@ -18,16 +18,16 @@ import (
 // acknowledgements are the content of a checkpoint, as its file holds it.
 type acknowledgements struct {
 	Log   string                 `json:"log"`   // identity of the log
-	Lanes map[uplink.Lane]uint64 `json:"lanes"` // sequence of the log up to which all of a lane is acknowledged
-	// Origins are how far they were acknowledged. A parent that has less of one lacks something
-	// that stands before the places above.
+	Lanes map[uplink.Lane]uint64 `json:"lanes"` // log sequence number up to which all of a lane is acknowledged
+	// Origins are their acknowledged positions. A parent with a lower one lacks something before the log
+	// positions above.
 	Origins map[string]uplink.Position `json:"origins"`
 }
 
-// checkpoint is what a sender remembers over a restart of what the parent acknowledged. It only saves work: without it
-// the log is read from its beginning, and the parent says what it has.
+// checkpoint is what a sender remembers across a restart about the parent's acknowledgements. It only saves work:
+// without it the log is read from its beginning, and the parent reports what it has.
 type checkpoint struct {
-	file string // "" keeps nothing over a restart
+	file string // "" keeps nothing across a restart
 	log  *slog.Logger
 
 	mu    sync.Mutex
@@ -65,7 +65,7 @@ func recall(file string, log *slog.Logger) acknowledgements {
 // Check returns what is wrong with the content of the file of a sender.
 func Check(content []byte) error { return json.Unmarshal(content, &acknowledgements{}) }
 
-// keep writes the file until ctx ends, when something changed, and a last time.
+// keep writes the file after changes, until ctx ends, and once more at the end.
 func (c *checkpoint) keep(ctx context.Context) {
 	tick := time.NewTicker(keepEach)
 	defer tick.Stop()
@@ -88,7 +88,7 @@ func (c *checkpoint) save(last *string) {
 	c.mu.Lock()
 	data, err := json.Marshal(c.acked)
 	c.mu.Unlock()
-	if err != nil || string(data) == *last { // numbers and texts are always written
+	if err != nil || string(data) == *last { // numbers and strings cannot fail
 		return
 	}
 	if err := new(atomicfile.Writer).Write(c.file, data, 0o600); err != nil {
@@ -105,7 +105,7 @@ func (c *checkpoint) origins() map[string]uplink.Position {
 	return maps.Clone(c.acked.Origins)
 }
 
-// place returns the sequence up to which both lanes of a log are acknowledged; 0 if that is another log.
+// place returns the sequence number up to which both lanes of a log are acknowledged; 0 if it is another log.
 func (c *checkpoint) place(log string) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,32 +115,32 @@ func (c *checkpoint) place(log string) uint64 {
 	return min(c.acked.Lanes[uplink.Normal], c.acked.Lanes[uplink.Urgent])
 }
 
-// move notes the sequence of the log up to which all of a lane is acknowledged.
+// move records the log sequence number up to which all of a lane is acknowledged.
 func (c *checkpoint) move(l uplink.Lane, sequence uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.acked.Lanes[l] = sequence
 }
 
-// acknowledge notes how far the parent has an origin.
+// acknowledge records how far the parent has an origin.
 func (c *checkpoint) acknowledge(origin string, to uplink.Position) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.acked.Origins[origin] = to
 }
 
-// extent is which log a node has, and its last sequence.
+// extent is the identity of a node's log, and its last sequence number.
 type extent struct {
 	id   string
 	last uint64
 }
 
-// begin returns up to where a lane of the log needs not be read, and of how many origins the parent has more than it
-// acknowledged. From now on what the parent said counts.
+// begin returns up to where a lane of the log need not be read, and for how many origins the parent has more than it
+// acknowledged. From now on the parent's answer counts.
 func (c *checkpoint) begin(l uplink.Lane, log extent, has map[string]uplink.Position) (place, gained uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.acked.Log != log.id { // another log: nothing of the old one holds
+	if c.acked.Log != log.id { // another log: nothing from the old one applies
 		c.acked.Log = log.id
 		clear(c.acked.Lanes)
 	}
@@ -154,7 +154,7 @@ func (c *checkpoint) begin(l uplink.Lane, log extent, has map[string]uplink.Posi
 		}
 		switch has := has[origin].Sequence; {
 		case has < p.Sequence:
-			place = 0 // the parent was put back, or is another one
+			place = 0 // the parent was restored, or is another one
 		case has > p.Sequence:
 			gained++ // its answer was lost
 		}

@@ -13,18 +13,18 @@ import (
 	"voltbus/uplink"
 )
 
-// describer describes the points of this node to the parent, for one session. One goroutine has it.
+// describer describes the points of this node to the parent, for one session. One goroutine owns it.
 type describer struct {
 	points   func(ctx context.Context) ([]uplink.Description, error)
 	log      *slog.Logger
 	session  Session
 	names    *paths
-	reported map[point.Path]uint64 // a sum of each description that the parent got
+	reported map[point.Path]uint64 // checksum of each description sent to the parent
 }
 
-// run reports all descriptions, and then those that change. What the parent refuses is reported again when it changes:
-// descriptions are no readings. What it has no time for is reported the next time, and does not end the session: blocks may
-// go up all the same.
+// run reports all descriptions, and then those that change. A refused one is reported again when it changes: descriptions
+// are not readings. Those that the parent has no time for are reported the next time, and do not end the session: blocks
+// may still go up.
 func (d *describer) run(ctx context.Context) error {
 	tick := time.NewTicker(describeEach)
 	defer tick.Stop()
@@ -48,7 +48,7 @@ func (d *describer) run(ctx context.Context) error {
 	}
 }
 
-// change is a description that was not reported, with its sum.
+// change is a description not yet reported, with its checksum.
 type change struct {
 	uplink.Description
 	sum uint64
@@ -69,7 +69,7 @@ func (d *describer) changes(ctx context.Context) error {
 			p.Device = d.names.Place(p.Device)
 		}
 		body, err := json.Marshal(p)
-		if err != nil { // texts and numbers are always written
+		if err != nil { // strings and numbers cannot fail
 			continue
 		}
 		sum := fnv.New64a()
@@ -81,7 +81,7 @@ func (d *describer) changes(ctx context.Context) error {
 	return d.report(ctx, changed)
 }
 
-// report sends the parent what changed, and notes what it got.
+// report sends the changes to the parent, and records what it received.
 func (d *describer) report(ctx context.Context, changed []change) error {
 	var refused error
 	points := make([]uplink.Description, 0, uplink.MaxDescriptions)

@@ -13,7 +13,7 @@ import (
 	"voltbus/wire"
 )
 
-// lane sends the blocks of its origins, on one connection. One goroutine has it.
+// lane sends the blocks of its origins, on one connection. One goroutine owns it.
 type lane struct {
 	cfg        *Config
 	log        Log
@@ -30,13 +30,13 @@ type lane struct {
 	data    []byte
 
 	epoch  uint64
-	place  uint64                     // of the log, up to which all is acknowledged
-	acked  map[string]uplink.Position // what the parent has, of the origins that were asked about
+	place  uint64                     // log position up to which everything is acknowledged
+	acked  map[string]uplink.Position // what the parent has of the queried origins
 	window laneWindow
-	parts  bool // the parent takes blocks in parts
+	parts  bool // the parent accepts blocks in parts
 
-	busy    int    // times in a row that the parent took nothing
-	reached uint64 // how far of the log passes came
+	busy    int    // times in a row that the parent accepted nothing
+	reached uint64 // how far passes got in the log
 }
 
 func (s *Sender) newLane(name uplink.Lane, session Session, w *uplink.Welcome) *lane {
@@ -85,7 +85,7 @@ func (l *lane) run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// pass reads the log from the lane's place on and sends, until it must begin anew.
+// pass reads the log from the lane's place on and sends, until it must start over.
 func (l *lane) pass(ctx context.Context) error {
 	l.epoch++
 	p := &pass{
@@ -115,36 +115,36 @@ func stopped() *time.Timer {
 	return t
 }
 
-// pass is one way over the log.
+// pass is one pass over the log.
 type pass struct {
 	*lane
-	read    uint64                     // place of the log up to which blocks were taken
+	read    uint64                     // log position up to which blocks were taken
 	sent    map[string]uplink.Position // up to where origins were sent
 	open    map[string]*batch
 	spare   []*batch
 	flight  []flying
 	octets  int64
-	queue   []*parcel         // what goes before anything else is read
-	blocked map[string]flying // refused origins → their first block that waits
+	queue   []*parcel         // what is sent before anything else is read
+	blocked map[string]flying // refused origins → their first pending block
 	owing   bool              // the rate limit wants a pause
-	armed   bool              // due runs
+	armed   bool              // the timer due is running
 	own     map[string]bool   // this node's origins
 	began   time.Time
-	again   bool // retry runs
+	again   bool // the timer retry is running
 
 	due, paid, retry, patience *time.Timer
 }
 
-// flying is a frame under way.
+// flying is a frame in flight.
 type flying struct {
 	origin   string
 	sequence uint64
-	log      uint64 // place of its first block in the log
+	log      uint64 // log position of its first block
 	octets   int64
 	created  time.Time
 	sent     time.Time
-	part     bool   // of a block that goes in parts
-	end      uint64 // of a part in its block
+	part     bool   // part of a block sent in parts
+	end      uint64 // end of a part in its block
 }
 
 func (p *pass) run(ctx context.Context, in <-chan entry, failed <-chan error) error {
@@ -186,7 +186,7 @@ func (p *pass) run(ctx context.Context, in <-chan entry, failed <-chan error) er
 	}
 }
 
-// most is how many frames may be under way. A parent that took nothing is asked with one: what it does not take
+// most is how many frames may be in flight. A parent that accepted nothing is probed with one: refused frames
 // would cross the link in vain each time.
 func (p *pass) most() int {
 	if p.busy > 0 {
@@ -195,7 +195,7 @@ func (p *pass) most() int {
 	return maxFlight
 }
 
-// ended learns from the end of a connection.
+// ended adjusts the window at the end of a connection.
 func (p *pass) ended() {
 	p.reached = max(p.reached, p.read)
 	if len(p.flight) > 0 {
@@ -203,13 +203,13 @@ func (p *pass) ended() {
 	}
 }
 
-// take takes a block of the log. idle says that no other block waits.
+// take takes a block of the log. idle means that no other block is waiting.
 func (p *pass) take(ctx context.Context, e *entry, idle bool) error {
-	if e.block != nil { // not of the other lane
+	if e.block != nil { // not a block of the other lane
 		err := p.gather(ctx, e, idle)
 		release(e.block)
 		if err != nil {
-			return err // and the place stays before the block
+			return err // and the position stays before the block
 		}
 	}
 	p.read = e.log
@@ -218,7 +218,7 @@ func (p *pass) take(ctx context.Context, e *entry, idle bool) error {
 	return nil
 }
 
-// gather puts a block into its origin's batch.
+// gather adds a block to its origin's batch.
 func (p *pass) gather(ctx context.Context, e *entry, idle bool) error {
 	b := e.block
 	sent, known := p.sent[b.Origin]
@@ -257,7 +257,7 @@ func (p *pass) gather(ctx context.Context, e *entry, idle bool) error {
 	return nil
 }
 
-// begin opens a batch, and says why blocks before it are missing, if they are.
+// begin opens a batch, with the reason why blocks before it are missing, if any.
 func (p *pass) begin(e *entry, sent uplink.Position) *batch {
 	b, lost := e.block, e.block.Lost
 	if b.FirstSequence() > sent.Sequence+1 {
@@ -276,7 +276,7 @@ func (p *pass) begin(e *entry, sent uplink.Position) *batch {
 	return open
 }
 
-// ask asks for the parent's position of an origin that it was not asked about.
+// ask requests the parent's position of a new origin.
 func (p *pass) ask(ctx context.Context, origin string) (uplink.Position, error) {
 	positions, err := p.session.Positions(ctx, []string{origin})
 	if err != nil {
@@ -287,7 +287,7 @@ func (p *pass) ask(ctx context.Context, origin string) (uplink.Position, error) 
 	return positions[origin], nil
 }
 
-// arm lets the batches that are open go when they are old enough.
+// arm schedules sending open batches when they are old enough.
 func (p *pass) arm() {
 	if p.armed {
 		return
@@ -300,13 +300,13 @@ func (p *pass) arm() {
 	p.due.Reset(age)
 }
 
-// emptyAge is how many times longer a batch may wait that has only left-out samples.
+// emptyAge is how many times longer a batch with only left-out samples may wait.
 const emptyAge = 10
 
 // flushDue sends the batches that are old enough.
 func (p *pass) flushDue() error {
 	if p.owing {
-		return nil // paid comes
+		return nil // continues when paid fires
 	}
 	now := time.Now()
 	for _, b := range p.open {
@@ -328,8 +328,8 @@ func (p *pass) flushDue() error {
 	return nil
 }
 
-// flushReady sends what need not wait for more: all of the urgent lane, and blocks of other nodes,
-// which those gathered already. Once on the way is enough.
+// flushReady sends batches that need not wait for more: all of the urgent lane, and blocks of other nodes,
+// which have already merged them. Merging once on the way is enough.
 func (p *pass) flushReady() error {
 	for origin, b := range p.open {
 		if (p.name != uplink.Urgent && (p.own[origin] || p.cfg.pace(origin) != p.cfg.pace(""))) || (p.busy > 0 && len(p.flight) > 0) {
@@ -356,7 +356,7 @@ func (p *pass) flush(b *batch) error {
 	large := p.parts && len(p.data) > p.window.whole()
 	if large || len(p.queue) > 0 {
 		p.queue = append(p.queue, newParcel(f, b.previous, p.data, large))
-		return nil // it is fed
+		return nil // feed sends it
 	}
 	return p.sendFrame(f, b.previous, p.data)
 }
@@ -367,7 +367,7 @@ func (p *pass) sendFrame(f flying, previous uint64, block []byte) error {
 	return p.send(f)
 }
 
-// send sends what stands in frame.
+// send sends the content of frame.
 func (p *pass) send(f flying) error {
 	if err := p.session.Send(p.name, p.frame); err != nil {
 		return err
@@ -386,7 +386,7 @@ func (p *pass) send(f flying) error {
 	return nil
 }
 
-// answer takes the parent's word.
+// answer processes an answer of the parent.
 func (p *pass) answer(a *uplink.Answer) error {
 	acked := p.acked[a.Origin]
 	if a.Sequence > acked.Sequence {
@@ -394,7 +394,7 @@ func (p *pass) answer(a *uplink.Answer) error {
 		p.settle(a.Origin, a.Position, acked)
 	}
 	if a.Epoch != p.epoch {
-		return nil // to what was sent before the lane went back
+		return nil // it answers something sent before the lane went back
 	}
 	if a.Failure == nil || a.Failure.Kind != fault.Unavailable.String() {
 		p.busy = 0
@@ -415,7 +415,7 @@ func (p *pass) answer(a *uplink.Answer) error {
 	return nil
 }
 
-// settle takes what the parent has out of flight, and moves the lane's place.
+// settle removes what the parent has from flight, and advances the lane's position.
 func (p *pass) settle(origin string, to, from uplink.Position) {
 	p.unqueue(func(f *flying) bool { return f.origin == origin && f.sequence <= to.Sequence })
 	p.arrived(func(f *flying) bool { return f.origin == origin && f.sequence <= to.Sequence })
@@ -423,13 +423,13 @@ func (p *pass) settle(origin string, to, from uplink.Position) {
 	p.move()
 }
 
-// acknowledge notes that the parent has an origin up to a position, where it had it up to another one before.
+// acknowledge records that the parent's position of an origin has advanced.
 func (l *lane) acknowledge(origin string, to, from uplink.Position) {
 	l.checkpoint.acknowledge(origin, to)
 	l.monitor.acknowledged(origin, to, from)
 }
 
-// arrived takes what the parent has out of flight.
+// arrived removes what the parent has from flight.
 func (p *pass) arrived(has func(*flying) bool) {
 	kept := p.flight[:0]
 	now := time.Now()
@@ -449,7 +449,7 @@ func (p *pass) arrived(has func(*flying) bool) {
 	}
 }
 
-// move notes up to where of the log all is acknowledged.
+// move records up to where in the log everything is acknowledged.
 func (p *pass) move() {
 	place := p.read
 	oldest := time.Time{}

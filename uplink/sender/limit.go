@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// limit spreads bytes over time. What is sent may exceed the rate for a moment; whoever sent waits
-// afterwards, until it is paid.
+// limit spreads bytes over time. Sending may exceed the rate for a moment; the sender then waits until it is
+// paid off.
 type limit struct {
-	rate int64 // bytes a second; 0 for any
+	rate int64 // bytes per second; 0 for no limit
 
 	mu   sync.Mutex
-	paid time.Time // when all that was sent is paid
+	paid time.Time // when everything sent is paid off
 }
 
-// spend notes bytes, and returns how long to send nothing more.
+// spend records bytes, and returns how long to send nothing more.
 func (l *limit) spend(octets int, now time.Time) time.Duration {
 	if l.rate <= 0 {
 		return 0

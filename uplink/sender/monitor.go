@@ -13,7 +13,7 @@ import (
 	"voltbus/uplink"
 )
 
-// monitor knows the state of the connection to the parent, and counts what the lanes send since the start.
+// monitor tracks the state of the connection to the parent, and counts what the lanes have sent since the start.
 type monitor struct {
 	log *slog.Logger
 
@@ -21,7 +21,7 @@ type monitor struct {
 	status Status // without the origins
 	gained uint64 // times that the parent had more than before
 	counts map[string]*Origin
-	opened map[uplink.Lane]int64 // how far the windows were open when the last connection ended
+	opened map[uplink.Lane]int64 // window sizes when the last connection ended
 }
 
 func newMonitor(log *slog.Logger) *monitor {
@@ -46,7 +46,7 @@ func (m *monitor) state() (State, time.Time) {
 	return m.status.State, m.status.Since
 }
 
-// parent returns the prefix below which points stand at the parent, and whether both nodes store into one database.
+// parent returns the prefix of points at the parent, and whether both nodes store into one database.
 func (m *monitor) parent() (prefix point.Path, shared bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -75,7 +75,7 @@ func (m *monitor) setState(state State, err error) (changed bool) {
 	return changed
 }
 
-// report keeps why there is no connection, and logs it when it is new.
+// report records why there is no connection, and logs a new reason.
 func (m *monitor) report(err error) {
 	if errors.Is(err, errRenewed) {
 		m.log.Info("the connection to the parent is made anew", slog.Any("because", err))
@@ -95,7 +95,7 @@ func (m *monitor) report(err error) {
 	}
 }
 
-// greeted notes what the parent said of itself; shared says that both nodes store into one database.
+// greeted records the parent's greeting; shared means that both nodes store into one database.
 func (m *monitor) greeted(w *uplink.Welcome, asked time.Time, shared bool) {
 	now := time.Now()
 	m.mu.Lock()
@@ -103,7 +103,7 @@ func (m *monitor) greeted(w *uplink.Welcome, asked time.Time, shared bool) {
 	m.status.Parent, m.status.Prefix = w.Name, w.Prefix
 	m.status.Shared = shared
 	m.status.RTT = now.Sub(asked)
-	if m.status.Offset = 0; !w.Time.IsZero() { // it said it
+	if m.status.Offset = 0; !w.Time.IsZero() { // it was reported
 		m.status.Offset = w.Time.Sub(asked.Add(m.status.RTT / 2))
 	}
 	for _, o := range m.counts {
@@ -128,7 +128,7 @@ func (m *monitor) origin(name string) *Origin {
 	return o
 }
 
-// went notes bytes that were sent.
+// went records sent bytes.
 func (m *monitor) went(origin string, octets int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -136,7 +136,7 @@ func (m *monitor) went(origin string, octets int64) {
 	m.lane(uplink.LaneOf(origin)).Sent += uint64(octets)
 }
 
-// count notes a block that is sent.
+// count records a sent block.
 func (m *monitor) count(b *point.Block) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -150,7 +150,7 @@ func (m *monitor) count(b *point.Block) {
 	o.Left += b.Left
 }
 
-// lost notes samples that cannot be sent.
+// lost records samples that cannot be sent.
 func (m *monitor) lost(origin string, missing gap, reason string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -164,7 +164,7 @@ func (m *monitor) lost(origin string, missing gap, reason string) {
 	o.Dropped += samples
 }
 
-// acknowledged notes that the parent has an origin up to a position, where it had it up to another one before.
+// acknowledged records that the parent's position of an origin has advanced.
 func (m *monitor) acknowledged(origin string, to, from uplink.Position) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -176,14 +176,14 @@ func (m *monitor) acknowledged(origin string, to, from uplink.Position) {
 	o.Acknowledged += to.Samples - min(to.Samples, from.Samples)
 }
 
-// gain notes that the parent has more than before: so many origins, or another part of a block.
+// gain records that the parent has more than before: so many origins, or another part of a block.
 func (m *monitor) gain(n uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.gained += n
 }
 
-// opens notes how far the window of a lane is open when its connection ends.
+// opens records the window of a lane at the end of its connection.
 func (m *monitor) opens(name uplink.Lane, octets int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -203,7 +203,7 @@ func (m *monitor) progress() uint64 {
 	return m.gained
 }
 
-// trouble notes why an origin is not taken.
+// trouble records why an origin is refused.
 func (m *monitor) trouble(origin string, err error) {
 	m.mu.Lock()
 	o := m.origin(origin)
@@ -215,7 +215,7 @@ func (m *monitor) trouble(origin string, err error) {
 	}
 }
 
-// moved notes how far a lane is.
+// moved records the position of a lane.
 func (m *monitor) moved(name uplink.Lane, place uint64, oldest time.Time, frames int, octets int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -12,9 +12,9 @@ import (
 
 // Conn is a connection to the parent's bus.
 type Conn interface {
-	// Ask asks the parent something, with a body and an answer in JSON.
+	// Ask sends a request to the parent, with a body and an answer in JSON.
 	Ask(ctx context.Context, method string, body []byte) ([]byte, error)
-	// Send hands a frame over, in order for each lane. The frame may be changed afterwards.
+	// Send sends a frame, in order for each lane. The frame may be modified afterwards.
 	Send(lane string, frame []byte) error
 	// Answers calls deliver with each answer to a frame, in order, from one goroutine.
 	Answers(deliver func(data []byte)) error
@@ -24,10 +24,10 @@ type Conn interface {
 	Close()
 }
 
-// askTimeout bounds what is asked of the parent.
+// askTimeout is the limit for requests to the parent.
 const askTimeout = 20 * time.Second
 
-// maxAnswers is how many answers wait to be taken.
+// maxAnswers is how many answers may be queued.
 const maxAnswers = 64
 
 // over is a session over a connection.
@@ -36,14 +36,13 @@ type over struct {
 	answers chan uplink.Answer
 }
 
-// Over returns a session over a connection, which its Close closes. When it fails the connection
-// is as before.
+// Over returns a session over a connection, which its Close closes. If it fails the connection is unchanged.
 func Over(c Conn) (Session, error) {
 	s := &over{Conn: c, answers: make(chan uplink.Answer, maxAnswers)}
 	return s, c.Answers(func(data []byte) {
 		a, err := uplink.ParseAnswer(data)
 		if err != nil {
-			return // what is not answered is sent again
+			return // unanswered frames are sent again
 		}
 		select {
 		case s.answers <- a:

@@ -6,16 +6,16 @@ import (
 	"voltbus/uplink"
 )
 
-// parcel is a block that waits to be sent: one that goes in parts, or stands behind such a one.
+// parcel is a queued block: one sent in parts, or one queued after such a block.
 type parcel struct {
 	flying
 	previous uint64
 	block    []byte // encoded
-	large    bool   // goes in parts
+	large    bool   // sent in parts
 	sum      uplink.Sum
 	asked    bool // the parent was asked how much of it is there
-	known    bool // and said it
-	at       int  // bytes that are sent
+	known    bool // the parent has answered
+	at       int  // bytes sent
 }
 
 func newParcel(f flying, previous uint64, block []byte, large bool) *parcel {
@@ -26,12 +26,12 @@ func newParcel(f flying, previous uint64, block []byte, large bool) *parcel {
 	return w
 }
 
-// feed sends of the queue what the window lets through.
+// feed sends as much of the queue as the window permits.
 func (p *pass) feed() error {
 	for len(p.queue) > 0 && !p.owing && p.octets < p.window.Open && len(p.flight) < p.most() {
 		w := p.queue[0]
 		if w.asked && !w.known {
-			return nil // the answer says where to go on
+			return nil // the answer tells where to continue
 		}
 		if !w.large {
 			p.queue = p.queue[1:]
@@ -50,8 +50,8 @@ func (p *pass) feed() error {
 	return nil
 }
 
-// sendPart sends the next part of a block; the first one is empty and asks how much is there, of a
-// connection before.
+// sendPart sends the next part of a block; the first one is empty and asks how much the parent has from an
+// earlier connection.
 func (p *pass) sendPart(w *parcel) error {
 	part := uplink.Part{
 		Epoch: p.epoch, Previous: w.previous, Origin: w.origin, Sequence: w.sequence, Sum: w.sum, Size: uint64(len(w.block)), From: uint64(w.at),
@@ -67,7 +67,7 @@ func (p *pass) sendPart(w *parcel) error {
 	return p.send(f)
 }
 
-// held takes the parent's word of how much of a block is there.
+// held processes the parent's answer about how much of a block it has.
 func (p *pass) held(origin string, h *uplink.Held) {
 	is := func(f *flying) bool { return f.part && f.origin == origin && f.sequence == h.Sequence }
 	p.arrived(func(f *flying) bool { return is(f) && f.end <= h.Bytes })
@@ -82,7 +82,7 @@ func (p *pass) held(origin string, h *uplink.Held) {
 	p.move()
 }
 
-// unqueue drops what needs not be sent.
+// unqueue drops what need not be sent.
 func (p *pass) unqueue(drop func(*flying) bool) {
 	p.queue = slices.DeleteFunc(p.queue, func(w *parcel) bool { return drop(&w.flying) })
 }

@@ -7,10 +7,10 @@ import (
 	"voltbus/uplink"
 )
 
-// maxKnown bounds the paths whose way is remembered.
+// maxKnown bounds the cached paths.
 const maxKnown = 1 << 20
 
-// paths says which points are sent, and under which name. It is not safe for concurrent use.
+// paths decides which points are sent, and under which name. It is not safe for concurrent use.
 type paths struct {
 	uplink.Naming
 	selected []point.Pattern
@@ -21,10 +21,10 @@ func newPaths(selected []point.Pattern, names uplink.Naming) *paths {
 	return &paths{Naming: names, selected: selected, known: map[point.Path]point.Path{}}
 }
 
-// clone returns the same for another goroutine.
+// clone returns a copy for another goroutine.
 func (p *paths) clone() *paths { return newPaths(p.selected, p.Naming) }
 
-// of returns the path under which the parent gets a point; "" if it does not.
+// of returns the path under which a point is sent to the parent; "" if it is not sent.
 func (p *paths) of(path point.Path) point.Path {
 	if to, ok := p.known[path]; ok {
 		return to
@@ -32,13 +32,13 @@ func (p *paths) of(path point.Path) point.Path {
 	if len(p.known) >= maxKnown {
 		clear(p.known)
 	}
-	path = point.Path(strings.Clone(string(path))) // it may lie in the memory of a block
+	path = point.Path(strings.Clone(string(path))) // it may be part of a block's memory
 	to := p.find(path)
 	p.known[path] = to
 	return to
 }
 
-// unnamed returns the path itself, which the parent gets a point under that keeps its name; "" if it is not selected.
+// unnamed returns the path itself, for points sent under their own name; "" if it is not selected.
 func (p *paths) unnamed(path point.Path) point.Path {
 	if !p.selects(path) {
 		return ""

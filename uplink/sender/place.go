@@ -8,8 +8,8 @@ import (
 	"voltbus/uplink"
 )
 
-// Above returns where a path here lies at the parent, selected or not, as far as it is known: the prefix
-// is that of the last connection. "" is where everything lies.
+// Above returns the path at the parent of a local path, selected or not, as far as known: the prefix is that
+// of the last connection. "" is the root.
 func (s *Sender) Above(path point.Path) point.Path {
 	names := s.Naming()
 	if path != "" {
@@ -23,13 +23,13 @@ func (s *Sender) Above(path point.Path) point.Path {
 	return names.Prefix
 }
 
-// Sent reports whether a point is one of those that are sent, and where it lies at the parent.
+// Sent reports whether a point is sent, and its path at the parent.
 func (s *Sender) Sent(path point.Path) (point.Path, bool) {
 	_, all := s.monitor.parent()
 	return s.Above(path), all || newPaths(s.cfg.Select, uplink.Naming{}).selects(path)
 }
 
-// Naming returns how paths become those at the parent, as far as it is known.
+// Naming returns the mapping of paths to those at the parent, as far as known.
 func (s *Sender) Naming() uplink.Naming {
 	prefix, shared := s.monitor.parent()
 	if shared {
@@ -38,8 +38,8 @@ func (s *Sender) Naming() uplink.Naming {
 	return uplink.Naming{Renames: s.cfg.Rename, Prefix: prefix}
 }
 
-// Below returns the paths here that lie at the path at the parent, selected or not: none, one, or one
-// of several that may be meant, since paths that lie below the prefix already keep their names. The likeliest comes first.
+// Below returns the local paths that correspond to a path at the parent, selected or not: none, one, or several
+// candidates, since paths already below the prefix keep their names. The likeliest comes first.
 func (s *Sender) Below(at point.Path) []point.Path {
 	names := s.Naming()
 	var list []point.Path

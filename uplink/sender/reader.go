@@ -10,7 +10,7 @@ import (
 	"voltbus/wire"
 )
 
-// entry is a place of the log.
+// entry is an entry of the log.
 type entry struct {
 	log    uint64
 	block  *point.Block // nil: a block of the other lane
@@ -24,12 +24,12 @@ type reader struct {
 	next    uint64 // place expected
 	out     chan entry
 	decoder wire.Decoder
-	losses  int            // times that something was missing
-	reason  string         // why, the last time
-	marked  map[string]int // per origin, the losses that its blocks were marked with
+	losses  int            // number of losses
+	reason  string         // reason of the last one
+	marked  map[string]int // per origin, the losses with which its blocks were marked
 }
 
-// spare keeps blocks for use again.
+// spare keeps blocks for reuse.
 var spare = sync.Pool{New: func() any { return new(point.Block) }} //nolint:gochecknoglobals // a pool serves all lanes
 
 func release(b *point.Block) { spare.Put(b) }
@@ -62,7 +62,7 @@ func (r *reader) deliver(ctx context.Context, sequence uint64, data []byte) erro
 	}
 	switch err := r.decoder.DecodeBlock(data, b); {
 	case err != nil:
-		r.lose("corrupt") // the sink reports it, and the next block of the origin carries it up
+		r.lose("corrupt") // the sink reports it, and the next block of the origin passes it on
 		release(b)
 	case uplink.LaneOf(b.Origin) != r.lane:
 		release(b)
@@ -81,7 +81,7 @@ func (r *reader) deliver(ctx context.Context, sequence uint64, data []byte) erro
 	}
 }
 
-// whyMissing says what became of the blocks from next on: the log drops only its oldest.
+// whyMissing returns why the blocks from next on are missing: the log drops only its oldest.
 func (r *reader) whyMissing(ctx context.Context) string {
 	if first, _, err := r.log.Bounds(ctx); err == nil && first <= r.next {
 		return "corrupt"

@@ -1,7 +1,6 @@
-// Package sender sends the blocks of a node's log to its parent. What the parent has on disk it
-// answers, and only then the place in the log moves on: a cut, a crash of either side or a parent
-// that was put back from a backup makes blocks go again, and the parent recognises those it has by their
-// numbers.
+// Package sender sends the blocks of a node's log to its parent. The parent acknowledges what it has on disk,
+// and only then the log position advances: after an interruption, a crash of either side or a restore of the
+// parent from a backup, blocks are sent again, and the parent recognises known ones by their numbers.
 package sender
 
 import (
@@ -22,21 +21,21 @@ import (
 	"voltbus/uplink"
 )
 
-// Log is what is sent.
+// Log is the log to send.
 type Log interface {
 	ID() string
 	Bounds(ctx context.Context) (first, last uint64, err error)
-	// Read delivers blocks from a sequence on, in order, until ctx ends.
+	// Read delivers blocks from a sequence number on, in order, until ctx ends.
 	Read(ctx context.Context, from uint64, deliver func(sequence uint64, data []byte) error) error
 }
 
-// Session is one connection to the parent. When it is lost, all calls fail, and it is dialed anew.
+// Session is one connection to the parent. When it is lost, all calls fail, and it is redialled.
 type Session interface {
 	Hello(ctx context.Context, h uplink.Hello) (uplink.Welcome, error)
 	// Positions returns how far the parent has the origins.
 	Positions(ctx context.Context, origins []string) (map[string]uplink.Position, error)
 	Describe(ctx context.Context, points []uplink.Description) error
-	// Send hands a frame over, in order for each lane. The frame may be changed afterwards.
+	// Send sends a frame, in order for each lane. The frame may be modified afterwards.
 	Send(lane uplink.Lane, frame []byte) error
 	// Answers come in the order of the frames of a lane.
 	Answers() <-chan uplink.Answer
@@ -46,40 +45,40 @@ type Session interface {
 	Close()
 }
 
-// Renewer is a Session that knows whether it ends because this node has another key now, as it has after the first
-// connection of a bundle. Such an end is no trouble.
+// Renewer is a Session that knows whether it ended because this node has changed its key, as it does after the
+// first connection with a bundle. Such an end is not an error.
 type Renewer interface{ Renewed() bool }
 
-// Starter is a Session that has more to do once the parent was greeted, and what it said is known.
+// Starter is a Session with more to do once the greeting has been exchanged.
 type Starter interface{ Start(w *uplink.Welcome) }
 
-// Config says what is sent, and how. Zero values mean the defaults.
+// Config tells what is sent, and how. Zero values mean the defaults.
 type Config struct {
 	// Dial connects to the parent.
 	Dial func(ctx context.Context) (Session, error)
 	// Own returns how far the recorder of this node has its origins on disk.
 	Own func() map[string]uplink.Position
-	// Store names the database that this node stores into, as uplink.Welcome does. Into one that is also the parent's
-	// all goes as it is, so that Select and Rename do not apply; nil for none.
+	// Store names the database that this node stores into, as uplink.Welcome does. If it is also the parent's,
+	// everything is sent unchanged, and Select and Rename do not apply; nil for none.
 	Store func() string
-	// Describe returns all points of this node as they are described; nil describes none.
+	// Describe returns all points of this node in the form of descriptions; nil describes none.
 	Describe func(ctx context.Context) ([]uplink.Description, error)
 
-	File    string          // remembers what was acknowledged; "" remembers nothing over a restart
+	File    string          // stores what was acknowledged; "" keeps nothing across a restart
 	Version string          // of the program, for people
-	Select  []point.Pattern // points that are sent; empty for all
-	Rename  []uplink.Rename // applied to the path of each point, the longest that fits; empty: what lies elsewhere is put below the parent's prefix
-	Rate    int64           // bytes a second, for both lanes together; 0 for as fast as it goes
+	Select  []point.Pattern // points to send; empty for all
+	Rename  []uplink.Rename // applied to the path of each point, the longest match; empty: points elsewhere are moved below the parent's prefix
+	Rate    int64           // bytes per second, for both lanes together; 0 for no limit
 	Age     time.Duration   // how long a sample of the normal lane may wait for others: default 200 ms
 	Samples int             // samples in a frame: default 20,000
-	// Gathers returns how much of an origin is gathered instead, and for how long at most; false for the usual. nil: the usual of all.
+	// Gathers returns how much of an origin is collected instead, and for how long at most; false for the default. nil: the default for all.
 	Gathers func(origin string) (Pace, bool)
-	Window  int64 // bytes of a lane under way: default 16 MiB
-	// Patience is how long nothing may be heard of what is under way before the connection is
-	// dialed anew: default 30 s.
+	Window  int64 // bytes of a lane in flight: default 16 MiB
+	// Patience is how long frames in flight may go unanswered before the connection is redialled: default 30
+	// s.
 	Patience time.Duration
-	// Turned is notified that the parent was greeted, with nil, and why it was lost afterwards. Run calls it, and
-	// must not be held up. The end of Run is no loss; nil notifies nobody.
+	// Turned is called with nil when the parent has been greeted, and with the reason when it is lost afterwards.
+	// Run calls it, and must not be blocked. The end of Run is not a loss; may be nil.
 	Turned func(parent string, lost error)
 	Log    *slog.Logger
 }
@@ -90,7 +89,7 @@ type Pace struct {
 	Age     time.Duration
 }
 
-// pace returns that of an origin.
+// pace returns the pace of an origin.
 func (c *Config) pace(origin string) Pace {
 	if c.Gathers != nil {
 		if p, is := c.Gathers(origin); is {
@@ -100,17 +99,17 @@ func (c *Config) pace(origin string) Pace {
 	return Pace{c.Samples, c.Age}
 }
 
-// What bounds a lane beside its bytes, and the rhythm of trying again.
+// Bounds of a lane besides its bytes, and retry intervals.
 const (
-	maxFlight    = 256 // frames of a lane under way
+	maxFlight    = 256 // frames of a lane in flight
 	firstPause   = 250 * time.Millisecond
 	longestPause = 30 * time.Second
-	blockedPause = 30 * time.Second // before an origin that the parent refused is tried again
-	busyPause    = time.Second      // before a parent is asked again that takes nothing now; twice as long each time
-	longestBusy  = 8 * time.Second  // the longest
-	mostBusy     = 10               // times that are counted
-	describeEach = 15 * time.Second // changes of descriptions are looked for
-	keepEach     = 2 * time.Second  // the file is written
+	blockedPause = 30 * time.Second // before a refused origin is retried
+	busyPause    = time.Second      // before a parent that accepts nothing now is tried again; doubles each time
+	longestBusy  = 8 * time.Second  // maximum of busyPause
+	mostBusy     = 10               // maximum count
+	describeEach = 15 * time.Second // checks for changed descriptions
+	keepEach     = 2 * time.Second  // interval of writing the file
 )
 
 func (c Config) withDefaults() Config {
@@ -148,11 +147,11 @@ type Sender struct {
 	limit      *limit
 	monitor    *monitor
 	checkpoint *checkpoint
-	redial     chan struct{} // holds one: the parent may be another one now
+	redial     chan struct{} // holds one entry when the parent may have changed
 }
 
-// New returns a sender. It reads what the file remembers; a file that cannot be read is as none:
-// the log is read from its beginning then, and the parent says what it has.
+// New returns a sender. It reads the file; an unreadable file counts as absent: the log is then read from its
+// beginning, and the parent reports what it has.
 func New(cfg Config, log Log) *Sender {
 	cfg = cfg.withDefaults()
 	return &Sender{
@@ -169,7 +168,7 @@ func (s *Sender) Redial() {
 	}
 }
 
-// Run sends until ctx ends, and returns nil. What fails is shown in Status and tried again.
+// Run sends until ctx ends, and returns nil. Failures are shown in Status and retried.
 func (s *Sender) Run(ctx context.Context) error {
 	var keeping sync.WaitGroup
 	keeping.Go(func() { s.checkpoint.keep(ctx) })
@@ -182,7 +181,7 @@ func (s *Sender) Run(ctx context.Context) error {
 			break
 		}
 		if time.Since(began) > longestPause || s.monitor.progress() != before {
-			wait = firstPause // also on a link that flaps: each connection that brings something is worth it
+			wait = firstPause // even on a flapping link: each connection that makes progress is worth it
 		}
 		s.monitor.report(err)
 		if errors.Is(err, errRedial) {
@@ -197,7 +196,7 @@ func (s *Sender) Run(ctx context.Context) error {
 	return nil
 }
 
-// pause waits; true if somebody asked to dial at once.
+// pause waits; true if asked to dial at once.
 func (s *Sender) pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -215,7 +214,7 @@ var (
 	errRenewed = errors.New("this node has a new key, and the parent refuses the old one")
 )
 
-// connect has one session with the parent, and returns why it ended.
+// connect runs one session with the parent, and returns why it ended.
 func (s *Sender) connect(ctx context.Context) error {
 	session, err := s.cfg.Dial(ctx)
 	if err != nil {
@@ -247,7 +246,7 @@ func (s *Sender) connect(ctx context.Context) error {
 	return err
 }
 
-// known returns what the parent is asked about: of this node's own origins all that is on disk, of others
+// known returns the positions for the greeting: for this node's own origins everything on disk, for others
 // what the parent acknowledged.
 func (s *Sender) known() map[string]uplink.Position {
 	origins := s.checkpoint.origins()
@@ -255,8 +254,8 @@ func (s *Sender) known() map[string]uplink.Position {
 	return origins
 }
 
-// judge refuses a parent that cannot be understood, or that has more than was ever recorded here. It reports whether this
-// node stores into the same database.
+// judge refuses a parent whose version is not understood, or that has more than was ever recorded here. It reports
+// whether this node stores into the same database.
 func (s *Sender) judge(w *uplink.Welcome) (shared bool, err error) {
 	const op = "sender.Run"
 	if err := uplink.Understand(w.Protocol, cmp.Or(w.Name, "the parent"), "this node"); err != nil {
@@ -298,7 +297,7 @@ func (s *Sender) serve(ctx context.Context, session Session, w *uplink.Welcome, 
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	paths := newPaths(s.cfg.Select, uplink.Naming{Renames: s.cfg.Rename, Prefix: w.Prefix})
-	if shared { // each block may be stored by either node, so both have the same
+	if shared { // either node may store a block, so both have the same
 		paths = newPaths(nil, uplink.Naming{})
 	}
 	lanes := map[uplink.Lane]*lane{}
@@ -326,7 +325,7 @@ func (s *Sender) serve(ctx context.Context, session Session, w *uplink.Welcome, 
 	return group.Wait()
 }
 
-// route hands the answers to the lanes of their origins.
+// route passes the answers to the lanes of their origins.
 func route(ctx context.Context, session Session, lanes map[uplink.Lane]*lane) error {
 	for {
 		select {

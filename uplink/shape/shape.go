@@ -1,4 +1,4 @@
-// Package shape presents the links between nodes in the types of the API.
+// Package shape converts the links between nodes to the types of the API.
 package shape
 
 import (
@@ -10,10 +10,10 @@ import (
 	"voltbus/uplink/sender"
 )
 
-// shownSubjects is how many subjects of a direction are shown.
+// shownSubjects is the maximum number of subjects shown per direction.
 const shownSubjects = 20
 
-// Live shows a link for live messages, of which this node is the lower end or the upper one.
+// Live converts a link for live messages, of which this node is the lower or the upper end.
 func Live(s live.Status, lower bool) answer.LiveLink { //nolint:gocritic // a copy anyhow
 	flow := func(subjects []string, t live.Traffic) answer.LiveFlow {
 		return answer.LiveFlow{
@@ -37,7 +37,7 @@ func Live(s live.Status, lower bool) answer.LiveLink { //nolint:gocritic // a co
 	return out
 }
 
-// Uplink shows how blocks go to the parent. waiting is how many wait in the log.
+// Uplink converts the state of the uplink. waiting is the number of blocks waiting in the log.
 func Uplink(s *sender.Status, waiting uint64) *answer.Uplink {
 	out := &answer.Uplink{
 		State: string(s.State), Since: Moment(s.Since.UTC()), RTTMS: Millis(s.RTT), OffsetMS: Millis(s.Offset),
@@ -69,7 +69,7 @@ func Uplink(s *sender.Status, waiting uint64) *answer.Uplink {
 	return out
 }
 
-// Moment returns nil for a time that never was.
+// Moment returns nil for the zero time.
 func Moment(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

@@ -14,47 +14,47 @@ import (
 	"voltbus/wire"
 )
 
-// RelayMethod is what neighbours ask of each other: a Request, answered with the result.
+// RelayMethod is the method that neighbours call on each other: a Request, answered with the result.
 const RelayMethod = "tree.relay"
 
-// MaxHops is how many nodes a request passes.
+// MaxHops is the maximum number of nodes that a request passes.
 const MaxHops = replica.MaxHops
 
 const (
 	maxName = 64  // bytes of a name
-	maxText = 300 // bytes of other texts that a neighbour sends
+	maxText = 300 // bytes of other strings from a neighbour
 )
 
-// Request is something that is asked of a node of the tree.
+// Request is a request to a node of the tree.
 type Request struct {
 	Node   string          `json:"node"`
 	Agent  string          `json:"agent"` // wire.NodeName for the node itself
 	Method string          `json:"method"`
 	Body   json.RawMessage `json:"body,omitempty"` // wire.Arguments
-	Caller string          `json:"caller"`         // who asks at home, such as agent:weather, as home says
-	// For is the caller, such as agent:campus/weather, as each node on the way vouches for it: an
-	// identity.Principal of another node. "" if one of them does not say.
+	Caller string          `json:"caller"`         // the caller at its own node, such as agent:weather, as stated by that node
+	// For is the caller, such as agent:campus/weather, vouched for by each node on the way: an
+	// identity.Principal of another node. "" if one of them does not state it.
 	For string `json:"for,omitempty"`
-	// Role is that of the calling person, as their home node says and each node on the way lowers it to what its
-	// neighbour may carry. "" if no person asks, or a node on the way does not say.
+	// Role is the role of the calling person, as stated by their own node and lowered by each node on the way to
+	// what its neighbour may carry. "" if the caller is not a person, or a node on the way does not state it.
 	Role string `json:"role,omitempty"`
-	// Grants are what home says of an agent's rights that are checked where a method is: the
-	// capabilities that it holds by name, and whether it administers.
+	// Grants are those rights of an agent, as stated by its own node, that are checked at the method's node:
+	// the named capabilities that it holds, and whether it administers.
 	Grants *identity.Grants `json:"grants,omitempty"`
-	Path   []string         `json:"path"` // the nodes that it passed, home first
+	Path   []string         `json:"path"` // the nodes that it passed, the caller's first
 	// Timeout is how many seconds the answer may take.
 	Timeout float64 `json:"timeout"`
 
-	own bool // it is asked by somebody of this node
+	own bool // the caller is of this node
 }
 
-// Callee names what is asked as a capability does: node/agent.
+// Callee returns the callee in the form of capabilities: node/agent.
 func (r *Request) Callee() string { return r.Node + "/" + r.Agent }
 
-// Call is the whole of what is asked: node/agent:method.
+// Call returns the complete call: node/agent:method.
 func (r *Request) Call() string { return r.Callee() + ":" + r.Method }
 
-// Home is the node on which the caller is.
+// Home is the caller's node.
 func (r *Request) Home() string {
 	if len(r.Path) == 0 {
 		return ""
@@ -70,7 +70,7 @@ var (
 
 const maxKey = 128
 
-// check checks a request that somebody sent.
+// check checks a received request.
 func (r *Request) check() error {
 	const op = "tree.Relay"
 	for _, text := range []string{r.Node, r.Agent, r.Method} {
@@ -92,12 +92,12 @@ func (r *Request) check() error {
 	return r.checkRights()
 }
 
-// plain reports whether a text may stand in a log as it is.
+// plain reports whether a string may be logged unchanged.
 func plain(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) })
 }
 
-// named returns the arguments by name, for what a grant says of them; empty without any.
+// named returns the arguments by name, for checking constraints; empty without any.
 func (r *Request) named() (map[string]any, error) {
 	args, err := wire.ParseArguments(r.Body)
 	if err != nil {
@@ -114,7 +114,7 @@ func (r *Request) named() (map[string]any, error) {
 	return out, nil
 }
 
-// May reports whether grants let the request pass, or be made: call <node>/<agent>:<method>.
+// May reports whether grants permit the request to pass, or to be made: call <node>/<agent>:<method>.
 func (r *Request) May(g *identity.Grants) error {
 	args, err := r.named()
 	if err != nil {
@@ -123,7 +123,7 @@ func (r *Request) May(g *identity.Grants) error {
 	return g.MayCall(r.Callee(), r.Method, args)
 }
 
-// Holds reports whether grants hold a capability that a method demands.
+// Holds reports whether grants hold a capability that a method requires.
 func (r *Request) Holds(g *identity.Grants, capability string) error {
 	args, err := r.named()
 	if err != nil {
@@ -132,8 +132,8 @@ func (r *Request) Holds(g *identity.Grants, capability string) error {
 	return g.Holds(capability, args)
 }
 
-// Failed returns the body of an answer that reports an error of a node. One that another node
-// reported before keeps its name.
+// Failed returns the body of an answer that reports an error of a node. One reported by another node keeps
+// that node's name.
 func Failed(node string, err error) []byte {
 	f, passed := errors.AsType[*wire.Failure](err)
 	if passed {
@@ -150,12 +150,12 @@ func Failed(node string, err error) []byte {
 			f.Message = node + " says: " + f.Message
 		}
 	}
-	body, _ := json.Marshal(wire.Reply{Error: f}) // texts
+	body, _ := json.Marshal(wire.Reply{Error: f}) // strings cannot fail
 	return body
 }
 
-// Parse reads the body of an answer. What another node reports is an error of its kind around a
-// *wire.Failure.
+// Parse decodes the body of an answer. A failure reported by another node becomes an error of its kind around
+// a *wire.Failure.
 func Parse(subject string, body []byte) (json.RawMessage, error) {
 	const op = "tree.Parse"
 	reply, err := wire.ParseReply(body)
@@ -165,7 +165,7 @@ func Parse(subject string, body []byte) (json.RawMessage, error) {
 	if f := reply.Error; f != nil {
 		kind, known := fault.ParseKind(f.Kind)
 		if !known {
-			kind = fault.Rejected // what a method raised
+			kind = fault.Rejected // an exception raised by a method
 		}
 		if f.Subject != "" {
 			subject = f.Subject

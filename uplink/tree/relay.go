@@ -16,13 +16,13 @@ import (
 
 // Times of requests.
 const (
-	MaxTime   = 5 * time.Minute  // that an answer may take
-	UsualTime = 30 * time.Second // if nobody says
+	MaxTime   = 5 * time.Minute  // maximum for an answer
+	UsualTime = 30 * time.Second // default for an answer
 	leastTime = 50 * time.Millisecond
 )
 
-// part is how much of the time that is left the next node gets: it gives up before who asked it does,
-// and so can say why.
+// part is the share of the remaining time for the next node: it gives up before its caller does, and so can
+// report why.
 const part = 0.95
 
 var (
@@ -31,10 +31,10 @@ var (
 	errTime    = fmt.Errorf("may take more than 0 and at most %g s", MaxTime.Seconds())
 )
 
-// Ask asks another node for something. Other nodes know an agent or a person as one of this node, with
-// the rights that it has here. The context bounds the answer, or UsualTime. What goes wrong elsewhere is an
-// error of its kind around a *wire.Failure, which names the node. fault.Unreachable comes at once, and
-// says which node is missing.
+// Ask sends a request to another node. Other nodes know an agent or a person as belonging to this node, with
+// the rights that it has here. The context limits the answer, or UsualTime. A failure elsewhere is an error
+// of its kind around a *wire.Failure, which names the node. fault.Unreachable comes at once, and names the
+// missing node.
 func (t *Tree) Ask(ctx context.Context, c Caller, r Request) (json.RawMessage, error) {
 	const op = "tree.Ask"
 	ctx, cancel := bounded(ctx)
@@ -61,7 +61,7 @@ func (t *Tree) Ask(ctx context.Context, c Caller, r Request) (json.RawMessage, e
 	return result, err
 }
 
-// bounded returns a context that ends, and not later than may be.
+// bounded returns a context with a deadline within the maximum.
 func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	limit := UsualTime
 	if _, has := ctx.Deadline(); has {
@@ -75,7 +75,7 @@ func left(ctx context.Context) time.Duration {
 	return time.Until(end)
 }
 
-// note tells the audit log of what changes something.
+// note reports requests that change something to the audit log.
 func (t *Tree) note(e Event) {
 	reads := e.Request.Agent == wire.NodeName && t.cfg.Reads != nil && t.cfg.Reads(e.Request.Method)
 	if !reads || fault.Is(e.Err, fault.Refused) {
@@ -83,7 +83,7 @@ func (t *Tree) note(e Event) {
 	}
 }
 
-// Relay answers a request that a neighbour made or passed on: the body of the answer.
+// Relay answers a request that a neighbour made or forwarded: it returns the body of the answer.
 func (t *Tree) Relay(ctx context.Context, from Hop, body []byte) []byte {
 	result, err := t.relay(ctx, from, body)
 	if err != nil {
@@ -135,7 +135,7 @@ func (t *Tree) relay(ctx context.Context, from Hop, body []byte) (json.RawMessag
 	return result, err
 }
 
-// here answers what is asked of this node or its agents, if the neighbour may.
+// here answers a request to this node or its agents, if the neighbour has the right.
 func (t *Tree) here(ctx context.Context, v *RemoteCaller, r *Request) (json.RawMessage, error) {
 	if r.Agent != wire.NodeName {
 		args, err := r.named()
@@ -149,7 +149,7 @@ func (t *Tree) here(ctx context.Context, v *RemoteCaller, r *Request) (json.RawM
 	return t.cfg.Here(ctx, v, r)
 }
 
-// pass asks the next node on the way.
+// pass forwards the request to the next node on the way.
 func (t *Tree) pass(ctx context.Context, from Hop, r *Request) (json.RawMessage, error) {
 	const op = "tree.Relay"
 	next := *r
@@ -192,7 +192,7 @@ func isFailure(err error) bool {
 // way is the route to a descendant.
 type way struct{ node, missing replica.Node }
 
-// passDown asks the child on the way to a node. self is the name that this node has for the caller.
+// passDown forwards the request to the child on the way to a node. self is this node's name at the caller.
 func (t *Tree) passDown(ctx context.Context, self string, r *Request, to way) (json.RawMessage, error) {
 	hop := to.node.Path[0]
 	body, err := t.signed(r, t.cfg.Name)
@@ -213,7 +213,7 @@ func (t *Tree) passDown(ctx context.Context, self string, r *Request, to way) (j
 	return Parse(r.Call(), answer)
 }
 
-// nameFor returns the name by which a neighbour, and so who asks by it, knows this node.
+// nameFor returns this node's name at a neighbour, and so at callers that come through it.
 func (t *Tree) nameFor(from Hop) string {
 	if above, is := t.cfg.Parent(); is && from.Above && above.As != "" {
 		return above.As
@@ -221,7 +221,7 @@ func (t *Tree) nameFor(from Hop) string {
 	return t.cfg.Name
 }
 
-// cut is the error of this node, by the name that it has for the caller, about a neighbour that is not there.
+// cut is the error of this node, under its name at the caller, about a disconnected neighbour.
 func cut(self, node, hop string, since time.Time, err error) error {
 	text := hop + " is not connected to " + self
 	if lost := (*LostError)(nil); errors.As(err, &lost) {
@@ -235,8 +235,8 @@ func cut(self, node, hop string, since time.Time, err error) error {
 	return fault.E("tree.Relay", fault.Unreachable, node, errors.New(text))
 }
 
-// LostError is the cause of an Unreachable error of Config.Up and Config.Down when the request was
-// sent, and the connection ended before the answer.
+// LostError is the cause of an Unreachable error of Config.Up and Config.Down if the connection ended after
+// the request was sent and before the answer.
 type LostError struct{}
 
 // Error implements error.

@@ -7,20 +7,20 @@ import (
 	"voltbus/identity"
 )
 
-// Whoever asks has at another node the rights of home at most, and those of the neighbour by which it asks
-// at most. A person's role travels with the request; each node lowers it to what the neighbour may carry,
-// and none raises it. An agent's grants to call were checked at home, since they name the node; what it holds
-// by name travels, since the agent that it calls demands it.
+// At another node a caller has at most the rights of its own node, and at most those of the neighbour through
+// which the request comes. A person's role travels with the request; each node lowers it to what the
+// neighbour may carry, and none raises it. An agent's grants to call are checked at its own node, since they
+// name the other node; its named capabilities travel, since the called agent requires them.
 
-// Caller is who asks here for something of another node.
+// Caller is a local caller of another node.
 type Caller struct {
 	Name string        // such as agent:weather or person:ada
-	Role identity.Role // of a person, who may ask for it; Nobody for an agent
+	Role identity.Role // of a person who may make the request; Nobody for an agent
 	// Grants are what an agent may do; nil for a person.
 	Grants *identity.Grants
 }
 
-// carry notes the rights of who asks here.
+// carry sets the rights of a local caller in the request.
 func (r *Request) carry(c Caller) {
 	r.Role, r.Grants = "", nil
 	if c.Grants != nil {
@@ -32,7 +32,7 @@ func (r *Request) carry(c Caller) {
 
 var errRole = errors.New("is no role that this node knows: viewer, operator, engineer or administrator; update this node, or the one that asks")
 
-// checkRights checks what a neighbour says of the rights of the caller.
+// checkRights checks the caller's rights as stated by a neighbour.
 func (r *Request) checkRights() error {
 	const op = "tree.Relay"
 	if role, known := identity.ParseRole(r.Role); r.Role != "" && (!known || role == identity.Nobody) {
@@ -47,8 +47,8 @@ func (r *Request) checkRights() error {
 	return nil
 }
 
-// lower takes from the rights of who asks what the neighbour may not carry: without administer a person
-// is an engineer at most, and an agent administers nothing.
+// lower removes from the caller's rights what the neighbour may not carry: without administer a person is at
+// most an engineer, and an agent does not administer.
 func (r *Request) lower(neighbour *identity.Grants) {
 	if role := r.role(); role != identity.Nobody {
 		r.Role = min(role, carries(neighbour)).String()
@@ -58,7 +58,7 @@ func (r *Request) lower(neighbour *identity.Grants) {
 	}
 }
 
-// carries returns the highest role of those who ask by a neighbour.
+// carries returns the highest role of callers that come through a neighbour.
 func carries(neighbour *identity.Grants) identity.Role {
 	if neighbour.Administer {
 		return identity.Administrator
@@ -66,18 +66,18 @@ func carries(neighbour *identity.Grants) identity.Role {
 	return identity.Engineer
 }
 
-// role returns the role that was said, Nobody for none.
+// role returns the stated role, Nobody for none.
 func (r *Request) role() identity.Role {
 	role, _ := identity.ParseRole(r.Role)
 	return role
 }
 
-// IsAgent reports whether an agent asks, as far as the nodes on the way say.
+// IsAgent reports whether the caller is an agent, according to the nodes on the way.
 func (v *RemoteCaller) IsAgent() bool { return v.For.Kind == identity.AgentKind }
 
-// As returns the role with which a person does an operation that needs a role. If a node on the way does
-// not say the role, it is the one that the operation needs, which every version of the program checks at
-// home, and never administrator; Nobody for an agent, which has none.
+// As returns the role with which a person carries out an operation that requires a role. If a node on the way
+// does not state the role, it is the one that the operation requires, which every version of the program
+// checks at the caller's node, but never administrator; Nobody for an agent, which has none.
 func (v *RemoteCaller) As(needed identity.Role) identity.Role {
 	switch {
 	case v.IsAgent():
@@ -88,8 +88,8 @@ func (v *RemoteCaller) As(needed identity.Role) identity.Role {
 	return min(needed, identity.Engineer)
 }
 
-// Holds reports whether who asks and the neighbour both hold a capability that a method demands. A person
-// needs the role engineer instead, as at home.
+// Holds reports whether both the caller and the neighbour hold a capability that a method requires. A person
+// needs the role engineer instead, as at their own node.
 func (v *RemoteCaller) Holds(r *Request, capability string) error {
 	switch {
 	case !v.IsAgent() && !v.As(identity.Operator).Includes(identity.Engineer):
@@ -104,7 +104,7 @@ func (v *RemoteCaller) Holds(r *Request, capability string) error {
 	return r.Holds(&v.Grants, capability)
 }
 
-// demandsError says what a method demands of people.
+// demandsError describes what a method requires of people.
 type demandsError struct{ capability string }
 
 func (e *demandsError) Error() string {

@@ -10,9 +10,9 @@ import (
 	"voltbus/identity"
 )
 
-// Who asks is named by its node, and each node on the way looks whether the neighbour that passes the
-// request on can speak for that node: a child for itself and those below it, the parent for everybody
-// but this node and those below it. Nobody speaks so for somebody of another branch.
+// The caller's node names the caller, and each node on the way checks whether the forwarding neighbour can
+// vouch for that node: a child for itself and its descendants, the parent for everybody except this node and
+// its descendants. So no node vouches for a caller of another branch.
 
 var (
 	errSpeech = errors.New("says for whom it asks in words that cannot be read; is its program damaged, or somebody else's?")
@@ -21,9 +21,9 @@ var (
 	errNoNode = errors.New("is of a node that is not known to stand below the neighbour that asks for it; ask again in a few seconds, and look at voltbus nodes whether its name is let in")
 )
 
-// vouch returns for whom a neighbour asks, with the name of the node as it is known here; the zero
-// Principal if the neighbour does not say. fault.Refused: it cannot speak for that one;
-// fault.Unavailable: nobody knows yet whether it can.
+// vouch returns the caller for whom a neighbour makes a request, with the name of its node as known here; the
+// zero Principal if the neighbour does not state it. fault.Refused: it cannot vouch for that caller;
+// fault.Unavailable: it is not yet known whether it can.
 func (t *Tree) vouch(from Hop, r *Request) (identity.Principal, error) {
 	const op = "tree.Relay"
 	if r.For == "" {
@@ -47,7 +47,7 @@ func (t *Tree) vouch(from Hop, r *Request) (identity.Principal, error) {
 	return p.At(node), nil
 }
 
-// reached returns the name of a node as it is known here, if it is reached by a neighbour.
+// reached returns the name of a node as known here, if it is reached through a neighbour.
 func (t *Tree) reached(from Hop, name string) (string, error) {
 	if t.cfg.Lineage.Self(name) {
 		return "", errForged
@@ -69,8 +69,8 @@ func (t *Tree) reached(from Hop, name string) (string, error) {
 	return "", errNoNode
 }
 
-// signed returns a request as it is sent. One that is made here is made for somebody of this node, by the
-// name that the neighbour has for it.
+// signed returns a request in the form in which it is sent. A local one is made for a caller of this node,
+// under the neighbour's name for this node.
 func (t *Tree) signed(r *Request, self string) ([]byte, error) {
 	if r.own {
 		if p, err := identity.ParsePrincipal(r.Caller); err == nil && p.Node == "" {
@@ -84,7 +84,7 @@ func (t *Tree) signed(r *Request, self string) ([]byte, error) {
 	return body, nil
 }
 
-// By returns the neighbour by which a node is reached: the child on the way to it, otherwise the parent.
+// By returns the neighbour through which a node is reached: the child on the way to it, otherwise the parent.
 // Its name is empty if there is none.
 func (t *Tree) By(name string) Hop {
 	if child, _ := t.cfg.Below.Behind(name); child != "" {
@@ -94,8 +94,8 @@ func (t *Tree) By(name string) Hop {
 	return Hop{Name: above.Name, Above: true}
 }
 
-// Reaches reports whether a node is connected to the tree as far as is known here: of one that is not
-// below this node, whether the parent is.
+// Reaches reports whether a node is connected to the tree, as far as known here: for one that is not a
+// descendant, whether the parent is.
 func (t *Tree) Reaches(name string) bool {
 	if t.cfg.Lineage.Self(name) {
 		return true
