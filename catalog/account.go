@@ -13,7 +13,7 @@ import (
 // Accounts keeps users, their credentials, and members of the bus.
 type Accounts struct {
 	*file
-	credential *sql.Stmt // by its hash
+	credential *sql.Stmt // by hash
 	recent     recent    // credentials
 }
 
@@ -58,8 +58,8 @@ const selectCredential = `
 	SELECT hash, user.name, user.role, purpose, parent, under, credential.created, expires, id, credential.name, most
 	FROM credential JOIN user ON user.name = credential.user `
 
-// Credential implements identity.Accounts. Every request asks, so those of before are kept until something
-// changes, and the statement is prepared once; a look-up by key is over before anybody could give it up.
+// Credential implements identity.Accounts. Every request calls it, so earlier results are cached until
+// something changes, and the statement is prepared once; a look-up by key ends before a caller could give up.
 func (a *Accounts) Credential(ctx context.Context, hash identity.Hash) (identity.Credential, error) {
 	cr, known, changes := a.recent.get(hash)
 	if known {
@@ -121,7 +121,7 @@ func scanCredential(row interface{ Scan(to ...any) error }) (identity.Credential
 	cr.User.Role, _ = identity.ParseRole(role)
 	if most != "" {
 		bound, ok := identity.ParseRole(most)
-		if cr.Most = bound; !ok || bound == identity.Nobody { // whatever it means, it is no more
+		if cr.Most = bound; !ok || bound == identity.Nobody { // whatever it means, it no longer applies
 			cr.User.Role = identity.Nobody
 		}
 		cr.User.Role = cr.User.Role.Within(bound)

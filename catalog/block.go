@@ -12,29 +12,29 @@ import (
 	"voltbus/internal/column"
 )
 
-// Points are written in blocks, each a row, in one transaction with what it replaces: a row a point costs ten
-// times the time. Blocks are taken into newer ones when half of their points stand there already, or when
-// they are small, so that few are outdated in part.
+// Points are written in blocks, each a row, in one transaction with what it replaces: one row per point takes
+// ten times as long. Blocks are merged into newer ones when half of their points have moved there, or when
+// they are small, so that few are partly outdated.
 
-// most of a block; a single point may be larger.
+// Maximum size of a block; a single point may be larger.
 const (
 	blockPoints = 1 << 14
 	blockText   = 1 << 20 // bytes of texts
 )
 
-// block is what is known of a row of point_block.
+// block describes a row of point_block.
 type block struct {
 	id        int64
-	size      int    // points in it
-	live      int    // of them not in newer ones
-	low, high uint32 // the numbers of its points lie from low to high
+	size      int    // number of points in it
+	live      int    // those not in newer blocks
+	low, high uint32 // range of the numbers of its points
 }
 
-// blocks knows in which block each point stands. The caller holds writing.
+// blocks knows the block of each point. The caller holds writing.
 type blocks struct {
 	list []*block              // by id
 	byID map[uint32]*block     // by the lower half of the id
-	of   column.Column[uint32] // by the number of the point: the lower half of the id, no pointer, of which there would be millions
+	of   column.Column[uint32] // by number of the point: the lower half of the id, instead of millions of pointers
 }
 
 // next returns the id of the next block.
@@ -45,7 +45,7 @@ func (b *blocks) next() int64 {
 	return b.list[len(b.list)-1].id + 1
 }
 
-// take notes that points stand in a new block.
+// take records that points are in a new block.
 func (b *blocks) take(id int64, numbers []uint32) {
 	if len(numbers) == 0 {
 		return
@@ -70,7 +70,7 @@ func (b *blocks) take(id int64, numbers []uint32) {
 	b.byID[uint32(id)] = to
 }
 
-// drop forgets blocks that are gone.
+// drop removes deleted blocks.
 func (b *blocks) drop(gone []*block) {
 	for _, k := range gone {
 		delete(b.byID, uint32(k.id))
@@ -78,8 +78,8 @@ func (b *blocks) drop(gone []*block) {
 	b.list = slices.DeleteFunc(b.list, func(k *block) bool { return slices.Contains(gone, k) })
 }
 
-// outdated returns the blocks that a new one replaces, when the points with the numbers and so many others
-// stand in it.
+// outdated returns the blocks replaced by a new one that contains the points with the given numbers and so
+// many others.
 func (b *blocks) outdated(numbers []uint32, points int) []*block {
 	leaving := map[*block]int{}
 	for _, n := range numbers {
@@ -106,10 +106,10 @@ func (b *blocks) outdated(numbers []uint32, points int) []*block {
 	return gone
 }
 
-// pointFile is where the points are kept. Whoever writes holds writing.
+// pointFile stores the points. Writers hold writing.
 type pointFile struct {
 	*file
-	register *register.Register // what was kept is there, too
+	register *register.Register // holds the stored points
 	blocks   blocks
 }
 
@@ -150,8 +150,8 @@ func (f *pointFile) load(ctx context.Context) error {
 	return rows.Err()
 }
 
-// put makes the records those of their points, each once, in one transaction. Known are the numbers of those
-// that are not new. The caller holds writing.
+// put stores the records, one per point, in one transaction. known has the numbers of those that are not new.
+// The caller holds writing.
 func (f *pointFile) put(ctx context.Context, records []register.Record, known []uint32) error {
 	if len(records) == 0 {
 		return nil
@@ -175,7 +175,7 @@ func (f *pointFile) put(ctx context.Context, records []register.Record, known []
 	return nil
 }
 
-// gather adds the points that stand in the blocks that go, but for those that are known to be among the records.
+// gather adds the points of the replaced blocks, except those known to be among the records.
 func (f *pointFile) gather(records []register.Record, known []uint32, gone []*block) []register.Record {
 	if len(gone) == 0 {
 		return records
@@ -198,7 +198,7 @@ func (f *pointFile) gather(records []register.Record, known []uint32, gone []*bl
 	return records
 }
 
-// cut divides records into those of one block each.
+// cut divides records into blocks.
 func cut(records []register.Record) (cuts [][]register.Record) {
 	begin, text := 0, 0
 	for i := range records {

@@ -29,18 +29,17 @@ type Catalog struct {
 	*notes // of writes with a key
 }
 
-// Damage says that the catalogue could not be read when it was opened: it was set aside and an
-// empty one took its place. Points come back as devices start; tokens other than the local
-// administrator's have to be made again.
+// Damage says that the catalogue was unreadable when opened: it was set aside and replaced by an empty one.
+// Points reappear as devices start; tokens other than the local administrator's have to be created again.
 type Damage struct {
 	File    string // where the damaged file is now
 	Reason  string
 	Noticed time.Time
 }
 
-// Open opens the catalogue in the data directory, and makes it if absent. now is the clock. A
-// damaged file is renamed aside and replaced, see Damage; one that a newer program wrote gives
-// fault.Conflict. Close it after use.
+// Open opens the catalogue in the data directory, and creates it if absent. now is the clock. A damaged file
+// is renamed and replaced, see Damage; one written by a newer program gives fault.Conflict. The caller closes
+// the catalogue.
 func Open(ctx context.Context, dir string, now func() time.Time) (*Catalog, error) {
 	file := filepath.Join(dir, File)
 	c, err := open(ctx, file, now)
@@ -84,7 +83,7 @@ func open(ctx context.Context, name string, now func() time.Time) (*Catalog, err
 
 // Close closes the file.
 func (c *Catalog) Close() error {
-	_ = c.kept.writeRows(context.Background()) // they serve an older program only; the disk may be full
+	_ = c.kept.writeRows(context.Background()) // they only serve an older program; the disk may be full
 	if err := c.db.Close(); err != nil {
 		return wrap("catalog.Close", File, err)
 	}

@@ -47,7 +47,7 @@ func (r *Registry) PutChild(ctx context.Context, child registry.Child, i *regist
 	return wrap("catalog.PutChild", child.Name, err)
 }
 
-// putExpiry notes until when the key of a child is taken, and forgets keys that are nobody's any more.
+// putExpiry stores the expiry of a child's key, and removes keys that belong to no child any more.
 func putExpiry(ctx context.Context, tx *sql.Tx, child *registry.Child) error {
 	_, err := tx.ExecContext(ctx, `DELETE FROM bundle_key WHERE public = ? OR public NOT IN (SELECT public FROM child)`, child.Public)
 	if err != nil || child.Expires.IsZero() {
@@ -110,7 +110,7 @@ func putInvitation(ctx context.Context, tx *sql.Tx, i *registry.Invitation) erro
 	return err
 }
 
-// nullMicros is a time in microseconds, or NULL for the zero time.
+// nullMicros returns a time in microseconds, or NULL for the zero time.
 func nullMicros(t time.Time) sql.NullInt64 {
 	if t.IsZero() {
 		return sql.NullInt64{}

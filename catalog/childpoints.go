@@ -7,27 +7,27 @@ import (
 	"voltbus/point"
 )
 
-// Bound is what the points of one child may take; zero values bound nothing.
+// Bound limits the points of one child; zero values mean no limit.
 type Bound struct {
-	Points int   // also those that were removed, and those that the child only sends readings of
+	Points int   // including removed ones, and those for which the child only sends readings
 	Bytes  int64 // of their paths, devices, units, tags and descriptions
 }
 
-// PointBytes is how many bytes of texts the points of a child have on average at most.
+// PointBytes is the maximum average number of bytes of strings per point of a child.
 const PointBytes = 256
 
-// BoundOf returns the bound of so many points.
+// BoundOf returns the bound for a number of points.
 func BoundOf(points int) Bound { return Bound{Points: points, Bytes: int64(points) * PointBytes} }
 
-// holds reports whether a share is within the bound, or grows by nothing.
+// holds reports whether a share is within the bound, or does not grow.
 func (b Bound) holds(before, after register.Share) bool {
 	points := b.Points == 0 || after.Points <= max(b.Points, before.Points)
 	return points && (b.Bytes == 0 || after.Bytes <= max(b.Bytes, before.Bytes))
 }
 
-// Below puts points of a child here as it describes them, and marks others as removed, in one
-// transaction. Points of this node's own devices stay as they are: here this node is right. What the bound has no room
-// for is left as it was, and counted. With an error nothing was changed.
+// Below stores points of a child as it describes them, and marks others as removed, in one transaction. Points of this
+// node's own devices are unchanged: for them this node is authoritative. Points for which the bound has no room are
+// left unchanged, and counted. After an error nothing has changed.
 func (ps *Points) Below(ctx context.Context, child string, infos []point.Info, removed []point.Path, most Bound) (refused int, err error) {
 	const op = "catalog.Below"
 	if err := check(op, infos, checkDevice); err != nil {
@@ -60,9 +60,8 @@ func (ps *Points) Below(ctx context.Context, child string, infos []point.Info, r
 	return refused, err
 }
 
-// Name has the points known of which a child sends readings: those that nobody described are listed as
-// the child's, with nothing but their path. It returns how many points there is no room for; then no point was added. All
-// paths are valid.
+// Name lists points for which a child sends readings: undescribed ones are listed as the child's, with only their path.
+// It returns for how many points there is no room; in that case no point was added. All paths must be valid.
 func (ps *Points) Name(ctx context.Context, child string, paths []point.Path, most Bound) (refused int, err error) {
 	fresh := unknown(ps.register, paths)
 	if len(fresh) == 0 {
@@ -71,7 +70,7 @@ func (ps *Points) Name(ctx context.Context, child string, paths []point.Path, mo
 	err = ps.change(ctx, "catalog.Name", func(d *draft) {
 		share := d.points.Share(child)
 		for _, p := range fresh {
-			if _, known := d.find(string(p)); known { // another one may have named it meanwhile
+			if _, known := d.find(string(p)); known { // another call may have named it meanwhile
 				continue
 			}
 			r := bare(p, child, d.now)
@@ -90,7 +89,7 @@ func (ps *Points) Name(ctx context.Context, child string, paths []point.Path, mo
 	return refused, err
 }
 
-// unknown returns those of the paths that nobody ever listed.
+// unknown returns the paths that were never listed.
 func unknown(points *register.Register, paths []point.Path) (fresh []point.Path) {
 	points.Read(func() {
 		before := uint32(0)
@@ -106,19 +105,19 @@ func unknown(points *register.Register, paths []point.Path) (fresh []point.Path)
 	return fresh
 }
 
-// bare returns a point of which nothing is known but that a child sends readings of it.
+// bare returns a point of which only the path is known, because a child sends readings of it.
 func bare(path point.Path, child string, now int64) register.Record {
 	r := register.RecordOf(&point.Info{Path: path}, "", now)
 	r.Child = child
 	return r
 }
 
-// isBare reports whether nothing is known of a point but whose it is.
+// isBare reports whether nothing but its owner is known about a point.
 func isBare(r *register.Record) bool {
 	return r.Child != "" && *r == register.Record{Path: r.Path, FirstSeen: r.FirstSeen, Traits: register.Traits{Child: r.Child}}
 }
 
-// checkDevice reports a device that cannot be one: a child may describe anything.
+// checkDevice reports an invalid device: a child may describe anything.
 func checkDevice(p *point.Info) error {
 	if p.Device == "" {
 		return nil
@@ -126,7 +125,7 @@ func checkDevice(p *point.Info) error {
 	return p.Device.Validate()
 }
 
-// grown returns a share of a child with a point as it will be.
+// grown returns the share of a child after a change of a point.
 func (d *draft) grown(share register.Share, r *register.Record) register.Share {
 	if old, known := d.find(r.Path); known && old.Child == r.Child {
 		share.Points--
@@ -137,14 +136,14 @@ func (d *draft) grown(share register.Share, r *register.Record) register.Share {
 	return share
 }
 
-// own reports whether a point is one of this node's own devices.
+// own reports whether a point belongs to one of this node's own devices.
 func (d *draft) own(path string) bool {
 	r, known := d.find(path)
 	return known && r.Child == "" && r.Device != "" && r.Removed == 0
 }
 
-// Owners returns which child described each of the points, "" for points of this node's own devices.
-// Points whose owner was never reported are left out.
+// Owners returns which child described each of the points, "" for points of this node's own devices. Points
+// whose owner was never reported are omitted.
 func (ps *Points) Owners(ctx context.Context, paths []point.Path) (map[point.Path]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, wrap("catalog.Owners", File, err)
@@ -166,12 +165,12 @@ func (ps *Points) Owners(ctx context.Context, paths []point.Path) (map[point.Pat
 	return owners, nil
 }
 
-// Place says whether a point is listed, and where it belongs.
+// Place tells whether a point is listed, and its owner.
 type Place uint8
 
 // Places.
 const (
-	Unlisted Place = iota // nobody knows it, or it was removed
+	Unlisted Place = iota // unknown or removed
 	Outside               // it belongs to no device
 	OfDevice              // it belongs to a device, of this node or of a child
 )

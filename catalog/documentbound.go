@@ -11,9 +11,9 @@ import (
 	"voltbus/fault"
 )
 
-// bound sees to it that a document that was written fits into what its owner, and all, may have: the oldest
-// versions that are not the newest, and what is left of deleted documents, are forgotten first. fault.Unavailable
-// if that is not enough; the transaction must then end.
+// bound enforces the limits of a document's owner, and of all documents, after a write: it first removes the
+// oldest superseded versions, and remains of deleted documents. fault.Unavailable if that is not enough; the
+// transaction must then be rolled back.
 func bound(ctx context.Context, tx *sql.Tx, d *document.Document) error {
 	var names, bytes, all int
 	err := tx.QueryRowContext(ctx, `
@@ -51,8 +51,8 @@ func bound(ctx context.Context, tx *sql.Tx, d *document.Document) error {
 	return nil
 }
 
-// forget removes versions of an owner that are not the newest, the oldest first, until so many bytes are free,
-// and what is left of deleted documents if there are too many.
+// forget removes superseded versions of an owner, oldest first, until so many bytes are free, and remains of
+// deleted documents if there are too many.
 func forget(ctx context.Context, tx *sql.Tx, owner string, documents, bytes int) error {
 	if documents > 0 {
 		_, err := tx.ExecContext(ctx, `DELETE FROM document WHERE owner = ?1 AND folded IN (

@@ -14,7 +14,7 @@ import (
 	"voltbus/internal/sqlite"
 )
 
-// readers is how many connections may be open: reads run beside each other and beside a write.
+// readers is how many connections may be open: reads run concurrently with each other and with a write.
 const readers = 4
 
 // file is the SQLite file that the parts of a catalogue share.
@@ -25,7 +25,7 @@ type file struct {
 	now     func() time.Time
 }
 
-// openFile opens the file, checks it, and brings it to the newest version.
+// openFile opens the file, checks it, and upgrades it to the newest version.
 func openFile(ctx context.Context, name string, now func() time.Time) (*file, error) {
 	if err := private(name); err != nil {
 		return nil, err
@@ -45,8 +45,8 @@ func openFile(ctx context.Context, name string, now func() time.Time) (*file, er
 	return f, nil
 }
 
-// private makes the file, if absent, so that only its owner can read it; SQLite gives its side
-// files the same permissions.
+// private creates the file, if absent, readable only by its owner; SQLite gives its side files the same
+// permissions.
 func private(file string) error {
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -87,7 +87,7 @@ func (f *file) write(ctx context.Context, do func(*sql.Tx) error) error {
 	return f.transact(ctx, do)
 }
 
-// transact is write for who holds writing.
+// transact is write for callers that hold writing.
 func (f *file) transact(ctx context.Context, do func(*sql.Tx) error) error {
 	tx, err := f.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -110,7 +110,7 @@ func (f *file) exec(ctx context.Context, op, subject, statement string, args ...
 	return wrap(op, subject, err)
 }
 
-// drop deletes what the statement names; none says that it is not there.
+// drop deletes what the statement names; none is the error if there was nothing to delete.
 func (f *file) drop(ctx context.Context, op, statement, name string, none error) error {
 	err := f.write(ctx, func(tx *sql.Tx) error {
 		done, err := tx.ExecContext(ctx, statement, name)

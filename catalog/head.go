@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// AuditHead is where an audit log ended at the last report.
+// AuditHead is the end of an audit log at the last report.
 type AuditHead struct {
 	Node   string    // the name of the child; "" for this node
-	Joined time.Time // when the child joined: one that joins anew has another log
-	Head   string    // as the node tells it
+	Joined time.Time // when the child joined: one that joins again has another log
+	Head   string    // as reported by the node
 }
 
-// HeadStore keeps where audit logs ended.
+// HeadStore stores the ends of audit logs.
 type HeadStore struct{ *file }
 
-// AuditHeads lists what is known of where audit logs ended.
+// AuditHeads lists the known ends of audit logs.
 func (s *HeadStore) AuditHeads(ctx context.Context) ([]AuditHead, error) {
 	rows, err := s.db.QueryContext(ctx, `SELECT node, joined, head FROM audit_head`)
 	if err != nil {
@@ -36,7 +36,7 @@ func (s *HeadStore) AuditHeads(ctx context.Context) ([]AuditHead, error) {
 	return list, wrap("catalog.AuditHeads", File, rows.Err())
 }
 
-// KeepAuditHeads keeps where audit logs ended, in one transaction.
+// KeepAuditHeads stores ends of audit logs, in one transaction.
 func (s *HeadStore) KeepAuditHeads(ctx context.Context, list []AuditHead) error {
 	err := s.write(ctx, func(tx *sql.Tx) error {
 		for _, h := range list {

@@ -11,9 +11,9 @@ import (
 
 var errNoDevice = errors.New("belongs to no device; use Upsert for it")
 
-// Keep makes the points exactly those of all devices: it puts those that are new or differ and
-// removes every other point that belongs to a device, in one transaction. Points without a device
-// and those of children stay as they are. With an error nothing was changed.
+// Keep sets the points of all devices: it stores new and changed ones and removes every other point that
+// belongs to a device, in one transaction. Points without a device and those of children are unchanged. After
+// an error nothing has changed.
 func (ps *Points) Keep(ctx context.Context, infos []point.Info) error {
 	const op = "catalog.Keep"
 	err := check(op, infos, func(p *point.Info) error {
@@ -28,8 +28,8 @@ func (ps *Points) Keep(ctx context.Context, infos []point.Info) error {
 	return ps.change(ctx, op, func(d *draft) { d.keep(infos, func(device point.Path) bool { return device != "" }) })
 }
 
-// Replace makes the points those of the device: it puts those that are new or differ and removes
-// the device's other points, in one transaction. With an error nothing was changed.
+// Replace sets the points of a device: it stores new and changed ones and removes the device's other points,
+// in one transaction. After an error nothing has changed.
 func (ps *Points) Replace(ctx context.Context, device point.Path, infos []point.Info) error {
 	const op = "catalog.Replace"
 	err := check(op, infos, func(p *point.Info) error {
@@ -44,7 +44,7 @@ func (ps *Points) Replace(ctx context.Context, device point.Path, infos []point.
 	return ps.change(ctx, op, func(d *draft) { d.keep(infos, func(of point.Path) bool { return of == device }) })
 }
 
-// keep makes the points those of this node whose device is one of some.
+// keep sets the points of some of this node's devices.
 func (d *draft) keep(infos []point.Info, some func(device point.Path) bool) {
 	stay := make(map[string]bool, len(infos))
 	for i := range infos {

@@ -39,19 +39,18 @@ var schema9 string
 //go:embed schema10.sql
 var schema10 string
 
-// additions are tables that a program of the same version of the file can do without: they do not raise it,
-// so that the program before takes the file back as it is. Each statement can be repeated.
+// additions are tables that a program of the same file version can do without: they do not raise the version,
+// so that the previous program can still use the file. Each statement can be repeated.
 //
 //go:embed additions.sql
 var additions string
 
-// migrations lead from each version of the file to the next. Never change one that was released:
-// add another.
+// migrations upgrade each version of the file to the next. Never change a released one: add another.
 func migrations() []string {
 	return []string{schema1, schema2, schema3, schema4, schema5, schema6, schema7, schema8, schema9, schema10}
 }
 
-// migrate brings the file to the newest version, each step in its own transaction.
+// migrate upgrades the file to the newest version, each step in its own transaction.
 func (f *file) migrate(ctx context.Context) error {
 	var version int
 	if err := f.db.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&version); err != nil {

@@ -7,34 +7,34 @@ import (
 	"time"
 )
 
-// notes gathers what Repeats has written, so that calls that wait for the disk at the same time share one
-// transaction: the first of them writes for all, and what comes meanwhile is the next one's.
+// notes collects the writes of Repeats, so that concurrent calls share one transaction: the first of them
+// writes for all, and notes that arrive meanwhile are written by the next one.
 type notes struct {
 	*file
-	lead chan struct{} // holds one while somebody writes
+	lead chan struct{} // holds one entry while a write is in progress
 
 	insert, update, forget *sql.Stmt
 
 	mu      sync.Mutex
 	waiting []*note
 
-	counted bool // rows is known; both belong to who holds lead
-	rows    int  // of the table
+	counted bool // rows is known; both belong to the holder of lead
+	rows    int  // number of rows in the table
 }
 
-// note is a row that is begun or ended.
+// note is a row to begin or to end.
 type note struct {
-	repeat Repeat        // for one that begins, what is known of it when it is done
-	last   time.Time     // writes up to it are forgotten first
-	ends   bool          // keep the answer
-	done   chan struct{} // closed when the disk has it, or err says why not
+	repeat Repeat        // for a row to begin: its known state when done
+	last   time.Time     // older writes are removed first
+	ends   bool          // store the answer
+	done   chan struct{} // closed when it is on disk, or err is set
 	err    error
 }
 
-// sentPatience is how long the answer to a write, which was sent, waits for a write that begins and takes it along.
+// sentPatience is how long storing the sent answer to a write waits for another write to share its transaction.
 const sentPatience = 20 * time.Millisecond
 
-// openNotes prepares what is done for each write with a key.
+// openNotes prepares the statements for writes with a key.
 func openNotes(ctx context.Context, f *file) (*notes, error) {
 	n := &notes{file: f, lead: make(chan struct{}, 1)}
 	var err error
@@ -48,7 +48,7 @@ func openNotes(ctx context.Context, f *file) (*notes, error) {
 	return n, err
 }
 
-// take hands over what waits.
+// take returns the pending notes.
 func (n *notes) take() []*note {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -57,8 +57,8 @@ func (n *notes) take() []*note {
 	return all
 }
 
-// put returns when the note is on disk. Of one that is given up, because ctx ends, nothing is known: it may
-// be written later, as by a program that ended before it could answer.
+// put returns when the note is on disk. The state of one given up because ctx ends is unknown: it may be
+// written later, as if the program had ended before answering.
 func (n *notes) put(ctx context.Context, one *note) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -83,14 +83,14 @@ func (n *notes) put(ctx context.Context, one *note) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case n.lead <- struct{}{}:
-		n.putAll(context.WithoutCancel(ctx)) // the others' calls go on
+		n.putAll(context.WithoutCancel(ctx)) // other callers continue
 		<-n.lead
-		<-one.done // by this or by who led before
+		<-one.done // by this or the previous leader
 	}
 	return one.err
 }
 
-// putAll writes all notes that wait, in one transaction. The caller holds lead.
+// putAll writes all pending notes, in one transaction. The caller holds lead.
 func (n *notes) putAll(ctx context.Context) {
 	all := n.take()
 	if len(all) == 0 {
@@ -108,7 +108,7 @@ func (n *notes) putAll(ctx context.Context) {
 	}
 }
 
-// writeTo writes notes, and returns how many rows there are then.
+// writeTo writes notes, and returns the resulting number of rows.
 func (n *notes) writeTo(ctx context.Context, tx *sql.Tx, all []*note) (rows int, err error) {
 	rows = n.rows
 	if !n.counted {
@@ -139,7 +139,7 @@ func (n *notes) writeTo(ctx context.Context, tx *sql.Tx, all []*note) (rows int,
 	return rows, nil
 }
 
-// dropRepeats forgets the writes whose time is over, and those that are too many; it returns how many.
+// dropRepeats removes expired and surplus writes; it returns how many.
 func (n *notes) dropRepeats(ctx context.Context, tx *sql.Tx, all []*note, rows int) (gone int, err error) {
 	var last time.Time
 	for _, k := range all {
@@ -152,7 +152,7 @@ func (n *notes) dropRepeats(ctx context.Context, tx *sql.Tx, all []*note, rows i
 			return 0, err
 		}
 	}
-	if older := rows - gone - maxRepeats - 1; older > 0 { // counted from the old end, which is near
+	if older := rows - gone - maxRepeats - 1; older > 0 { // counted from the old end, which is closer
 		more, err := changed(tx.ExecContext(ctx, `DELETE FROM repeat WHERE at < (SELECT at FROM repeat ORDER BY at LIMIT 1 OFFSET ?)`, older))
 		return gone + more, err
 	}
@@ -167,7 +167,7 @@ func changed(r sql.Result, err error) (int, error) {
 	return int(n), err
 }
 
-// beginRow notes a write unless it is known; then r becomes what is known of it.
+// beginRow records a write unless it is known; in that case r becomes its known state.
 func beginRow(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, r *Repeat) (fresh bool, err error) {
 	n, err := changed(insert.ExecContext(ctx, r.User, r.Key, r.Hash[:], micros(r.At)))
 	if err != nil || n == 1 {

@@ -11,7 +11,7 @@ import (
 	"voltbus/point"
 )
 
-// Points are what the node knows of its points: in memory, where they are read, and in the file.
+// Points is the node's knowledge of points: in memory, for reading, and in the file.
 type Points struct {
 	register *register.Register
 	kept     *pointFile
@@ -20,7 +20,7 @@ type Points struct {
 // Entry is a point as the catalogue knows it.
 type Entry = register.Entry
 
-// most lengths that the catalogue takes; a device may send anything.
+// Maximum lengths that the catalogue accepts; a device may send anything.
 const (
 	maxUnit        = 64
 	maxDescription = 1024
@@ -28,8 +28,8 @@ const (
 	maxTag         = 256
 )
 
-// Upsert adds the points, or changes those that are there, in one transaction. A point that was
-// removed is there again. With an error nothing was changed.
+// Upsert adds points, or changes existing ones, in one transaction. A removed point exists again. After an
+// error nothing has changed.
 func (ps *Points) Upsert(ctx context.Context, infos []point.Info) error {
 	const op = "catalog.Upsert"
 	if err := check(op, infos, nil); err != nil {
@@ -38,8 +38,8 @@ func (ps *Points) Upsert(ctx context.Context, infos []point.Info) error {
 	return ps.change(ctx, op, func(d *draft) { d.upsert(infos, nil) })
 }
 
-// Adopt adds the points that are not known, in one transaction. What is known stays as it is, also removed points. With
-// an error nothing was changed.
+// Adopt adds unknown points, in one transaction. Known ones, including removed ones, are unchanged. After an error
+// nothing has changed.
 func (ps *Points) Adopt(ctx context.Context, infos []point.Info) error {
 	const op = "catalog.Adopt"
 	if err := check(op, infos, nil); err != nil {
@@ -54,8 +54,7 @@ func (ps *Points) Adopt(ctx context.Context, infos []point.Info) error {
 	})
 }
 
-// Remove marks the points as removed. Their samples stay where they are. Unknown paths are no
-// error.
+// Remove marks the points as removed. Their samples stay. Unknown paths are no error.
 func (ps *Points) Remove(ctx context.Context, paths []point.Path) error {
 	return ps.change(ctx, "catalog.Remove", func(d *draft) {
 		for _, p := range paths {
@@ -64,7 +63,7 @@ func (ps *Points) Remove(ctx context.Context, paths []point.Path) error {
 	})
 }
 
-// change has changes drafted and writes them in one transaction.
+// change drafts changes and writes them in one transaction.
 func (ps *Points) change(ctx context.Context, op string, write func(*draft)) error {
 	ps.kept.writing.Lock()
 	defer ps.kept.writing.Unlock()
@@ -73,7 +72,7 @@ func (ps *Points) change(ctx context.Context, op string, write func(*draft)) err
 	return wrap(op, File, ps.kept.put(ctx, d.records, d.known))
 }
 
-// draft is what is to be changed: records of points that are new or differ, each once.
+// draft holds the changes: records of new and changed points, each once.
 type draft struct {
 	points  *register.Register
 	now     int64
@@ -81,11 +80,11 @@ type draft struct {
 	records []register.Record
 	known   []uint32       // numbers of those that are not new
 	place   map[string]int // in records, by path
-	found   uint32         // the number that find found last in the register
+	found   uint32         // the number last found by find in the register
 	is      bool           // whether it found one there
 }
 
-// find returns what a point would be with what is drafted so far.
+// find returns the state of a point with the changes drafted so far.
 func (d *draft) find(path string) (register.Record, bool) {
 	if at, drafted := d.place[path]; drafted {
 		return d.records[at], true
@@ -98,7 +97,7 @@ func (d *draft) find(path string) (register.Record, bool) {
 	return d.points.Record(n), true
 }
 
-// add drafts the record of the point that find was asked for last.
+// add drafts the record of the point last passed to find.
 func (d *draft) add(r register.Record) {
 	if at, drafted := d.place[r.Path]; drafted {
 		d.records[at] = r
@@ -111,7 +110,7 @@ func (d *draft) add(r register.Record) {
 	d.records = append(d.records, r)
 }
 
-// upsert adds points or changes them; own, if any, changes whose they are, and says which stay as they were.
+// upsert adds points or changes them; own, if given, sets their owner, and tells which stay unchanged.
 func (d *draft) upsert(infos []point.Info, own func(*register.Record) bool) {
 	for i := range infos {
 		r := register.RecordOf(&infos[i], d.tags.Text(infos[i].Tags), d.now)
@@ -138,7 +137,7 @@ func (d *draft) remove(path string) {
 	}
 }
 
-// check reports which of the points the catalogue does not take; also, if there is one, by a rule.
+// check reports which points the catalogue does not accept, including by a rule, if given.
 func check(op string, infos []point.Info, also func(*point.Info) error) error {
 	for i := range infos {
 		err := validate(&infos[i])

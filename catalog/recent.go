@@ -6,18 +6,18 @@ import (
 	"voltbus/identity"
 )
 
-// recent keeps the credentials that were looked up since the last change of any user or credential: each request asks for one, twice,
-// and a look-up in the database takes longer than to read a meter's message. It is safe for concurrent use.
+// recent caches the credentials looked up since the last change of any user or credential: each request needs one, twice, and a
+// database look-up takes longer than reading a meter's message. It is safe for concurrent use.
 type recent struct {
 	mu      sync.RWMutex
 	changes uint64
 	of      map[identity.Hash]identity.Credential
 }
 
-// mostRecent bounds how many are kept; a few hundred bytes each.
+// mostRecent bounds the number of cached ones; a few hundred bytes each.
 const mostRecent = 4096
 
-// get returns a credential, or how many changes there were before it is looked up.
+// get returns a credential, or the number of changes before its look-up.
 func (r *recent) get(hash identity.Hash) (c identity.Credential, known bool, changes uint64) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -25,7 +25,7 @@ func (r *recent) get(hash identity.Hash) (c identity.Credential, known bool, cha
 	return c, known, r.changes
 }
 
-// put keeps a credential that was looked up, unless something changed meanwhile.
+// put caches a looked-up credential, unless something changed meanwhile.
 func (r *recent) put(c identity.Credential, changes uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -38,7 +38,7 @@ func (r *recent) put(c identity.Credential, changes uint64) {
 	r.of[c.Hash] = c
 }
 
-// changed forgets all. It is called after each change, before anybody is told that it is done.
+// changed clears the cache. It is called after each change, before the change is reported as done.
 func (r *recent) changed() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

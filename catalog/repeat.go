@@ -5,32 +5,31 @@ import (
 	"time"
 )
 
-// RepeatLife is how long the answer to a write with an idempotency key is kept if nothing else is
-// said.
+// RepeatLife is how long the answer to a write with an idempotency key is kept by default.
 const RepeatLife = 24 * time.Hour
 
-// maxRepeats is how many answers are kept: beyond it the oldest are forgotten.
+// maxRepeats is how many answers are kept: beyond that the oldest are removed.
 const maxRepeats = 100_000
 
 // Repeat is a write with an idempotency key.
 type Repeat struct {
 	User   string
 	Key    string
-	Hash   [32]byte  // of what was asked
-	At     time.Time // when it was asked first
-	Status int       // of the answer; 0 if there is none yet
+	Hash   [32]byte  // of the request
+	At     time.Time // time of the first request
+	Status int       // status of the answer; 0 if there is none yet
 	Answer []byte
-	Sent   bool // the answer was sent: to keep it may wait a moment for another write, whose transaction it shares
+	Sent   bool // the answer has been sent: storing it may wait briefly to share the transaction of another write
 }
 
-// Repeats remembers writes for a time. It is safe for concurrent use.
+// Repeats remembers writes for some time. It is safe for concurrent use.
 type Repeats struct {
 	notes *notes
 	life  time.Duration
 }
 
-// Repeats returns the memory of writes that keeps each so long; 0 for RepeatLife. They share what
-// they remember: the shortest life holds.
+// Repeats returns the memory of writes that keeps each so long; 0 for RepeatLife. They share their storage:
+// the shortest time applies.
 func (n *notes) Repeats(life time.Duration) Repeats {
 	if life == 0 {
 		life = RepeatLife
@@ -38,10 +37,9 @@ func (n *notes) Repeats(life time.Duration) Repeats {
 	return Repeats{n, life}
 }
 
-// BeginRepeat notes a write before it is done, and returns what is known of an earlier one with the
-// same user and key: it then says when that was, what was asked and, if it ended, what the answer
-// was. Without one it returns r. Both it and EndRepeat return when the disk has what they note; calls at the
-// same time share a transaction.
+// BeginRepeat records a write before it is done, and returns what is known about an earlier one with the same
+// user and key: its time, its request and, if it ended, its answer. Without one it returns r. Both it and
+// EndRepeat return when their record is on disk; concurrent calls share a transaction.
 func (m Repeats) BeginRepeat(ctx context.Context, r Repeat) (Repeat, error) {
 	n := &note{repeat: r, last: r.At.Add(-m.life)}
 	if err := m.notes.put(ctx, n); err != nil {
@@ -50,7 +48,7 @@ func (m Repeats) BeginRepeat(ctx context.Context, r Repeat) (Repeat, error) {
 	return n.repeat, nil
 }
 
-// EndRepeat keeps the answer to a write that BeginRepeat noted.
+// EndRepeat stores the answer to a write recorded by BeginRepeat.
 func (m Repeats) EndRepeat(ctx context.Context, r Repeat) error {
 	return wrap("catalog.EndRepeat", r.Key, m.notes.put(ctx, &note{repeat: r, ends: true}))
 }

@@ -9,16 +9,16 @@ import (
 	"voltbus/point"
 )
 
-// The program before kept each point as a row of the table point. A catalogue that is closed has rows of its
-// points, unless they are many, so that a node can go back to that program; what that one changed is taken over
-// when the file is opened again.
+// The previous program stored each point as a row of the table point. A closed catalogue has rows of its
+// points, unless there are many, so that a node can go back to that program; its changes are adopted when the
+// file is opened again.
 
-// maxRows is how many points are written as rows, which takes some 10 µs each: more are listed anew by a program that
-// knows rows only, as devices start and readings come.
+// maxRows is how many points are written as rows, which takes some 10 µs each: a program that knows only rows lists
+// further ones again, as devices start and readings arrive.
 const maxRows = 20_000
 
-// rowsHold reports whether the rows say how points are: they were written behind the newest block, perhaps by
-// the program before.
+// rowsHold reports whether the rows are current: they were written after the newest block, perhaps by the
+// previous program.
 func (f *pointFile) rowsHold(ctx context.Context) (bool, error) {
 	var block int64
 	err := f.db.QueryRowContext(ctx, `SELECT block FROM point_row`).Scan(&block)
@@ -31,7 +31,7 @@ func (f *pointFile) rowsHold(ctx context.Context) (bool, error) {
 const selectRows = `SELECT path, kind, writable, unit, interval, tags, coalesce(removed, 0), coalesce(since, 0), child,
     device, description, first_seen FROM point ORDER BY path`
 
-// takeRows takes over what the rows say and the blocks do not.
+// takeRows adopts what the rows contain and the blocks do not.
 func (f *pointFile) takeRows(ctx context.Context) error {
 	if hold, err := f.rowsHold(ctx); err != nil || !hold {
 		return err
@@ -79,7 +79,7 @@ func (f *pointFile) draftRows(ctx context.Context, d *draft) error {
 const insertRow = `INSERT INTO point (path, kind, writable, unit, interval, tags, removed, since, child, device, description, first_seen)
 VALUES (?, ?, ?, ?, ?, ?, nullif(?, 0), nullif(?, 0), ?, ?, ?, ?)`
 
-// writeRows makes the rows those of all points, if they are not too many.
+// writeRows writes all points as rows, unless there are too many.
 func (f *pointFile) writeRows(ctx context.Context) error {
 	f.writing.Lock()
 	defer f.writing.Unlock()

@@ -27,10 +27,10 @@ const factsTime = 2 * time.Second
 // linkTime is how long the connection to the parent may be down before health reports it.
 const linkTime = time.Minute
 
-// Concerns says what is not well at this node, by package verdict.
+// Concerns returns what is wrong at this node, as judged by package verdict.
 func (h *Health) Concerns(ctx context.Context) []verdict.Concern { return verdict.Judge(h.facts(ctx)) }
 
-// facts gathers what is judged.
+// facts collects the facts for the verdict.
 func (h *Health) facts(ctx context.Context) *verdict.Facts {
 	ctx, cancel := context.WithTimeout(ctx, factsTime)
 	defer cancel()
@@ -51,7 +51,7 @@ func (h *Health) facts(ctx context.Context) *verdict.Facts {
 	}
 	f.Agents = h.Agents()
 	for _, a := range h.parts.Presence.List() {
-		if a.Agent != OwnAlerts || a.Key != mismatch.Key { // control tells of its own
+		if a.Agent != OwnAlerts || a.Key != mismatch.Key { // control reports its own
 			f.Alerts = append(f.Alerts, verdict.Alert{
 				Agent: a.Agent, Key: a.Key, Text: a.Text, Severity: string(a.Severity), Count: a.Count, Since: a.First,
 			})
@@ -83,7 +83,7 @@ func deviceFact(d *device.State) verdict.Device {
 	return v
 }
 
-// sinkFacts says how far the history and the parent are behind the log.
+// sinkFacts reports how far the history and the parent are behind the log.
 func (h *Health) sinkFacts(ctx context.Context, f *verdict.Facts) {
 	if h.parts.Sink != nil {
 		s := h.parts.Sink.Stats()
@@ -96,8 +96,8 @@ func (h *Health) sinkFacts(ctx context.Context, f *verdict.Facts) {
 	}
 }
 
-// uplinkFact says why the parent does not have what is recorded here; false without a parent. A connection that was
-// lost a moment ago is no matter yet.
+// uplinkFact reports why the parent does not have the data recorded here; false without a parent. A connection lost
+// a moment ago does not count yet.
 func (h *Health) uplinkFact(at time.Time) (fact verdict.Sink, member bool) {
 	m, member := h.parts.Parent.Current()
 	if !member {
@@ -124,7 +124,7 @@ func (h *Health) uplinkFact(at time.Time) (fact verdict.Sink, member bool) {
 	return fact, true
 }
 
-// historyFacts says what of the history is damaged or lost.
+// historyFacts reports damaged and lost parts of the history.
 func (h *Health) historyFacts(ctx context.Context, f *verdict.Facts) {
 	if d := h.parts.Damage(); d != nil {
 		f.Damaged = append(f.Damaged, verdict.Damage{File: d.File, Reason: d.Reason, Noticed: d.Noticed})
@@ -149,7 +149,7 @@ func (h *Health) historyFacts(ctx context.Context, f *verdict.Facts) {
 	}
 }
 
-// controlFacts says which commands are not carried out, and which wait.
+// controlFacts reports commands that are not carried out, and pending ones.
 func (h *Health) controlFacts(f *verdict.Facts) {
 	if h.parts.Control == nil {
 		return
@@ -163,7 +163,7 @@ func (h *Health) controlFacts(f *verdict.Facts) {
 	}
 }
 
-// Agents says which agents do not work, by name.
+// Agents reports which agents do not work, by name.
 func (h *Health) Agents() []verdict.Agent {
 	bad := map[string]verdict.Agent{}
 	if h.parts.Supervisor != nil {
@@ -190,7 +190,7 @@ func (h *Health) Agents() []verdict.Agent {
 	return sortedAgents(bad)
 }
 
-// processFault says what is wrong with the process of an agent, and since when; "" for nothing.
+// processFault returns what is wrong with an agent's process, and since when; "" for nothing.
 func processFault(a *agent.Status) (does string, since time.Time) {
 	raised := &a.Raised
 	switch {
@@ -204,7 +204,7 @@ func processFault(a *agent.Status) (does string, since time.Time) {
 	return "", since
 }
 
-// reasonOf is why an agent says that it is as it is, in any form.
+// reasonOf returns the reason that an agent gives for its status, in any form.
 func reasonOf(context json.RawMessage) string {
 	if len(context) == 0 {
 		return ""
@@ -220,7 +220,7 @@ func sortedAgents(bad map[string]verdict.Agent) []verdict.Agent {
 	return slices.SortedFunc(maps.Values(bad), func(a, b verdict.Agent) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// trialFact says which configuration waits to be confirmed.
+// trialFact reports a configuration awaiting confirmation.
 func (h *Health) trialFact() *verdict.Trial {
 	if h.parts.Settings == nil {
 		return nil
@@ -232,7 +232,7 @@ func (h *Health) trialFact() *verdict.Trial {
 	return &verdict.Trial{User: t.User, Begun: t.Begun, Until: until}
 }
 
-// partTrouble is nil where a part has no concern.
+// partTrouble is nil if a part has no concern.
 func partTrouble(all []verdict.Concern, part verdict.Part) error {
 	if list := verdict.Of(all, part); len(list) > 0 {
 		return errors.New(verdict.Sentence(list))
@@ -240,7 +240,7 @@ func partTrouble(all []verdict.Concern, part verdict.Part) error {
 	return nil
 }
 
-// counted says how many devices answer and how much is recorded, here and at descendants.
+// counted counts the devices that answer and the recorded data, here and at descendants.
 func (h *Health) counted() string {
 	var c verdict.Count
 	for _, d := range h.parts.Fleet.Devices() {

@@ -1,4 +1,4 @@
-// Package health collects the problems of a node from its parts, and has package verdict judge them.
+// Package health collects the problems of a node from its parts, and lets package verdict judge them.
 package health
 
 import (
@@ -25,7 +25,7 @@ import (
 	"voltbus/verdict"
 )
 
-// OwnAlerts is by whose name the node raises alerts itself.
+// OwnAlerts is the name under which the node raises its own alerts.
 const OwnAlerts = "node"
 
 // Parts are the parts whose health is collected.
@@ -46,12 +46,12 @@ type Parts struct {
 	Sender     *sender.Sender
 	Settings   *configuration.Part // nil for a node without a file
 
-	Online   func() map[string]time.Time // who is on the bus, and since when
+	Online   func() map[string]time.Time // clients on the bus, and since when
 	Files    func() []verdict.File       // small files that were set aside
 	Damage   func() *catalog.Damage      // of the catalogue; nil for none
-	Metering func() []verdict.File       // what is not well with the metering system
-	MQTT     func() error                // why the broker cannot keep what it shall; nil for nothing
-	Delivery func() map[string]string    // what is wrong with the delivery of readings of meters, by what it is about; nil for a node that delivers none
+	Metering func() []verdict.File       // what is wrong with the metering system
+	MQTT     func() error                // why the broker cannot store its data; nil if it can
+	Delivery func() map[string]string    // problems of delivering meter readings, by subject; nil for a node that delivers none
 	Children func() []verdict.Child
 	Count    func(*verdict.Count) // counts the descendants
 	Now      func() time.Time
@@ -63,7 +63,7 @@ type Health struct{ parts Parts }
 // New returns the health of a node.
 func New(p Parts) *Health { return &Health{parts: p} }
 
-// Health judges the node for who asks.
+// Health returns the health of the node, for the caller.
 func (h *Health) Health(ctx context.Context) answer.Health {
 	all := h.Concerns(ctx)
 	out := answer.Health{Status: "ok", Started: h.parts.Started, Summary: h.counted(), Concerns: make([]answer.Concern, len(all))}

@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// Block is a run of samples of one origin, column by column: the unit of the log and of every
-// transfer. The columns have equal length, one entry a sample. A Block may be reused after Reset;
-// the decoder owns it until then. It is not safe for concurrent use.
+// Block is a run of samples of one origin, column by column: the unit of the log and of every transfer. The
+// columns have equal length, one entry per sample. A Block may be reused after Reset; the decoder owns it
+// until then. It is not safe for concurrent use.
 type Block struct {
-	Origin   string    // who made it: a node's data directory, or the urgent lane of one
+	Origin   string    // its creator: a node's data directory, or its urgent lane
 	Sequence uint64    // 1 for the origin's first block, then without gaps
-	First    uint64    // it stands for the blocks First to Sequence; 0: for one, as its origin closed it
-	Before   uint64    // samples in all blocks before First, also those left out: a gap in blocks is a known number of samples
-	Left     uint64    // samples of First to Sequence that were left out on the way
-	Refused  uint64    // samples that the origin had to refuse so far, because it could not record them
+	First    uint64    // it represents the blocks First to Sequence; 0: a single one, as closed by its origin
+	Before   uint64    // samples in all blocks before First, including those left out: a gap in blocks is a known number of samples
+	Left     uint64    // samples of First to Sequence left out on the way
+	Refused  uint64    // samples that the origin has had to refuse so far, because it could not record them
 	Created  time.Time // when the origin closed it
-	Lost     string    // why blocks before First are missing, if they are: "dropped" or "corrupt"; "" if nothing is known
+	Lost     string    // why blocks before First are missing, if they are: "dropped" or "corrupt"; "" if unknown
 
 	// Where a reader of the log found the block. Not part of its encoded form.
 	Log         string // identity of the log
-	LogSequence uint64 // its place there, from 1
+	LogSequence uint64 // its position there, from 1
 
 	Points []Path // the dictionary: every point of the block once
 
@@ -35,26 +35,26 @@ type Block struct {
 // Len returns the number of samples.
 func (b *Block) Len() int { return len(b.Point) }
 
-// UrgentOrigin returns the origin of the urgent lane of an origin: what it records first of all, with
-// numbers of its own.
+// UrgentOrigin returns the origin of the urgent lane of an origin: what it records first, with its own
+// numbers.
 func UrgentOrigin(origin string) string { return origin + urgentMark }
 
-// MeterOrigin returns the origin of the readings of meters that an origin takes in: blocks that are none of the history.
+// MeterOrigin returns the origin of the meter readings received by an origin: blocks that do not belong to the history.
 func MeterOrigin(origin string) string { return origin + meterMark }
 
-// MeterEventOrigin returns the origin of the events of meters that an origin takes in. It is the urgent lane of that of readings, so that
+// MeterEventOrigin returns the origin of the meter events received by an origin. It is the urgent lane of the readings' origin, so that
 // events overtake readings on every hop.
 func MeterEventOrigin(origin string) string { return UrgentOrigin(MeterOrigin(origin)) }
 
-// IsMeterOrigin reports whether the blocks of an origin hold readings or events of meters.
+// IsMeterOrigin reports whether the blocks of an origin contain readings or events of meters.
 func IsMeterOrigin(origin string) bool {
 	return strings.HasSuffix(origin, meterMark) || IsMeterEventOrigin(origin)
 }
 
-// IsMeterEventOrigin reports whether the blocks of an origin hold events of meters.
+// IsMeterEventOrigin reports whether the blocks of an origin contain events of meters.
 func IsMeterEventOrigin(origin string) bool { return strings.HasSuffix(origin, meterMark+urgentMark) }
 
-// CutMeterOrigin divides a text that begins with the origin of readings or events of meters behind it; all of it is the rest if it does not.
+// CutMeterOrigin splits a text that begins with the origin of meter readings or events after that origin; otherwise all of it is the rest.
 func CutMeterOrigin(text string) (origin, rest string) {
 	end := strings.Index(text, meterMark) + len(meterMark)
 	if end < len(meterMark) {
@@ -71,14 +71,14 @@ const (
 	urgentMark = "!"
 )
 
-// Leave takes the samples out of the block, and counts them as left out.
+// Leave removes the samples from the block, and counts them as left out.
 func (b *Block) Leave() {
 	b.Left += uint64(b.Len())
 	b.Points, b.Point, b.Time, b.Kind = b.Points[:0], b.Point[:0], b.Time[:0], b.Kind[:0]
 	b.Quality, b.Bits, b.Texts = b.Quality[:0], b.Bits[:0], b.Texts[:0]
 }
 
-// FirstSequence returns the first of the origin's blocks that the block stands for.
+// FirstSequence returns the first of the origin's blocks that the block represents.
 func (b *Block) FirstSequence() uint64 {
 	if b.First == 0 {
 		return b.Sequence
@@ -86,8 +86,8 @@ func (b *Block) FirstSequence() uint64 {
 	return b.First
 }
 
-// End returns the samples in all blocks of the origin up to Sequence, also those left out: Before
-// of the block that follows.
+// End returns the samples in all blocks of the origin up to Sequence, including those left out: Before of the
+// next block.
 func (b *Block) End() uint64 { return b.Before + uint64(b.Len()) + b.Left }
 
 // Reset empties the block and keeps its memory.
@@ -100,7 +100,7 @@ func (b *Block) Reset() {
 	}
 }
 
-// Append adds a sample of the point that stands at index in the dictionary.
+// Append adds a sample of the point at index in the dictionary.
 func (b *Block) Append(index uint32, s *Sample) {
 	bits := s.Value.bits
 	if s.Value.kind == Text {

@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// Object writes an object in JSON, field by field, for what is written too often for package json. The
-// zero Object is empty; Begin comes first, and objects within objects are begun after their Name. It is
-// used by one goroutine at a time.
+// Object encodes a JSON object field by field, for types encoded too often for package json. The zero Object
+// is empty; Begin comes first, and nested objects are begun after their Name. It is used by one goroutine at
+// a time.
 type Object struct{ JSON []byte }
 
 // Begin begins an object.
 func (o *Object) Begin() { o.JSON = append(o.JSON, '{') }
 
-// End ends the object that was begun last.
+// End ends the object last begun.
 func (o *Object) End() { o.JSON = append(o.JSON, '}') }
 
-// Name begins a field, whose name needs no escapes. What is appended to JSON next is its value.
+// Name begins a field, whose name needs no escapes. Its value is appended to JSON next.
 func (o *Object) Name(name string) {
 	if o.JSON[len(o.JSON)-1] != '{' {
 		o.JSON = append(o.JSON, ',')
@@ -57,7 +57,7 @@ func (o *Object) True(name string, is bool) {
 	}
 }
 
-// Time writes a time of the years 0 to 9999 as RFC 3339 has it.
+// Time writes a time of the years 0 to 9999 in the form of RFC 3339.
 func (o *Object) Time(name string, t time.Time) {
 	o.Name(name)
 	o.JSON = append(t.AppendFormat(append(o.JSON, '"'), time.RFC3339Nano), '"')

@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// Path names a point, such as "campus/building/ahu1/supply_temp". Its segments are separated by
-// slashes and may hold any printable text but "." and "..": spaces, dots, "*", ">", other scripts, markup. Whoever
-// shows or sends a path escapes it for the place it goes to.
+// Path names a point, such as "campus/building/ahu1/supply_temp". Its segments are separated by slashes and may
+// contain any printable text except "." and "..": spaces, dots, "*", ">", other scripts, markup. Code that shows
+// or sends a path escapes it for its destination.
 type Path string
 
 // MaxPath is the longest path in bytes. It keeps every escaped form within the bus's limits.
 const MaxPath = 512
 
-// The reasons why a path is refused.
+// Reasons why a path is refused.
 var (
 	errPathEmpty   = errors.New("a path needs at least one character")
 	errPathLong    = errors.New("a path has at most 512 bytes")
@@ -23,7 +23,7 @@ var (
 	errPathControl = errors.New("a path must not contain control characters")
 )
 
-// Validate reports why p cannot name a point, or nil.
+// Validate returns why p cannot name a point, or nil.
 func (p Path) Validate() error {
 	switch {
 	case p == "":
@@ -33,7 +33,7 @@ func (p Path) Validate() error {
 	}
 	ascii := true
 	i := 0
-	for ; i+8 <= len(p); i += 8 { // a hot place: every path of every block comes by
+	for ; i+8 <= len(p); i += 8 { // hot code: every path of every block passes here
 		w := word(p[i : i+8])
 		ascii = ascii && w&(ones*0x80) == 0
 		if below := (w - ones*0x20) &^ w; (below|zeros(w^ones*0x7f))&(ones*0x80) != 0 {

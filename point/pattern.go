@@ -23,8 +23,8 @@ func (pt Pattern) Match(p Path) bool {
 	return matchSegments(segmentsOf(pt), segmentsOf(p))
 }
 
-// Prefix returns the literal whole segments in front of the first wildcard: every selected path
-// is this prefix or lies below it. It serves to narrow a search before Match decides.
+// Prefix returns the literal whole segments before the first wildcard: every selected path is at or below
+// this prefix. It narrows a search before Match decides.
 func (pt Pattern) Prefix() Path {
 	star := strings.IndexByte(string(pt), '*')
 	if star < 0 {
@@ -36,8 +36,8 @@ func (pt Pattern) Prefix() Path {
 	return ""
 }
 
-// matchSegments walks pattern and path together. The only place to return to is behind the
-// latest "**", so the work is bounded by the product of their lengths.
+// matchSegments walks pattern and path together. It only backtracks to the position after the latest "**", so
+// the work is bounded by the product of their lengths.
 func matchSegments(pattern, path segments) bool {
 	var retryPattern, retryPath segments
 	canRetry := false
@@ -67,13 +67,13 @@ func matchSegments(pattern, path segments) bool {
 	}
 }
 
-// segments are what is left of a path or a pattern: "a/" are two, the second of which is empty.
+// segments are the rest of a path or a pattern: "a/" are two, the second of which is empty.
 type segments struct {
 	text string
 	any  bool // whether there are any
 }
 
-// segmentsOf returns those of a text; "" has none.
+// segmentsOf returns the segments of a text; "" has none.
 func segmentsOf[S ~string](s S) segments { return segments{string(s), s != ""} }
 
 // cut splits off the first segment.

@@ -2,35 +2,35 @@ package point
 
 import "fmt"
 
-// Quality says how far a sample can be trusted. The numbers are part of the block format and of
-// the store: never change them. The upper two bits are the class, the rest the reason.
+// Quality tells how far a sample can be trusted. The numbers are part of the block format and of the store:
+// never change them. The upper two bits are the class, the rest the reason.
 type Quality uint8
 
 // The qualities. Good and its variants are fit for any use; Uncertain may be plotted but not
 // billed; Bad carries no usable value.
 const (
 	Good        Quality = 0x00
-	Substituted Quality = 0x01 // a person or program put it in place of the measured one
+	Substituted Quality = 0x01 // a person or program replaced the measured value by it
 	Estimated   Quality = 0x02 // calculated for a gap
 	Edited      Quality = 0x03 // corrected by a person
 	Override    Quality = 0x04 // the device reports a locally forced value
-	Backfilled  Quality = 0x05 // the device logged it while it could not be read, and told it later
+	Backfilled  Quality = 0x05 // the device logged it while unreachable, and reported it later
 
 	Uncertain      Quality = 0x40
 	UncertainClock Quality = 0x41 // the time is doubtful: the clock of the device or node jumped
-	UncertainRange Quality = 0x42 // outside the range that the point declares
+	UncertainRange Quality = 0x42 // outside the point's declared range
 
 	Bad            Quality = 0x80
 	BadUnreachable Quality = 0x81 // the device or its line does not answer
 	BadTimeout     Quality = 0x82 // no answer in time
 	BadDevice      Quality = 0x83 // the device answered with an error for this point
-	BadConfig      Quality = 0x84 // the point does not exist on the device, or its type does not fit
+	BadConfig      Quality = 0x84 // the point does not exist on the device, or its type does not match
 	BadValue       Quality = 0x85 // the answer cannot be decoded
-	BadStale       Quality = 0x86 // the last value is older than it may be
+	BadStale       Quality = 0x86 // the last value is too old
 	BadSensor      Quality = 0x87 // the device reports a fault of the sensor
 
-	// Released says that nobody commands a point, of what is recorded below control/ and control-level/. There is
-	// no usable value, so that IsBad is true, and that is no fault.
+	// Released means that a point is not commanded, for points below control/ and control-level/. There is no
+	// usable value, so IsBad is true, but this is not a fault.
 	Released Quality = 0x88
 )
 

@@ -4,9 +4,9 @@ import "unicode/utf8"
 
 const hexDigits = "0123456789abcdef"
 
-// AppendQuoted appends s as a JSON string. Control characters, quotes, backslashes, "<", ">",
-// "&" and the two line separators of Unicode are escaped, so that the result may stand in a page
-// or a script; bytes that are not UTF-8 become U+FFFD.
+// AppendQuoted appends s as a JSON string. Control characters, quotes, backslashes, "<", ">", "&" and the two
+// line separators of Unicode are escaped, so that the result may be used in a page or a script; invalid UTF-8
+// becomes U+FFFD.
 func AppendQuoted[S ~string](dst []byte, s S) []byte {
 	dst = append(dst, '"')
 	start := 0

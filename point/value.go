@@ -10,7 +10,7 @@ type Kind uint8
 
 // The kinds of value. The numbers are part of the block format: never change them.
 const (
-	None  Kind = 0 // no value: the sample only says that there is none
+	None  Kind = 0 // no value: the sample only states that there is none
 	Float Kind = 1 // IEEE 754 double
 	Int   Kind = 2 // signed 64 bit
 	Bool  Kind = 3
@@ -37,21 +37,21 @@ func ParseKind(name string) (Kind, bool) {
 	return None, false
 }
 
-// Value is one value of any kind. It is comparable; the zero Value is no value. Two NaNs with
-// the same bits are equal, so that a round trip can be checked.
+// Value is one value of any kind. It is comparable; the zero Value is no value. NaNs with the same bits are
+// equal, so that round trips can be checked.
 type Value struct {
 	kind Kind
 	bits uint64 // float64 bits, int64 or 0/1
 	text string
 }
 
-// FloatOf makes a Float.
+// FloatOf returns a Float.
 func FloatOf(v float64) Value { return Value{kind: Float, bits: math.Float64bits(v)} }
 
-// IntOf makes an Int.
+// IntOf returns an Int.
 func IntOf(v int64) Value { return Value{kind: Int, bits: uint64(v)} }
 
-// BoolOf makes a Bool.
+// BoolOf returns a Bool.
 func BoolOf(v bool) Value {
 	if v {
 		return Value{kind: Bool, bits: 1}
@@ -59,10 +59,10 @@ func BoolOf(v bool) Value {
 	return Value{kind: Bool}
 }
 
-// TextOf makes a Text.
+// TextOf returns a Text.
 func TextOf(v string) Value { return Value{kind: Text, text: v} }
 
-// ValueOf makes a value of a kind from the bits that Bits returned, or from text for Text.
+// ValueOf returns a value of a kind from its Bits, or from text for Text.
 func ValueOf(kind Kind, bits uint64, text string) Value {
 	if kind == Text {
 		return Value{kind: kind, text: text}
@@ -115,8 +115,8 @@ func (v Value) Number() (float64, bool) {
 	return 0, false
 }
 
-// String returns the value for people and CSV: the shortest decimal that reads back the same,
-// "true" or "false", the text itself, and "" for None.
+// String returns the value for people and CSV: the shortest decimal that parses to the same value, "true" or
+// "false", the text itself, and "" for None.
 func (v Value) String() string {
 	switch v.kind {
 	case Float:
@@ -132,8 +132,8 @@ func (v Value) String() string {
 	return ""
 }
 
-// AppendJSON appends the value as JSON: a number, true or false, a string, or null for None.
-// NaN and the infinities, which JSON cannot write, become the strings "NaN", "+Inf" and "-Inf".
+// AppendJSON appends the value as JSON: a number, true or false, a string, or null for None. NaN and the
+// infinities, which JSON cannot represent, become the strings "NaN", "+Inf" and "-Inf".
 func (v Value) AppendJSON(dst []byte) []byte {
 	switch v.kind {
 	case Float:
@@ -155,9 +155,9 @@ func (v Value) AppendJSON(dst []byte) []byte {
 	return append(dst, "null"...)
 }
 
-// appendFloat appends the shortest decimal that reads back the same, with an exponent only for
-// the very small and the very large. Most readings have at most three decimals, for which there
-// is a way five times as fast as the general one.
+// appendFloat appends the shortest decimal that parses to the same value, with an exponent only for very
+// small and very large values. Most readings have at most three decimals, for which a special case is five
+// times as fast.
 func appendFloat(dst []byte, f float64) []byte {
 	abs := math.Abs(f)
 	if n := int64(f * 1000); abs < 1e9 && float64(n)/1000 == f && (n != 0 || !math.Signbit(f)) {

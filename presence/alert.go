@@ -11,13 +11,13 @@ import (
 	"voltbus/fault"
 )
 
-// Severity says how much an alert matters.
+// Severity is the severity of an alert.
 type Severity string
 
 // The severities.
 const (
 	Info     Severity = "info"
-	Warning  Severity = "warning" // if nothing is said
+	Warning  Severity = "warning" // the default
 	Critical Severity = "critical"
 )
 
@@ -32,16 +32,16 @@ func (s Severity) rank() int {
 	return 0
 }
 
-// Alert is something that an agent wants people to know until it is over.
+// Alert is something that an agent wants people to know until it has cleared.
 type Alert struct {
 	Agent    string // who raised it
-	Key      string // what it is about; the agent's own name for it
+	Key      string // its subject, under the agent's own name
 	Severity Severity
-	Text     string    // for people; hostile
-	First    time.Time // since when it is so
-	Last     time.Time // when the agent said so last
-	Count    int       // how often it said so
-	Cleared  bool      // of a change that a watcher is told: it is over
+	Text     string    // for people; untrusted
+	First    time.Time // when it was first raised
+	Last     time.Time // when the agent last raised it
+	Count    int       // how often it was raised
+	Cleared  bool      // in a change reported to a watcher: it has cleared
 }
 
 type alertID struct{ agent, key string }
@@ -58,7 +58,7 @@ var (
 	errOpen     = errors.New("there is no such open alert")
 )
 
-// Alert takes what an agent says about an alert: it opens it, repeats it or ends it. It fails with
+// Alert processes an agent's message about an alert: it opens, repeats or ends it. It fails with
 // fault.Invalid, and with fault.Unavailable if the agent has too many open ones.
 func (r *AgentHealth) Alert(agent, key string, message []byte) error {
 	m, err := readAlert(key, message)
@@ -73,7 +73,7 @@ func (r *AgentHealth) Alert(agent, key string, message []byte) error {
 	return err
 }
 
-// said is an alert as an agent writes it.
+// said is an alert as sent by an agent.
 type said struct {
 	Key      string    `json:"key"`
 	Text     string    `json:"text"`
@@ -136,13 +136,13 @@ func (r *AgentHealth) take(agent, key string, m said) error {
 	return nil
 }
 
-// open puts an alert among those that are open.
+// open adds an alert to the open ones.
 func (r *AgentHealth) open(a *Alert) {
 	r.alerts[a.id()] = a
 	r.count[a.Agent]++
 }
 
-// unshelve forgets an alert that was cleared while its agent was away.
+// unshelve drops an alert that was cleared while its agent was away.
 func (r *AgentHealth) unshelve(id alertID) {
 	if r.shelf[id] != nil {
 		delete(r.shelf, id)
@@ -173,8 +173,8 @@ func (r *AgentHealth) changed(a Alert) {
 	}
 }
 
-// Shelve ends an alert whose agent is not there to say whether it lasts, at the request of a person. It is open again when the
-// agent returns, or the node starts anew, until the agent says that it is over. fault.NotFound: it is not open.
+// Shelve ends an alert, at a person's request, whose agent is not connected to say whether it persists. It reopens when the
+// agent returns, or the node restarts, until the agent clears it. fault.NotFound: it is not open.
 func (r *AgentHealth) Shelve(agent, key string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -184,7 +184,7 @@ func (r *AgentHealth) Shelve(agent, key string) error {
 	}
 	kept := *r.alerts[id]
 	r.end(id, r.now().UTC().Truncate(time.Microsecond))
-	delete(r.dirty, id) // on disk it stays open
+	delete(r.dirty, id) // it stays open on disk
 	r.shelf[id] = &kept
 	return nil
 }
@@ -194,9 +194,9 @@ var (
 	errMute  = errors.New("its agent does not say whether it lasts, so it stays open; it ends when the agent says so, or with the agent")
 )
 
-// Doubt has an agent that is there say whether an alert lasts: ask asks it. It returns nil if the agent ends the alert,
-// fault.Conflict if it raises it again, fault.Timeout if it says nothing before ctx ends, fault.NotFound if it is not
-// open. Only the word of the agent ends the alert.
+// Doubt asks a connected agent, by ask, whether an alert persists. It returns nil if the agent ends the alert,
+// fault.Conflict if it raises it again, fault.Timeout if it does not answer before ctx ends, fault.NotFound if it is
+// not open. Only the agent ends the alert.
 func (r *AgentHealth) Doubt(ctx context.Context, agent, key string, ask func() error) error {
 	const op = "presence.Doubt"
 	id, said := alertID{agent, key}, make(chan bool, 1)
@@ -229,8 +229,8 @@ func (r *AgentHealth) Doubt(ctx context.Context, agent, key string, ask func() e
 	}
 }
 
-// Watch calls tell with each alert that is raised, repeated or ended, until stop is called, and not
-// after it has returned. tell returns at once, and calls nothing of this package.
+// Watch calls tell with each alert that is raised, repeated or ended, until stop is called, and not after it
+// has returned. tell must return at once, and must not call this package.
 func (r *AgentHealth) Watch(tell func(Alert)) (stop func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

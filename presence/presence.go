@@ -1,5 +1,5 @@
-// Package presence holds the health of a node's agents, as each last reported it, and their open alerts. It knows neither bus nor
-// storage: both are given to it.
+// Package presence holds the health of a node's agents, as each last reported it, and their open alerts. It knows neither the bus
+// nor storage: both are passed to it.
 package presence
 
 import (
@@ -15,50 +15,50 @@ import (
 	"voltbus/fault"
 )
 
-// Status is how an agent says that it is, or what the node makes of its silence.
+// Status is an agent's reported status, or the node's conclusion from its silence.
 type Status string
 
-// What an agent can say of itself.
+// The statuses that an agent can report.
 const (
 	Good     Status = "good"
 	Bad      Status = "bad"
 	Starting Status = "starting"
-	Unknown  Status = "unknown" // also of one that never said anything
+	Unknown  Status = "unknown" // also for one that never reported
 )
 
-// What the node concludes.
+// The statuses that the node concludes.
 const (
-	Silent  Status = "silent"  // it is connected, and three intervals went by without a word
+	Silent  Status = "silent"  // it is connected, but three intervals have passed without a report
 	Offline Status = "offline" // it is not connected
 )
 
-// silentAfter is how many intervals without a word make an agent silent.
+// silentAfter is how many intervals without a report make an agent silent.
 const silentAfter = 3
 
-// Bounds of what agents say.
+// Bounds of what agents report.
 const (
 	maxText     = 4 << 10   // bytes of a context or of an alert's text
 	maxKey      = 256       // bytes of an alert's key
 	maxInterval = 24 * 3600 // seconds
-	maxAlerts   = 1000      // open alerts of one agent
+	maxAlerts   = 1000      // open alerts per agent
 )
 
-// Health is what an agent last said of itself.
+// Health is an agent's last report about itself.
 type Health struct {
 	Status   Status
-	Context  json.RawMessage // why, in any form; nil for nothing
-	Interval time.Duration   // how often it says so; 0 if it does not promise to
-	At       time.Time       // when it was heard
+	Context  json.RawMessage // reason, in any form; nil for none
+	Interval time.Duration   // interval of its reports; 0 if it promises none
+	At       time.Time       // when it was received
 }
 
-// Keeper keeps open alerts over restarts.
+// Keeper keeps open alerts across restarts.
 type Keeper interface {
 	Alerts(ctx context.Context) ([]Alert, error)
-	// KeepAlerts writes those that are open and forgets those that are closed, all or nothing.
+	// KeepAlerts stores open alerts and removes closed ones, all or nothing.
 	KeepAlerts(ctx context.Context, open []Alert, closed []Alert) error
 }
 
-// AgentHealth is where agents are known to be. It is safe for concurrent use.
+// AgentHealth tracks the health of agents. It is safe for concurrent use.
 type AgentHealth struct {
 	keeper Keeper
 	now    func() time.Time
@@ -66,16 +66,16 @@ type AgentHealth struct {
 	mu     sync.Mutex
 	health map[string]Health
 	alerts map[alertID]*Alert
-	shelf  map[alertID]*Alert   // those that a person cleared while nobody could say whether they last
-	count  map[string]int       // open alerts of each agent
-	dirty  map[alertID]struct{} // not kept yet; those that are not in alerts were closed
-	news   chan struct{}        // wakes Run; holds one
+	shelf  map[alertID]*Alert   // those that a person cleared while their agent was disconnected
+	count  map[string]int       // open alerts per agent
+	dirty  map[alertID]struct{} // not stored yet; those not in alerts were closed
+	news   chan struct{}        // wakes Run; holds one entry
 	refuse uint64
 	watch  map[int]func(Alert)
 	next   int
 }
 
-// Open returns the room with the alerts that were kept.
+// Open returns an AgentHealth with the stored alerts.
 func Open(ctx context.Context, keeper Keeper, now func() time.Time) (*AgentHealth, error) {
 	r := &AgentHealth{
 		keeper: keeper, now: now, health: map[string]Health{}, alerts: map[alertID]*Alert{}, shelf: map[alertID]*Alert{}, count: map[string]int{},
@@ -99,7 +99,7 @@ var (
 	errContext  = fmt.Errorf("has more than %d bytes; say it shorter", maxText)
 )
 
-// Health takes what an agent says of itself. It fails with fault.Invalid.
+// Health processes an agent's report about itself. It fails with fault.Invalid.
 func (r *AgentHealth) Health(agent string, message []byte) error {
 	const op = "presence.Health"
 	var m struct {
@@ -132,8 +132,8 @@ func (r *AgentHealth) Health(agent string, message []byte) error {
 	return nil
 }
 
-// Forget forgets the health of an agent: it said hello anew. Its alerts that were cleared while it was away are open
-// again, until it says that they are over.
+// Forget resets the health of an agent that has reconnected. Its alerts that were cleared while it was away reopen,
+// until it clears them.
 func (r *AgentHealth) Forget(agent string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -147,7 +147,7 @@ func (r *AgentHealth) Forget(agent string) {
 	}
 }
 
-// Leave forgets an agent that is no more, and ends its alerts: nobody else would.
+// Leave removes a deleted agent, and ends its alerts: nobody else would.
 func (r *AgentHealth) Leave(agent string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -165,7 +165,7 @@ func (r *AgentHealth) Leave(agent string) {
 	}
 }
 
-// Look returns how an agent is that is connected since a time; the zero time if it is not.
+// Look returns the health of an agent that has been connected since a time; the zero time if it is not connected.
 func (r *AgentHealth) Look(agent string, since time.Time) Health {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -181,14 +181,14 @@ func (r *AgentHealth) Look(agent string, since time.Time) Health {
 	return h
 }
 
-// Refused returns how many messages about alerts were refused because they were wrong or too many.
+// Refused returns how many messages about alerts were refused because they were invalid or too many.
 func (r *AgentHealth) Refused() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.refuse
 }
 
-// Run keeps alerts as they change until ctx ends, and then what is left.
+// Run stores alerts as they change until ctx ends, and then the rest.
 func (r *AgentHealth) Run(ctx context.Context) error {
 	for {
 		select {
@@ -197,7 +197,7 @@ func (r *AgentHealth) Run(ctx context.Context) error {
 		case <-r.news:
 		}
 		pause := keepEvery
-		if err := r.keep(ctx); err != nil { // the disk may have room again later
+		if err := r.keep(ctx); err != nil { // the disk may have space again later
 			pause = keepAgain
 			r.wake()
 		}
@@ -208,14 +208,13 @@ func (r *AgentHealth) Run(ctx context.Context) error {
 	}
 }
 
-// How long Run waits after a write, so that alerts which are repeated all the time cost little, and
-// after one that went wrong.
+// How long Run waits after a write, so that constantly repeated alerts cost little, and after a failed one.
 const (
 	keepEvery = time.Second
 	keepAgain = 5 * time.Second
 )
 
-// keep writes what changed.
+// keep stores changes.
 func (r *AgentHealth) keep(ctx context.Context) error {
 	r.mu.Lock()
 	var open, closed []Alert
@@ -261,7 +260,7 @@ func (r *AgentHealth) Open(agent string) (keys []string) {
 	return keys
 }
 
-// List returns the open alerts: the most severe first, of these the newest.
+// List returns the open alerts: most severe first, and newest first among equals.
 func (r *AgentHealth) List() []Alert {
 	r.mu.Lock()
 	defer r.mu.Unlock()

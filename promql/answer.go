@@ -17,7 +17,7 @@ import (
 func succeed(w http.ResponseWriter, data []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	body := append([]byte(`{"status":"success","data":`), data...)
-	_, _ = w.Write(append(body, '}')) // nobody to tell if the reader has gone
+	_, _ = w.Write(append(body, '}')) // an error means that the client has disconnected
 }
 
 // fail writes an error as Prometheus does.
@@ -44,7 +44,7 @@ func fail(w http.ResponseWriter, err error) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // nobody to tell if the reader has gone
+	_, _ = w.Write(body) // an error means that the client has disconnected
 }
 
 // appendResult writes the value of a query as Prometheus does.

@@ -8,20 +8,20 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// What one query may ask for, judged before it runs. The engine looks for its time-out between steps and readings, so that
-// what a query computes without reading must be bounded beforehand.
+// Bounds of a query, checked before it runs. The engine checks its time-out between steps and readings, so computation
+// without reading must be bounded beforehand.
 const (
 	maxQuery     = 16 << 10       // bytes
-	maxSelectors = 64             // that are read
-	maxRange     = 50 * 365 * day // of a selector or subquery, and of an offset
+	maxSelectors = 64             // selectors in a query
+	maxRange     = 50 * 365 * day // of a selector, subquery or offset
 	maxSubsteps  = 200_000        // of a subquery
-	maxWork      = 20_000_000     // values of subqueries that functions take in, in sum
-	maxGrowth    = 64             // how much longer functions that join labels may make one
+	maxWork      = 20_000_000     // total values of subqueries passed to functions
+	maxGrowth    = 64             // factor by which functions that join labels may lengthen one
 	subqueryStep = int64(time.Minute / time.Millisecond)
 	day          = 24 * time.Hour
 )
 
-// frame is what an expression is evaluated for: steps of a length over a time.
+// frame is the evaluation range of an expression: steps of a length over a period.
 type frame struct {
 	span, step time.Duration // step 0: once
 }
@@ -33,7 +33,7 @@ func (f frame) steps() int64 {
 	return int64(f.span/f.step) + 1
 }
 
-// language returns what reads queries: PromQL without what Prometheus calls experimental. The engine reads them alike.
+// language returns the parser of queries: PromQL without Prometheus' experimental features. The engine uses the same one.
 func language() parser.Parser { return parser.NewParser(parser.Options{}) }
 
 // bounds checks a query.
@@ -42,7 +42,7 @@ type bounds struct {
 	work      int64
 }
 
-// bounded returns an error if the query asks for more than one may.
+// bounded returns an error if the query exceeds the bounds.
 func bounded(text string, f frame) error {
 	if len(text) > maxQuery {
 		return badData(fmt.Errorf("the query has %d bytes and may have %d; write it shorter", len(text), maxQuery))
@@ -58,7 +58,7 @@ func bounded(text string, f frame) error {
 	return nil
 }
 
-// look checks an expression that is evaluated for the frame, whose labels are made growth times as long around it.
+// look checks an expression evaluated for the frame, whose labels enclosing functions lengthen by the factor growth.
 func (b *bounds) look(node parser.Node, f frame, growth int) error {
 	switch n := node.(type) {
 	case *parser.SubqueryExpr:
@@ -91,7 +91,7 @@ func (b *bounds) look(node parser.Node, f frame, growth int) error {
 	return nil
 }
 
-// subquery returns the frame of what stands in a subquery.
+// subquery returns the frame of the expression in a subquery.
 func (b *bounds) subquery(n *parser.SubqueryExpr, f frame) (frame, error) {
 	step := n.Step
 	if step <= 0 {
@@ -111,8 +111,8 @@ func (b *bounds) subquery(n *parser.SubqueryExpr, f frame) (frame, error) {
 	return inner, nil
 }
 
-// grows returns how many times as long a function may make a label: the replacement of label_replace names its
-// groups, and label_join names its labels.
+// grows returns the factor by which a function may lengthen a label: the replacement of label_replace names
+// its groups, and label_join names its labels.
 func grows(n *parser.Call) int {
 	switch n.Func.Name {
 	case "label_replace":

@@ -22,25 +22,25 @@ import (
 	"voltbus/store"
 )
 
-// What one query may take.
+// Limits of one query.
 const (
 	maxPoints   = 200_000
 	maxSeries   = 5000
 	maxSamples  = 5_000_000
-	maxSteps    = 11_000 // of a range, as Prometheus has it
+	maxSteps    = 11_000 // of a range, as in Prometheus
 	maxRunning  = 4
 	maxBody     = 512 << 10
-	patience    = 10 * time.Second // that a query waits for those before it
+	patience    = 10 * time.Second // longest wait of a query for its turn
 	queryTime   = 30 * time.Second
-	maxLookback = time.Hour // before it values are not looked for; how long one counts, staleAfter says
+	maxLookback = time.Hour // how far back values are searched; staleAfter tells how long one is valid
 )
 
-// Prefix is the address below which the API is, such as in Prefix + "/query".
+// Prefix is the path prefix of the API, as in Prefix + "/query".
 const Prefix = "/prometheus/api/v1"
 
-// Store gives samples, also those that descendants have not sent yet, as package federation does.
+// Store returns samples, including those that descendants have not sent yet, as package federation does.
 type Store interface {
-	// Read calls begin with what is known of other nodes, if there are some, and then emit as a store.Store does.
+	// Read calls begin with what is known about other nodes, if any, and then emit as a store.Store does.
 	Read(ctx context.Context, r store.Range, begin func([]query.Source), emit func([]point.Sample) error) error
 }
 
@@ -49,17 +49,17 @@ type Points interface {
 	Search(ctx context.Context, f catalog.Filter) (catalog.Page, error)
 }
 
-// Handler is the HTTP API. It is safe for concurrent use and starts nothing that outlives a request.
+// Handler is the HTTP API. It is safe for concurrent use and starts no goroutine that outlives a request.
 type Handler struct {
 	source
 	engine  *prom.Engine
 	now     func() time.Time
 	version string
-	running chan struct{} // one entry for each query that runs
+	running chan struct{} // one entry for each running query
 }
 
-// New returns a handler over the store and the catalogue, for readers that were recognised already.
-// now is the clock; version is what the program is called in buildinfo.
+// New returns a handler over the store and the catalogue, for clients that are already authenticated. now is
+// the clock; version is the program's version in buildinfo.
 func New(s Store, p Points, now func() time.Time, version string) *Handler {
 	return &Handler{
 		source: source{s, p}, now: now, version: version, running: make(chan struct{}, maxRunning),
@@ -71,8 +71,7 @@ func New(s Store, p Points, now func() time.Time, version string) *Handler {
 	}
 }
 
-// ServeHTTP implements http.Handler. All answers, also refusals, have the shape that Prometheus
-// gives them.
+// ServeHTTP implements http.Handler. All answers, including refusals, have the form of Prometheus.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if err := r.ParseForm(); err != nil {
@@ -171,7 +170,7 @@ func (h *Handler) queryRange(r *http.Request) ([]byte, error) {
 	return run(r, q)
 }
 
-// run answers a query, within the timeout and the limit of series that its reader may have set.
+// run answers a query, within the timeout and the limit of series that the client may have set.
 func run(r *http.Request, q prom.Query) ([]byte, error) {
 	defer q.Close()
 	most, err := limit(r)
@@ -194,7 +193,7 @@ func run(r *http.Request, q prom.Query) ([]byte, error) {
 	}
 	value, cut := first(result.Value, most)
 	body := appendResult(nil, value)
-	warnings, _ := result.Warnings.AsStrings("", 0, 0) // remarks on the query are not for those who look at a panel
+	warnings, _ := result.Warnings.AsStrings("", 0, 0) // remarks about the query are not for viewers of a panel
 	slices.Sort(warnings)
 	if cut {
 		warnings = append(warnings, "results truncated due to limit")
@@ -203,7 +202,7 @@ func run(r *http.Request, q prom.Query) ([]byte, error) {
 		return body, nil
 	}
 	list, err := json.Marshal(warnings)
-	return append(append(body, `,"warnings":`...), list...), err // a neighbour of "data"
+	return append(append(body, `,"warnings":`...), list...), err // next to "data"
 }
 
 // first returns at most so many series of a value, and whether there were more.
@@ -217,7 +216,7 @@ func first(value parser.Value, most int) (parser.Value, bool) {
 	return value, false
 }
 
-// explain gives an error of the engine its kind. Errors of the store come back as they were.
+// explain adds to an engine error its kind. Errors of the store are returned unchanged.
 func explain(err error) error {
 	if stored, ok := errors.AsType[*fault.Error](err); ok {
 		return stored

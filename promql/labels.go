@@ -10,7 +10,7 @@ import (
 	"voltbus/point"
 )
 
-// metric is the name that every point has.
+// metric is the metric name common to all points.
 const metric = "voltbus_point"
 
 // series is a point under one of its names.
@@ -19,7 +19,7 @@ type series struct {
 	labels labels.Labels
 }
 
-// choose returns the entries that match, under the name that the matchers ask for.
+// choose returns the entries that match, under the name that the matchers request.
 func choose(entries []catalog.Entry, matchers []*labels.Matcher) []series {
 	var out []series
 	for i := range entries {
@@ -67,7 +67,7 @@ func labelsOf(e *catalog.Entry, name string) labels.Labels {
 	}
 	seen := make(map[string]bool, len(e.Tags))
 	for k, v := range e.Tags {
-		// Two tags may differ only in what a label cannot hold; neither is shown then.
+		// Two tags may differ only in characters that a label cannot contain; then neither is shown.
 		if name := "tag_" + clean(k); !seen[name] {
 			seen[name] = true
 			add(name, v)
@@ -77,7 +77,7 @@ func labelsOf(e *catalog.Entry, name string) labels.Labels {
 	return b.Labels()
 }
 
-// metricName returns the last segment of the path as the name of a metric.
+// metricName returns the last segment of the path as a metric name.
 func metricName(p point.Path) string {
 	name := clean(p.Name())
 	if name == "" || name[0] >= '0' && name[0] <= '9' {
@@ -86,7 +86,7 @@ func metricName(p point.Path) string {
 	return name
 }
 
-// clean puts "_" for everything that a label's name may not hold.
+// clean replaces everything that a label name may not contain by "_".
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {
@@ -96,7 +96,7 @@ func clean(s string) string {
 	}, s)
 }
 
-// narrow returns a filter of the catalogue for what the matchers need at least.
+// narrow returns a filter of the catalogue for what the matchers at least require.
 func narrow(matchers []*labels.Matcher) catalog.Filter {
 	f := catalog.Filter{Removed: true}
 	for _, m := range matchers {

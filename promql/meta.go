@@ -47,7 +47,7 @@ func (h *Handler) series(r *http.Request) ([]byte, error) {
 	return json.Marshal(list)
 }
 
-// limit returns the limit asked for, and otherwise what may be at most.
+// limit returns the requested limit, and otherwise the maximum.
 func limit(r *http.Request) (int, error) {
 	text := r.FormValue("limit")
 	if text == "" {
@@ -92,7 +92,7 @@ func list(r *http.Request, names []string, err error) ([]byte, error) {
 	return json.Marshal(append([]string{}, names[:min(most, len(names))]...))
 }
 
-// metadata describes the metric that every point has.
+// metadata describes the metric common to all points.
 func (*Handler) metadata(*http.Request) ([]byte, error) {
 	type one struct {
 		Type string `json:"type"`
@@ -103,14 +103,14 @@ func (*Handler) metadata(*http.Request) ([]byte, error) {
 }
 
 func (h *Handler) buildInfo(*http.Request) ([]byte, error) {
-	// Grafana chooses what it asks for by the version of Prometheus: that of the engine counts.
+	// Grafana adapts its requests to the version of Prometheus: that of the engine applies.
 	return json.Marshal(map[string]string{
 		"version": "3.8.1", "revision": "voltbus " + h.version, "branch": "", "buildUser": "", "buildDate": "",
 		"goVersion": runtime.Version(),
 	})
 }
 
-// rules are what Grafana asks for to complete queries; a node has none.
+// rules are requested by Grafana to complete queries; a node has none.
 func (*Handler) rules(*http.Request) ([]byte, error) { return []byte(`{"groups":[]}`), nil }
 
 func (*Handler) format(r *http.Request) ([]byte, error) {
@@ -147,7 +147,7 @@ func duration(text string) (time.Duration, error) {
 	return time.Duration(d), nil
 }
 
-// options are those of a query that its reader may choose.
+// options are the options of a query that the client may set.
 func options(r *http.Request) (prom.QueryOpts, error) {
 	var lookback time.Duration
 	if text := r.FormValue("lookback_delta"); text != "" {

@@ -11,8 +11,8 @@ import (
 	"voltbus/point"
 )
 
-// selected calls each with the labels of the points that any of the selectors matches, under the
-// names that they ask for. No selector matches everything, under both of its names.
+// selected calls each with the labels of the points that any of the selectors matches, under the requested
+// names. Without selectors everything matches, under both of its names.
 func (s *source) selected(ctx context.Context, selectors [][]*labels.Matcher, each func(labels.Labels)) error {
 	if len(selectors) == 0 {
 		selectors = [][]*labels.Matcher{nil}

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/prometheus/tsdb/chunks"
 )
 
-// reading is a sample as the engine takes it. It implements chunks.Sample.
+// reading is a sample in the form for the engine. It implements chunks.Sample.
 type reading struct {
 	at    int64 // milliseconds
 	value float64
@@ -15,7 +15,7 @@ type reading struct {
 // T implements chunks.Sample.
 func (r *reading) T() int64 { return r.at }
 
-// ST implements chunks.Sample: when a counter began is not known.
+// ST implements chunks.Sample: the start of a counter is unknown.
 func (*reading) ST() int64 { return 0 }
 
 // F implements chunks.Sample.

@@ -29,7 +29,7 @@ type querier struct {
 
 var _ storage.Querier = (*querier)(nil)
 
-// source is where series come from.
+// source is the source of series.
 type source struct {
 	store  Store
 	points Points
@@ -105,8 +105,8 @@ func (q *querier) read(ctx context.Context, chosen []series, from, to int64) (*s
 	return set, nil
 }
 
-// staleAfter returns how long a value counts when no other follows, in milliseconds: three intervals
-// and at least five minutes.
+// staleAfter returns how long a value is valid when no other follows, in milliseconds: three intervals and at
+// least five minutes.
 func staleAfter(interval time.Duration) int64 {
 	return max(5*time.Minute, 3*interval).Milliseconds()
 }
@@ -118,7 +118,7 @@ type samples struct {
 	list   []reading
 }
 
-// add takes the next sample. What is no number, or bad, ends what counted before.
+// add adds the next sample. One that is not a number, or bad, ends the validity of the previous one.
 func (s *samples) add(p *point.Sample) {
 	at := p.Time.UnixMilli()
 	s.end(at)
@@ -129,13 +129,13 @@ func (s *samples) add(p *point.Sample) {
 		v = math.Float64frombits(value.NormalNaN)
 	}
 	if n := len(s.list); n > 0 && s.list[n-1].at == at {
-		s.list[n-1].value = v // Prometheus counts milliseconds: the last of them is taken
+		s.list[n-1].value = v // Prometheus uses milliseconds: the last sample of one is taken
 		return
 	}
 	s.list = append(s.list, reading{at, v})
 }
 
-// end marks where the newest sample no longer counts, if that is before a time.
+// end marks where the newest sample ceases to be valid, if that is before a time.
 func (s *samples) end(at int64) {
 	n := len(s.list)
 	if n == 0 || at-s.list[n-1].at <= s.stale || value.IsStaleNaN(s.list[n-1].value) {
@@ -165,7 +165,7 @@ type seriesSet struct {
 	warnings annotations.Annotations
 }
 
-// warn names the nodes because of which samples are missing.
+// warn names the nodes that cause samples to be missing.
 func (s *seriesSet) warn(sources []query.Source) {
 	for _, node := range sources {
 		if !node.Whole() {

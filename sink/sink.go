@@ -1,6 +1,6 @@
-// Package sink moves blocks from the log into a store. A sink has its own position, which the
-// store commits together with the data: a crash neither loses nor repeats a sample, and a store
-// that is away builds a visible backlog in the log and slows nothing else down.
+// Package sink moves blocks from the log into a store. A sink has its own position, which the store commits
+// together with the data: a crash neither loses nor repeats a sample, and an unavailable store builds up a
+// visible backlog in the log without slowing anything else down.
 package sink
 
 import (
@@ -24,35 +24,35 @@ import (
 type Log interface {
 	ID() string
 	Bounds(ctx context.Context) (first, last uint64, err error)
-	// Read delivers blocks from a sequence on, in order, until ctx ends.
+	// Read delivers blocks from a sequence number on, in order, until ctx ends.
 	Read(ctx context.Context, from uint64, deliver func(sequence uint64, data []byte) error) error
 }
 
-// Store is where the blocks go: a store.Store, or a part of one.
+// Store is the destination of the blocks: a store.Store, or a part of one.
 type Store interface {
 	Append(ctx context.Context, blocks []*point.Block) (store.Result, error)
-	// Cursor returns the log and the place in it up to which blocks are stored.
+	// Cursor returns the log and the position in it up to which blocks are stored.
 	Cursor(ctx context.Context) (log string, sequence uint64, err error)
 }
 
-// Config sets a sink's rhythm. Zero values mean the defaults.
+// Config sets a sink's timing. Zero values mean the defaults.
 type Config struct {
 	Every   time.Duration // longest time between commits, and so about the longest that a block waits: default 1 s
 	Samples int           // samples in a commit under load: default 400,000
 	Retry   time.Duration // pause after a failure: default 1 s
-	// Stored is called with the blocks of each commit, repeats among them, right after it and from one
-	// goroutine. It must return soon and keep none of them; may be nil.
+	// Stored is called with the blocks of each commit, including repeats, right after it and from one
+	// goroutine. It must return soon and retain none of them; may be nil.
 	Stored func(blocks []*point.Block)
-	// Leaves says of which origins the store keeps no samples: their blocks move its position, and count as left out.
-	// nil for none.
+	// Leaves selects origins whose samples the store does not keep: their blocks advance its position, and count as
+	// left out. nil for none.
 	Leaves func(origin string) bool
-	// Skips says of which origins even the headers do not matter: their blocks are not decoded, and the store sees none but their place
-	// in the log. nil for none.
+	// Skips selects origins whose headers do not matter either: their blocks are not decoded, and the store sees only their position in
+	// the log. nil for none.
 	Skips func(origin string) bool
 	Log   *slog.Logger
 }
 
-// Sink is one log's way into one store. Stats may be called at any time.
+// Sink moves one log into one store. Stats may be called at any time.
 type Sink struct {
 	cfg   Config
 	log   Log
@@ -96,15 +96,15 @@ func New(cfg Config, log Log, st Store) *Sink {
 	return &Sink{cfg: cfg, log: log, store: st}
 }
 
-// Stats returns the counts now.
+// Stats returns the current counts.
 func (s *Sink) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.stats
 }
 
-// Run stores blocks until ctx ends, then stores what it has read, and returns nil. Failures are
-// shown in Stats and tried again.
+// Run stores blocks until ctx ends, then stores what it has read, and returns nil. Failures are shown in
+// Stats and retried.
 func (s *Sink) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if err := s.follow(ctx); ctx.Err() == nil {
@@ -115,7 +115,7 @@ func (s *Sink) Run(ctx context.Context) error {
 	return nil
 }
 
-// report keeps the error for Stats, and logs it when it is new.
+// report keeps the error for Stats, and logs a new one.
 func (s *Sink) report(err error) {
 	s.mu.Lock()
 	first := s.stats.Err == nil && err != nil
@@ -162,7 +162,7 @@ func (s *Sink) start(ctx context.Context) (uint64, error) {
 		return 0, fmt.Errorf("read the log's bounds: %w", err)
 	}
 	if log != s.log.ID() || sequence > last {
-		return 1, nil // what stood before the oldest block was dropped
+		return 1, nil // everything before the oldest block was dropped
 	}
 	s.mu.Lock()
 	s.stats.Sequence = sequence
@@ -170,16 +170,16 @@ func (s *Sink) start(ctx context.Context) (uint64, error) {
 	return sequence + 1, nil
 }
 
-// The rhythm of commits under little load: the first block after a quiet time waits a little for
-// others, and between two commits lies much more time than the one before took, so that a fast store
-// has samples early and a slow one is not worn out.
+// Timing of commits under little load: the first block after a quiet period waits briefly for others, and the
+// time between two commits is a multiple of the duration of the previous one, so that a fast store has
+// samples early and a slow one is not overloaded.
 const (
 	soon       = 20 * time.Millisecond
 	leastRest  = 200 * time.Millisecond
 	restFactor = 10
 )
 
-// rest is how long the next commit waits after one that took so long.
+// rest is how long the next commit waits after one of a given duration.
 func (s *Sink) rest(took time.Duration) time.Duration {
 	return min(max(leastRest, restFactor*took), s.cfg.Every)
 }
@@ -246,7 +246,7 @@ func (s *Sink) commit(ctx context.Context, batch []*point.Block) error {
 	return nil
 }
 
-// sift stores a batch that holds a block which no store can keep: one by one, without that one.
+// sift stores a batch containing a block that no store can keep: individually, without that block.
 func (s *Sink) sift(ctx context.Context, batch []*point.Block) error {
 	if len(batch) == 1 {
 		s.cfg.Log.ErrorContext(ctx, "block of the log cannot be stored and is skipped",
@@ -271,7 +271,7 @@ func (s *Sink) sift(ctx context.Context, batch []*point.Block) error {
 	return nil
 }
 
-// spare keeps blocks for use again: at full load a block a millisecond comes by.
+// spare keeps blocks for reuse: at full load there is a block per millisecond.
 var spare = sync.Pool{New: func() any { return new(point.Block) }} //nolint:gochecknoglobals // a pool serves all sinks
 
 func release(batch []*point.Block) {
@@ -281,15 +281,15 @@ func release(batch []*point.Block) {
 	}
 }
 
-// reader decodes blocks and notices what is missing.
+// reader decodes blocks and detects missing ones.
 type reader struct {
 	sink    *Sink
 	decoder wire.Decoder
 	next    uint64 // log sequence expected
 	out     chan<- *point.Block
-	losses  int            // times that something was missing
-	reason  string         // why, the last time
-	told    map[string]int // per origin, the losses that its blocks were marked with
+	losses  int            // number of losses
+	reason  string         // reason of the last one
+	told    map[string]int // per origin, the losses with which its blocks were marked
 }
 
 func (r *reader) deliver(ctx context.Context) func(uint64, []byte) error {
@@ -315,7 +315,7 @@ func (r *reader) deliver(ctx context.Context) func(uint64, []byte) error {
 		}
 		if r.told[b.Origin] != r.losses {
 			r.told[b.Origin] = r.losses
-			b.Lost = cmp.Or(b.Lost, r.reason) // what a node on the way knew goes first
+			b.Lost = cmp.Or(b.Lost, r.reason) // a reason known to a node on the way takes precedence
 		}
 		select {
 		case r.out <- b:
@@ -342,7 +342,7 @@ func (r *reader) decode(data []byte, b *point.Block) error {
 	return r.decoder.DecodeBlock(data, b)
 }
 
-// whyMissing says what became of the blocks from r.next on: the log drops only its oldest.
+// whyMissing returns why the blocks from r.next on are missing: the log drops only its oldest.
 func (r *reader) whyMissing(ctx context.Context) string {
 	if first, _, err := r.sink.log.Bounds(ctx); err == nil && first <= r.next {
 		return "corrupt"

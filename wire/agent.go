@@ -12,23 +12,22 @@ const (
 	MessagePrefix = "msg."    // + sender, topic: free messages
 	CallPrefix    = "rpc."    // + callee, caller, method: requests
 	InboxPrefix   = "_INBOX." // + receiver: replies
-	NewsPrefix    = "news."   // + receiver, kind: what the node tells an agent
+	NewsPrefix    = "news."   // + receiver, kind: news from the node to an agent
 )
 
-// NodeName is what the node is called as sender and receiver; no agent can have this name.
+// NodeName is the node's name as sender and receiver; no agent can have this name.
 const NodeName = "node"
 
-// CallerHeader is the header of a request of the node in which it says for whom it asks, such as
-// agent:campus/weather: an identity.Principal of another node. In requests of anybody else it means
-// nothing.
+// CallerHeader is the header in which the node's requests name the caller, such as agent:campus/weather: an
+// identity.Principal of another node. It is ignored in requests of other senders.
 const CallerHeader = "Voltbus-Caller"
 
 // The kinds of news.
 const (
 	NewsStanding = "standing" // the grants changed
 	NewsConfig   = "config"   // a document changed
-	NewsStop     = "stop"     // please end
-	NewsAlert    = "alert"    // a person cleared an alert, {"key":…}; raise it again if it lasts, else say that it is cleared
+	NewsStop     = "stop"     // request to end
+	NewsAlert    = "alert"    // a person cleared an alert, {"key":…}; raise it again if it persists, otherwise report it as cleared
 )
 
 var (
@@ -36,8 +35,8 @@ var (
 	errCall  = errors.New("not the subject of a request")
 )
 
-// Token returns a name as one token of a subject: "." becomes "%2E", and whatever else a token
-// cannot hold, a slash too, is percent-encoded.
+// Token returns a name as one token of a subject: "." becomes "%2E", and everything else that a token cannot
+// contain, including slashes, is percent-encoded.
 func Token(name string) string {
 	if !strings.Contains(name, "/") {
 		return Subject("", point.Path(name))
@@ -59,12 +58,12 @@ func ParseToken(token string) (string, error) {
 	return unescape(token)
 }
 
-// CallSubject is where a caller sends a request for a method of an agent, or of the node.
+// CallSubject is the subject of a caller's request for a method of an agent, or of the node.
 func CallSubject(callee, caller, method string) string {
 	return CallPrefix + Token(callee) + "." + Token(caller) + "." + Token(method)
 }
 
-// Call is what the subject of a request says: names as they are, not escaped.
+// Call is the content of a request's subject, with unescaped names.
 type Call struct{ Callee, Caller, Method string }
 
 // ParseCall is the inverse of CallSubject.
@@ -84,9 +83,9 @@ func ParseCall(subject string) (Call, error) {
 	return Call{tokens[0], tokens[1], tokens[2]}, nil
 }
 
-// IsInbox reports whether an answer to a caller may be sent to a subject: it is an inbox of the
-// caller, or any inbox if the node asks. A caller names where it wants its answer, and whoever
-// answers without looking publishes there with the own rights.
+// IsInbox reports whether an answer to a caller may be sent to a subject: it must be an inbox of the caller,
+// or any inbox if the node is the caller. A caller names the reply subject, and a responder that does not
+// check it would publish there with its own rights.
 func IsInbox(reply, caller string) bool {
 	own := InboxPrefix
 	if caller != NodeName {
@@ -96,7 +95,7 @@ func IsInbox(reply, caller string) bool {
 	return found && rest != "" && !strings.ContainsAny(rest, "*> \t\r\n")
 }
 
-// MessageSubject is where an agent sends a message on a topic.
+// MessageSubject is the subject of an agent's message on a topic.
 func MessageSubject(from string, topic point.Path) string {
 	return Subject(MessagePrefix+Token(from)+".", topic)
 }
@@ -115,5 +114,5 @@ func ParseMessage(subject string) (from string, topic point.Path, err error) {
 	return from, topic, err
 }
 
-// NewsSubject is where the node tells an agent something of a kind.
+// NewsSubject is the subject of news of a kind for an agent.
 func NewsSubject(name, kind string) string { return NewsPrefix + Token(name) + "." + Token(kind) }

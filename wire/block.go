@@ -65,17 +65,17 @@ var (
 type Encoder struct {
 	payload []byte
 	column  []byte
-	zstd    *zstd.Encoder // made for the first block that is packed
+	zstd    *zstd.Encoder // created for the first packed block
 }
 
-// AppendBlock appends the encoded block to dst. It fails with fault.Invalid if the block's
-// columns do not fit each other or it is larger than MaxBlock.
+// AppendBlock appends the encoded block to dst. It fails with fault.Invalid if the block's columns are
+// inconsistent or it is larger than MaxBlock.
 func (e *Encoder) AppendBlock(dst []byte, b *point.Block) ([]byte, error) {
 	return e.appendBlock(dst, b, codecS2)
 }
 
-// AppendPacked is AppendBlock with a compression that takes less room and more time: for the way
-// between nodes.
+// AppendPacked is AppendBlock with a compression that takes less space and more time, for transfers between
+// nodes.
 func (e *Encoder) AppendPacked(dst []byte, b *point.Block) ([]byte, error) {
 	return e.appendBlock(dst, b, codecZstd)
 }
@@ -124,7 +124,7 @@ func appendS2(dst, src []byte) []byte {
 	return dst[:at+len(s2.Encode(dst[at:at+need], src))]
 }
 
-// envelopeSum covers the whole block but the checksum's own four bytes.
+// envelopeSum covers the whole block except the checksum's own four bytes.
 func envelopeSum(block []byte) uint32 {
 	sum := crc32.Update(0, castagnoli, block[:8])
 	return crc32.Update(sum, castagnoli, block[12:])
@@ -241,7 +241,7 @@ func appendBytes(p []byte, field protowire.Number, v []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(p, field, protowire.BytesType), v)
 }
 
-// checkColumns reports whether the columns have one length and refer to what is there.
+// checkColumns reports whether the columns have equal lengths and valid references.
 func checkColumns(b *point.Block) error {
 	n := b.Len()
 	if len(b.Time) != n || len(b.Kind) != n || len(b.Quality) != n || len(b.Bits) != n {

@@ -7,8 +7,8 @@ import (
 	"voltbus/point"
 )
 
-// Capability returns what an agent lacks whose publish or subscription of the subject was refused,
-// as a grant is written, such as "publish analysis/x"; "" if nobody can be granted it.
+// Capability returns the missing capability of an agent whose publication or subscription of the subject was
+// refused, in the form of a grant, such as "publish analysis/x"; "" if it cannot be granted.
 func Capability(subject string, publish bool) string {
 	verb := "subscribe "
 	if publish {
@@ -35,8 +35,8 @@ func Capability(subject string, publish bool) string {
 	return ""
 }
 
-// reversed returns the tokens in reverse order. What begins with any number of tokens cannot be granted but as
-// everything.
+// reversed returns the tokens in reverse order. A pattern that begins with any number of tokens can only be
+// granted as everything.
 func reversed(tokens string) string {
 	list := strings.Split(tokens, ".")
 	slices.Reverse(list)
@@ -46,7 +46,7 @@ func reversed(tokens string) string {
 	return strings.Join(list, ".")
 }
 
-// verbAnd returns a verb and the pattern of what stands behind a prefix.
+// verbAnd returns a verb and the pattern of what follows a prefix.
 func verbAnd(verb, tokens string) string {
 	segments := strings.Split(tokens, ".")
 	for i, t := range segments {

@@ -17,12 +17,12 @@ import (
 // Decoder turns bytes into blocks. It keeps its buffers: use one for each goroutine.
 type Decoder struct {
 	payload []byte
-	zstd    *zstd.Decoder // made for the first packed block
+	zstd    *zstd.Decoder // created for the first packed block
 }
 
-// DecodeBlock decodes data into b, which it resets first. It fails with fault.Corrupt if data is
-// not a whole, undamaged block; b is then of no use. The paths and texts of b share one piece of
-// memory: clone what is kept longer than the block.
+// DecodeBlock decodes data into b, which it resets first. It fails with fault.Corrupt if data is not a whole,
+// undamaged block; b is then unusable. The paths and texts of b share one allocation: clone those kept longer
+// than the block.
 func (d *Decoder) DecodeBlock(data []byte, b *point.Block) error {
 	b.Reset()
 	if err := d.open(data); err != nil {
@@ -34,7 +34,7 @@ func (d *Decoder) DecodeBlock(data []byte, b *point.Block) error {
 	return nil
 }
 
-// open checks the envelope and unpacks the payload.
+// open checks the envelope and decompresses the payload.
 func (d *Decoder) open(data []byte) error {
 	if len(data) < blockHeader {
 		return errShort
@@ -68,7 +68,7 @@ func (d *Decoder) open(data []byte) error {
 	return nil
 }
 
-// openZstd unpacks a payload of a size.
+// openZstd decompresses a payload of a given size.
 func (d *Decoder) openZstd(data []byte, size int) error {
 	if d.zstd == nil {
 		var err error
@@ -87,7 +87,7 @@ func (d *Decoder) openZstd(data []byte, size int) error {
 	return nil
 }
 
-// columns are the raw columns of a payload, before they are unpacked into a block.
+// columns are the raw columns of a payload, before they are decoded into a block.
 type columns struct {
 	samples    uint64
 	pointStep  []byte
@@ -99,11 +99,11 @@ type columns struct {
 	textSpans  []span
 }
 
-// span is where a string stands in the payload.
+// span is the position of a string in the payload.
 type span struct{ from, to int }
 
 func decodePayload(p []byte, b *point.Block) error {
-	b.Created = time.UnixMicro(0).UTC() // what a field that is not there means
+	b.Created = time.UnixMicro(0).UTC() // the meaning of an absent field
 	var c columns
 	if err := c.scan(p, b); err != nil {
 		return err
@@ -111,7 +111,7 @@ func decodePayload(p []byte, b *point.Block) error {
 	return c.unpack(p, b)
 }
 
-// scan walks over the fields once.
+// scan iterates over the fields once.
 func (c *columns) scan(p []byte, b *point.Block) error {
 	for at := 0; at < len(p); {
 		field, kind, n := protowire.ConsumeTag(p[at:])
@@ -187,8 +187,8 @@ func (c *columns) bytes(b *point.Block, field protowire.Number, v []byte, at spa
 	}
 }
 
-// unpack fills the block's columns. Every sample costs at least ten bytes of payload, so that a
-// hostile count cannot ask for more memory than was sent.
+// unpack fills the block's columns. Every sample takes at least ten bytes of payload, so a malicious count
+// cannot request more memory than was sent.
 func (c *columns) unpack(p []byte, b *point.Block) error {
 	n := int(c.samples)
 	if c.samples > uint64(len(p)) || len(c.bits) != 8*n ||
@@ -218,7 +218,7 @@ func (c *columns) unpack(p []byte, b *point.Block) error {
 	return c.unpackKinds(b)
 }
 
-// unpackStrings makes one string of the payload and cuts all paths and texts from it.
+// unpackStrings converts the payload to one string and slices all paths and texts from it.
 func (c *columns) unpackStrings(p []byte, b *point.Block) {
 	if len(c.pointSpans)+len(c.textSpans) == 0 {
 		return

@@ -133,7 +133,7 @@ func (s *Scan) TimeOf(name string) time.Time {
 	return s.Time
 }
 
-// ParseScan reads a live message of a scan.
+// ParseScan parses a live message of a scan.
 func ParseScan(data []byte) (*Scan, error) {
 	var s Scan
 	decoder := json.NewDecoder(bytes.NewReader(data))

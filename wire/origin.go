@@ -6,8 +6,8 @@ import (
 	"voltbus/fault"
 )
 
-// Origin returns the origin of a block without decoding the rest, for who passes over most blocks. It fails with fault.Corrupt as
-// DecodeBlock does.
+// Origin returns the origin of a block without decoding the rest, for readers that skip most blocks. It fails with fault.Corrupt
+// as DecodeBlock does.
 func (d *Decoder) Origin(data []byte) (string, error) {
 	const op = "wire.Origin"
 	if err := d.open(data); err != nil {

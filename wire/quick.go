@@ -8,9 +8,9 @@ import (
 	"voltbus/point"
 )
 
-// Reader reads JSON as voltbus and most others write it, several times as fast as encoding/json. It
-// takes nothing that is not JSON; of what it does not take, encoding/json has the last word. What it
-// returns are parts of the text. It is used by one goroutine at a time.
+// Reader parses JSON in the form that voltbus and most programs write, several times as fast as
+// encoding/json. It accepts only valid JSON; what it does not accept is left to encoding/json. Its results
+// are slices of the text. It is used by one goroutine at a time.
 type Reader struct {
 	text []byte
 	at   int
@@ -19,7 +19,7 @@ type Reader struct {
 // NewReader returns a reader of a text.
 func NewReader(text []byte) *Reader { return &Reader{text: text} }
 
-// next skips white space, and takes c if it comes next.
+// next skips white space, and consumes c if it comes next.
 func (r *Reader) next(c byte) bool {
 	r.blank()
 	if r.at < len(r.text) && r.text[r.at] == c {
@@ -41,7 +41,7 @@ func (r *Reader) Ended() bool {
 	return r.at == len(r.text)
 }
 
-// Plain takes a text of plain ASCII, without its quotes.
+// Plain consumes a string of plain ASCII, and returns it without quotes.
 func (r *Reader) Plain() ([]byte, bool) {
 	if !r.next('"') {
 		return nil, false
@@ -59,13 +59,13 @@ func (r *Reader) Plain() ([]byte, bool) {
 	return nil, false
 }
 
-// key takes the name of a member.
+// key consumes the name of a member.
 func (r *Reader) key() ([]byte, bool) {
 	name, ok := r.Plain()
 	return name, ok && r.next(':')
 }
 
-// Value takes a value of any kind, as it is written.
+// Value consumes a value of any kind, and returns it as written.
 func (r *Reader) Value() (json.RawMessage, bool) {
 	r.blank()
 	begin := r.at
@@ -86,12 +86,12 @@ func (r *Reader) Value() (json.RawMessage, bool) {
 	return word, isNumber(word) || json.Valid(word)
 }
 
-// ends reports whether a number or a word cannot have the byte.
+// ends reports whether the byte ends a number or a word.
 func ends(c byte) bool {
 	return c == ',' || c == '}' || c == ']' || c == ' ' || c == '\n' || c == '\t' || c == '\r'
 }
 
-// isNumber knows the plain ones: digits, with one point and a minus perhaps.
+// isNumber recognises plain numbers: digits, with an optional point and minus.
 func isNumber(word []byte) bool {
 	if len(word) > 0 && word[0] == '-' {
 		word = word[1:]
@@ -111,10 +111,10 @@ func isNumber(word []byte) bool {
 	return dots <= 1
 }
 
-// mostDepth bounds how deep objects and lists stand in each other that are taken without encoding/json.
+// mostDepth bounds the nesting of objects and lists parsed without encoding/json.
 const mostDepth = 16
 
-// nested takes an object or a list.
+// nested consumes an object or a list.
 func (r *Reader) nested() (json.RawMessage, bool) {
 	if quick := *r; quick.pass(mostDepth) {
 		raw := r.text[r.at:quick.at]
@@ -143,7 +143,7 @@ func (r *Reader) nested() (json.RawMessage, bool) {
 	return nil, false
 }
 
-// pass goes behind a value in which objects and lists stand at most so deep in each other, and all texts are plain.
+// pass skips a value with bounded nesting and only plain strings.
 func (r *Reader) pass(depth int) bool {
 	r.blank()
 	if r.at == len(r.text) || depth == 0 {
@@ -159,7 +159,7 @@ func (r *Reader) pass(depth int) bool {
 	return ok
 }
 
-// Members calls take with the members of an object, which takes the value; false ends it.
+// Members calls take for the members of an object; take must consume the value; false ends the iteration.
 func (r *Reader) Members(take func(name []byte) bool) bool {
 	if !r.next('{') {
 		return false
@@ -178,7 +178,7 @@ func (r *Reader) Members(take func(name []byte) bool) bool {
 	}
 }
 
-// quickArguments reads the body of a request; false if encoding/json must. What is given twice, it must.
+// quickArguments parses the body of a request; false if encoding/json must do it, for example for duplicate members.
 func quickArguments(body []byte) (a Arguments, ok bool) {
 	r := Reader{text: body}
 	ok = r.Members(func(name []byte) bool {
@@ -201,7 +201,7 @@ func quickArguments(body []byte) (a Arguments, ok bool) {
 	return a, ok
 }
 
-// list takes a list.
+// list consumes a list.
 func (r *Reader) list(into *[]json.RawMessage) bool {
 	*into = []json.RawMessage{}
 	return r.Each(func() bool {
@@ -211,7 +211,7 @@ func (r *Reader) list(into *[]json.RawMessage) bool {
 	})
 }
 
-// Each calls take for each element of a list, which takes it; false ends it.
+// Each calls take for each element of a list; take must consume it; false ends the iteration.
 func (r *Reader) Each(take func() bool) bool {
 	if !r.next('[') {
 		return false
@@ -229,7 +229,7 @@ func (r *Reader) Each(take func() bool) bool {
 	}
 }
 
-// Number takes a number.
+// Number consumes a number.
 func (r *Reader) Number() (float64, bool) {
 	word, ok := r.Value()
 	if !ok || word[0] != '-' && (word[0] < '0' || word[0] > '9') {
@@ -258,8 +258,8 @@ type Entry struct {
 	Value json.RawMessage
 }
 
-// ParseEntries is ParseScan with the points as a list, in their order, instead of Scan.Points. The
-// values are parts of data.
+// ParseEntries is ParseScan with the points as a list, in their order, instead of Scan.Points. The values are
+// slices of data.
 func ParseEntries(data []byte) (*Scan, []Entry, error) {
 	if s, list, ok := quickScan(data); ok {
 		return s, list, nil
@@ -276,7 +276,7 @@ func ParseEntries(data []byte) (*Scan, []Entry, error) {
 	return s, list, nil
 }
 
-// quickScan reads a scan of which all points are good and have its time, as most are.
+// quickScan parses a scan whose points are all good and have its time, the usual case.
 func quickScan(data []byte) (*Scan, []Entry, bool) {
 	s := &Scan{}
 	var list []Entry
@@ -310,7 +310,7 @@ func (r *Reader) moment() (time.Time, bool) {
 	return t, err == nil
 }
 
-// usualPoints is how many points a scan has room for at first.
+// usualPoints is the initial capacity of a scan.
 const usualPoints = 32
 
 func (r *Reader) entries() ([]Entry, bool) {

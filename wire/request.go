@@ -9,13 +9,13 @@ import (
 	"voltbus/fault"
 )
 
-// The topics of free messages on which every agent may send.
+// The topics of free messages that every agent may send.
 const (
 	HealthTopic = "health"
 	AlertTopic  = "alert" // + the alert's key
 )
 
-// Arguments is the body of a request. Either may be missing; an empty body has none.
+// Arguments is the body of a request. Either may be absent; an empty body has neither.
 type Arguments struct {
 	Args   []json.RawMessage          `json:"args,omitempty"`
 	Kwargs map[string]json.RawMessage `json:"kwargs,omitempty"`
@@ -23,7 +23,7 @@ type Arguments struct {
 
 var errArguments = errors.New(`the body of a request is empty, or an object {"args":[…],"kwargs":{…}} with either or both`)
 
-// ParseArguments reads the body of a request.
+// ParseArguments parses the body of a request.
 func ParseArguments(body []byte) (a Arguments, err error) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return a, nil
@@ -42,13 +42,13 @@ func ParseArguments(body []byte) (a Arguments, err error) {
 	return a, nil
 }
 
-// Reply is the body of an answer: one of the two.
+// Reply is the body of an answer: exactly one of the two.
 type Reply struct {
 	Result json.RawMessage `json:"result,omitempty"`
 	Error  *Failure        `json:"error,omitempty"`
 }
 
-// ParseReply reads the body of an answer. The result is a part of body.
+// ParseReply parses the body of an answer. The result is a slice of body.
 func ParseReply(body []byte) (r Reply, err error) {
 	if result, ok := quickResult(body); ok {
 		return Reply{Result: result}, nil
@@ -62,53 +62,53 @@ func AppendResult(dst, result []byte) []byte {
 	return append(append(dst, result...), '}')
 }
 
-// RemoteKind is the kind of a Failure that the method itself raised.
+// RemoteKind is the kind of a Failure raised by the method itself.
 const RemoteKind = "remote"
 
-// Failure says why a request was not answered with a result. It is an error, of its fault kind as
-// far as the kind names one.
+// Failure tells why a request was not answered with a result. It is an error, of its fault kind if the kind
+// names one.
 type Failure struct {
 	Kind    string `json:"kind"` // a fault kind, or RemoteKind
 	Message string `json:"message"`
 	Subject string `json:"subject,omitempty"` // what it is about
-	Missing string `json:"missing,omitempty"` // of a refusal: the capability, as a grant is written
-	// Node is the node that says so, if it is not the one that was asked.
+	Missing string `json:"missing,omitempty"` // for a refusal: the missing capability, in the form of a grant
+	// Node is the node that reports the failure, if not the called one.
 	Node string `json:"node,omitempty"`
 
-	// Of RemoteKind: what was raised there.
+	// For RemoteKind: the exception.
 	Type  string            `json:"type,omitempty"`
 	Args  []json.RawMessage `json:"args,omitempty"`
 	Trace string            `json:"trace,omitempty"` // only for callers that hold the capability "trace"
 
-	Problems []Problem `json:"problems,omitempty"` // of samples that were not recorded
+	Problems []Problem `json:"problems,omitempty"` // for samples that were not recorded
 
-	Why     string          `json:"why,omitempty"`     // of a refusal of control, for programs: held, reserved, conflict, …
-	Holders json.RawMessage `json:"holders,omitempty"` // who stands in the way; a list of answer.Holder
+	Why     string          `json:"why,omitempty"`     // for a refusal of control, for programs: held, reserved, conflict, …
+	Holders json.RawMessage `json:"holders,omitempty"` // the holders in the way; a list of answer.Holder
 }
 
-// Problem is what is wrong with one of several things that were sent.
+// Problem is the error of one of several items sent.
 type Problem struct {
 	Index   int    `json:"index"` // from 0
 	Message string `json:"message"`
 }
 
-// Error returns what went wrong, in words.
+// Error returns the failure in words.
 func (f *Failure) Error() string { return f.Message }
 
-// Method describes a method of an agent, as inspect answers it.
+// Method describes a method of an agent, as returned by inspect.
 type Method struct {
 	Name   string  `json:"name"`
 	Doc    string  `json:"doc"`
 	Params []Param `json:"params"`
-	Result string  `json:"result"`          // its type, in words; "" if nobody said
-	Needs  string  `json:"needs,omitempty"` // the capability that callers must hold; "" for none
+	Result string  `json:"result"`          // its type, in words; "" if unspecified
+	Needs  string  `json:"needs,omitempty"` // the capability required of callers; "" for none
 }
 
 // Param describes an argument of a method.
 type Param struct {
 	Name    string          `json:"name"`
-	Type    string          `json:"type"`              // in words; "" if nobody said
-	Default json.RawMessage `json:"default,omitempty"` // nil: it must be given
+	Type    string          `json:"type"`              // in words; "" if unspecified
+	Default json.RawMessage `json:"default,omitempty"` // nil: it is required
 	Kind    string          `json:"kind"`              // "positional", "keyword", "either", "rest"
 }
 
@@ -116,6 +116,6 @@ type Param struct {
 const (
 	PositionalParam = "positional"
 	KeywordParam    = "keyword"
-	EitherParam     = "either" // by place or by name
-	RestParam       = "rest"   // any more of them
+	EitherParam     = "either" // positional or by name
+	RestParam       = "rest"   // any number of further ones
 )

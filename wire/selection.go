@@ -9,8 +9,8 @@ import (
 	"voltbus/point"
 )
 
-// Selection says which points of live messages are wanted: those that any of the patterns selects
-// and Keep lets pass. The zero value wants everything. It is safe for concurrent use if Keep is.
+// Selection selects points of live messages: those that any of the patterns selects and Keep accepts. The
+// zero value wants everything. It is safe for concurrent use if Keep is.
 type Selection struct {
 	Patterns []point.Pattern       // none: every point
 	Keep     func(point.Path) bool // nil: every point
@@ -24,7 +24,7 @@ func (s *Selection) Selects(p point.Path) bool {
 	return len(s.Patterns) == 0 || slices.ContainsFunc(s.Patterns, func(pt point.Pattern) bool { return pt.Match(p) })
 }
 
-// whole reports whether every point of the device is wanted, without looking at them.
+// whole reports whether every point of the device is wanted, without checking each.
 func (s *Selection) whole(device point.Path) bool {
 	if s.Keep != nil {
 		return false
@@ -38,13 +38,13 @@ func (s *Selection) whole(device point.Path) bool {
 	})
 }
 
-// FilterScan leaves only the points that are wanted of the live message of a scan. It returns data
-// itself if all are, and nil if none is.
+// FilterScan reduces the live message of a scan to the wanted points. It returns data itself if all are
+// wanted, and nil if none is.
 func (s *Selection) FilterScan(data []byte, device point.Path) ([]byte, error) {
 	if s.whole(device) {
 		return data, nil
 	}
-	var m struct { // the times stay as they are
+	var m struct { // the times stay unchanged
 		Device  point.Path                 `json:"device"`
 		Time    json.RawMessage            `json:"time"`
 		Slot    json.RawMessage            `json:"slot,omitempty"`
@@ -76,9 +76,9 @@ func (s *Selection) FilterScan(data []byte, device point.Path) ([]byte, error) {
 	return out, nil
 }
 
-// ScanSubjects returns the subjects to subscribe to for all scans that can hold a wanted point:
-// for each pattern the devices at and below its literal prefix, and the prefix's ancestors, one of
-// which may be the device itself. No scan has two of them. What comes is to be filtered.
+// ScanSubjects returns the subjects to subscribe to for all scans that can contain a wanted point: for each
+// pattern the devices at and below its literal prefix, and the prefix's ancestors, one of which may be the
+// device itself. No scan matches two of them. Received scans must still be filtered.
 func (s *Selection) ScanSubjects() []string {
 	if len(s.Patterns) == 0 {
 		return []string{ScanPrefix + ">"}

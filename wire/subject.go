@@ -10,25 +10,25 @@ import (
 
 // The first tokens of live subjects.
 const (
-	ScanPrefix  = "live.scan."  // + device: one message a scan of the device
-	PointPrefix = "live.point." // + point: one message a sample
+	ScanPrefix  = "live.scan."  // + device: one message per scan of the device
+	PointPrefix = "live.point." // + point: one message per sample
 
-	// The same messages under breadth-first paths, which begin with the last segment: campus/b1/ahu1
-	// is ahu1.b1.campus. A node does not pass them on to other nodes.
+	// The same messages under breadth-first paths, which begin with the last segment: campus/b1/ahu1 is
+	// ahu1.b1.campus. A node does not forward them to other nodes.
 	BreadthScanPrefix  = "live.breadth.scan."
 	BreadthPointPrefix = "live.breadth.point."
 )
 
-// emptySegment stands for a segment without characters, which a subject cannot have. Paths hold
-// no control characters, so nothing else is ever written like this.
+// emptySegment represents an empty segment, which a subject cannot contain. Paths contain no control
+// characters, so it is unambiguous.
 const emptySegment = "%00"
 
 var errSubject = errors.New("not a subject of a point path")
 
 const upperHex = "0123456789ABCDEF"
 
-// AppendSubject appends the path as bus tokens: slashes become dots, and what a token cannot hold
-// ("." "*" ">" "%" and white space) is percent-encoded.
+// AppendSubject appends the path as bus tokens: slashes become dots, and what a token cannot contain ("." "*"
+// ">" "%" and white space) is percent-encoded.
 func AppendSubject(dst []byte, p point.Path) []byte {
 	empty := true
 	for i := range len(p) {
@@ -54,7 +54,7 @@ func AppendSubject(dst []byte, p point.Path) []byte {
 	return dst
 }
 
-// AppendBreadthSubject appends the path as bus tokens in reverse order, as breadth-first subjects have it.
+// AppendBreadthSubject appends the path as bus tokens in reverse order, as in breadth-first subjects.
 func AppendBreadthSubject(dst []byte, p point.Path) []byte {
 	for {
 		i := strings.LastIndexByte(string(p), '/')
@@ -66,7 +66,7 @@ func AppendBreadthSubject(dst []byte, p point.Path) []byte {
 	}
 }
 
-// ParseBreadthSubject returns the path of a breadth-first subject behind the prefix.
+// ParseBreadthSubject returns the path of a breadth-first subject after the prefix.
 func ParseBreadthSubject(prefix, subject string) (point.Path, error) {
 	p, err := ParseSubject(prefix, subject)
 	if err != nil {

@@ -12,12 +12,12 @@ const (
 	UrgentLane = "u"
 )
 
-// EnrolMethod is what the holder of an invitation asks for.
+// EnrolMethod is the method that the holder of an invitation calls.
 const EnrolMethod = "enrol"
 
-// UpSubject is where a child sends blocks of a lane.
+// UpSubject is the subject of a child's blocks of a lane.
 func UpSubject(caller, lane string) string { return UpPrefix + Token(caller) + "." + lane }
 
-// PingSubject is where a child is asked whether it is there. It is none of the subjects of calls: a
-// request that two subscriptions of one connection receive may not be answered.
+// PingSubject is the subject on which a child is probed. It is not a subject of calls: a request received by
+// two subscriptions of one connection might not be answered.
 func PingSubject(caller string) string { return CallPrefix + Token(caller) + ".ping" }

@@ -9,33 +9,33 @@ import (
 	"voltbus/point"
 )
 
-// verdict is what is known of one of the parts that points are made of.
+// verdict is what is known about one of the parts of points.
 type verdict uint8
 
 const (
-	open  verdict = 0         // nobody looked yet
-	no    verdict = 1         // it is looked at, and none of the below
-	has   verdict = 1<<1 | no // it has the text, or, of traits, all that is asked
+	open  verdict = 0         // not examined yet
+	no    verdict = 1         // examined, and none of the below
+	has   verdict = 1<<1 | no // it contains the text or, for traits, meets all conditions
 	edge  verdict = 1<<2 | no // it has the part of the text on its side of the last slash
-	lines verdict = 1 << 3    // of traits: the unit has the text
+	lines verdict = 1 << 3    // for traits: the unit contains the text
 )
 
-// matcher decides which points a filter selects. It looks at each part, of which points are made, once. It is
-// used under the register's lock.
+// matcher decides which points a filter selects. It examines each part of points once. It is used under the
+// register's lock.
 type matcher struct {
 	register    *Register
 	filter      *Filter
 	text        string // in lower case
-	front, back string // the text up to its last slash, with it, and behind it; front is "" without one
+	front, back string // the text up to and including its last slash, and after it; front is "" without one
 	traits      []verdict
 	heads       []verdict
 	tails       []verdict
 	words       []verdict     // descriptions
 	names       []verdict     // tails, by the last segment of the pattern
-	last        point.Pattern // the last segment of the pattern; "" if that says nothing
+	last        point.Pattern // the last segment of the pattern; "" if that selects everything
 	parent      point.Pattern // the segment before it, likewise
-	path        []byte        // of one point; used again
-	lower       []byte        // used again
+	path        []byte        // of one point; reused
+	lower       []byte        // reused
 }
 
 func newMatcher(r *Register, f *Filter) *matcher {
@@ -53,7 +53,7 @@ func newMatcher(r *Register, f *Filter) *matcher {
 	return m
 }
 
-// look returns what is known of a part, and finds it out the first time.
+// look returns what is known about a part, examining it the first time.
 func look(known *[]verdict, n uint32, judge func() verdict) verdict {
 	if grow := int(n) + 1 - len(*known); grow > 0 {
 		*known = append(*known, make([]verdict, grow)...)
@@ -87,8 +87,8 @@ func (m *matcher) match(n uint32) bool {
 // view returns the path without a copy; it lasts until the next one.
 func (m *matcher) view() string { return unsafe.String(unsafe.SliceData(m.path), len(m.path)) }
 
-// ends reports whether the last segments of the point may be those of the pattern. Of what stands before the last one
-// each part is compared each time: many points differ in it.
+// ends reports whether the last segments of the point may be those of the pattern. The part before the last segment
+// is compared each time: many points differ in it.
 func (m *matcher) ends(n uint32) bool {
 	head, tail := m.register.names.Parts(n)
 	if !m.tail(tail) {
@@ -112,7 +112,7 @@ func (m *matcher) tail(tail uint32) bool {
 	})&has == has
 }
 
-// judge says whether the traits are those asked for.
+// judge reports whether the traits meet the conditions.
 func (m *matcher) judge(t *Traits) verdict {
 	f := m.filter
 	if (t.Removed != 0 && !f.Removed && !f.Only) || (t.Removed == 0 && f.Only) || (f.Unit != "" && t.Unit != f.Unit) {
@@ -130,7 +130,7 @@ func (m *matcher) judge(t *Traits) verdict {
 	return has
 }
 
-// says reports whether path or description have the text.
+// says reports whether the path or description contains the text.
 func (m *matcher) says(n uint32) bool {
 	r := m.register
 	head, tail := r.names.Parts(n)

@@ -6,12 +6,11 @@ import (
 	"voltbus/internal/interner"
 )
 
-// order holds numbers in the order of their texts, in few runs, the longest first. A run is never changed
-// within its length, so that who reads it needs no lock; many new numbers cost no more than a merge of
-// what is as many.
+// order holds numbers in the order of their texts, in few runs, longest first. A run is never modified within
+// its length, so readers need no lock; adding many numbers costs no more than merging as many.
 type order struct{ runs [][]uint32 }
 
-// add adds numbers that are not there.
+// add adds new numbers.
 func (o *order) add(names *interner.Index, fresh []uint32) {
 	if !slices.IsSortedFunc(fresh, names.Compare) {
 		slices.SortFunc(fresh, names.Compare)
@@ -45,7 +44,7 @@ func merge(names *interner.Index, a, b []uint32) []uint32 {
 	return append(append(out, a...), b...)
 }
 
-// from returns the part of a run whose texts are not below one.
+// from returns the part of a run whose texts are not less than one.
 func from(names *interner.Index, run []uint32, text string) []uint32 {
 	at, _ := slices.BinarySearchFunc(run, text, names.CompareText)
 	return run[at:]

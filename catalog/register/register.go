@@ -1,5 +1,5 @@
 // Package register holds the points of a node in memory in path order, at some thirty bytes each; it finds them by path, pattern, text,
-// tag and unit. It knows no disk.
+// tag and unit. It does not access the disk.
 package register
 
 import (
@@ -16,13 +16,13 @@ import (
 
 // Entry is a point as the catalogue knows it.
 type Entry struct {
-	point.Info           // Default, Min and Max are not kept; Tags may be those of other entries too: do not change them
+	point.Info           // Default, Min and Max are not kept; Tags may be shared with other entries: do not modify them
 	FirstSeen  time.Time // when it was first put here
-	Removed    time.Time // when it left the configuration; zero if it is there
+	Removed    time.Time // when it left the configuration; zero if it exists
 	Since      time.Time // when its interval last changed or it last came back; zero if never
 }
 
-// Record is a point with what is kept of it. Times are microseconds since 1970 UTC.
+// Record is the stored form of a point. Times are microseconds since 1970 UTC.
 type Record struct {
 	Path        string
 	Device      string // "" for none
@@ -31,20 +31,20 @@ type Record struct {
 	Traits
 }
 
-// Traits are what many points have in common.
+// Traits are properties that many points have in common.
 type Traits struct {
 	Kind     point.Kind
 	Writable bool
 	Unit     string
 	Interval int64  // microseconds; 0: unknown
-	Tags     string // a JSON object of texts in the order of their names; "" for none
-	Removed  int64  // when it left the configuration; 0: it is there
+	Tags     string // a JSON object of strings in the order of their names; "" for none
+	Removed  int64  // when it left the configuration; 0: it exists
 	Since    int64  // when its interval last changed or it came back; 0: never
 	Child    string // the descendant whose point it is; "" for those of this node
 }
 
-// Register is the table. Put, Read, Count, Search, Paths and Entries are safe for concurrent use; the
-// other methods are called within Read, or by the one who puts.
+// Register is the table. Put, Read, Count, Search, Paths and Entries are safe for concurrent use; the other
+// methods are called within Read, or by the writer.
 type Register struct {
 	mu           sync.RWMutex
 	names        *interner.Index
@@ -52,15 +52,15 @@ type Register struct {
 	device       column.Column[uint32] // by number: of devices
 	description  column.Column[uint32] // by number: of descriptions
 	first        column.Column[int64]  // by number: when it was first seen
-	next         sequence              // by number: that which was sought behind it last
+	next         sequence              // by number: the number last looked up after it
 	traits       set[Traits]
 	devices      set[string]
 	descriptions set[string]
 	order        order
-	present      int // points that are there
-	free         int // of them those of this node without a device
+	present      int // existing points
+	free         int // those of this node without a device
 	shares       map[string]Share
-	expected     int // points up to which there is room made by Expect
+	expected     int // number of points for which Expect has reserved memory
 }
 
 // New returns an empty register.
@@ -71,25 +71,25 @@ func New() *Register {
 	}
 }
 
-// Len returns how many points were ever put here. Their numbers are those below.
+// Len returns how many points were ever added. Their numbers are less than that.
 func (r *Register) Len() int { return r.of.Len() }
 
-// Read calls do while nothing is put.
+// Read calls do while no writer is active.
 func (r *Register) Read(do func()) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	do()
 }
 
-// Count returns how many points are there, and how many of them belong to no device and to no child.
+// Count returns how many points exist, and how many of them belong to no device and no child.
 func (r *Register) Count() (all, free int) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return r.present, r.free
 }
 
-// Find returns the number of a path. Guess is a number that it may have, such as that behind the number of
-// the path before: paths come again in the order in which they came first.
+// Find returns the number of a path. guess is a number that it may have, such as the one after the previous
+// path's: paths recur in the order of their first appearance.
 func (r *Register) Find(path string, guess uint32) (number uint32, known bool) {
 	if r.names.Is(guess, path) {
 		return guess, true
@@ -97,8 +97,8 @@ func (r *Register) Find(path string, guess uint32) (number uint32, known bool) {
 	return r.names.Find(path)
 }
 
-// Follow is Find for paths that come in an order that is likely to come again, whichever it is: it remembers
-// what was sought behind each point. Before is the number of the path before; for the first path any.
+// Follow is Find for paths in any order that is likely to recur: it remembers what was looked up after each
+// point. before is the number of the previous path; any for the first path.
 func (r *Register) Follow(path string, before uint32) (number uint32, known bool) {
 	if int(before) >= r.Len() {
 		return r.names.Find(path)
@@ -112,7 +112,7 @@ func (r *Register) Follow(path string, before uint32) (number uint32, known bool
 	return number, known
 }
 
-// Record returns what is kept under a number.
+// Record returns the record of a number.
 func (r *Register) Record(n uint32) Record {
 	return Record{
 		Path: string(r.names.Append(nil, n)), Device: r.devices.list[r.device.At(n)],
@@ -129,8 +129,8 @@ func (r *Register) Traits(n uint32) *Traits { return &r.traits.list[r.of.At(n)] 
 // Device returns the device of the point; "" for none.
 func (r *Register) Device(n uint32) point.Path { return point.Path(r.devices.list[r.device.At(n)]) }
 
-// Entries returns what is known of the paths, in the order asked. A path that is unknown gives an Entry with
-// only the path.
+// Entries returns the entries of the paths, in the order requested. An unknown path gives an Entry with only
+// the path.
 func (r *Register) Entries(paths []point.Path) []Entry {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -147,7 +147,7 @@ func (r *Register) Entries(paths []point.Path) []Entry {
 	return entries
 }
 
-// entry returns the point of a number. Tags that were parsed before are used again.
+// entry returns the point of a number. Already parsed tags are reused.
 func (r *Register) entry(n uint32, tags map[string]map[string]string) Entry {
 	c := r.Record(n)
 	known, ok := tags[c.Tags]
@@ -164,11 +164,11 @@ func (r *Register) entry(n uint32, tags map[string]map[string]string) Entry {
 	}
 }
 
-// most by which Expect makes room at once: who is wrong about what is to come wastes no more.
+// Maximum by which Expect reserves memory at once, which bounds the waste of a wrong estimate.
 const expectTimes = 8
 
-// Expect makes room for so many times the points that are here, where many are put one after another. It is called
-// behind each Put, and does little then.
+// Expect reserves memory for so many times the present points, when many are added one after another. It is cheap
+// to call after each Put.
 func (r *Register) Expect(times int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -178,8 +178,8 @@ func (r *Register) Expect(times int) {
 	}
 }
 
-// Put puts records, each path once, and returns their numbers, in the same order. Where there are many new
-// ones they should come in path order.
+// Put puts records, each path once, and returns their numbers, in the same order. Many new ones should come
+// in path order.
 func (r *Register) Put(records []Record) []uint32 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -211,7 +211,7 @@ func (r *Register) Put(records []Record) []uint32 {
 	return numbers
 }
 
-// add adds what is kept of the point that was numbered last.
+// add adds the data of the point numbered last.
 func (r *Register) add(c *Record) {
 	r.of.Append(r.traits.number(c.Traits))
 	r.device.Append(r.devices.number(c.Device))
@@ -225,7 +225,7 @@ func (r *Register) change(n uint32, c *Record) {
 	r.of.Set(n, r.traits.number(c.Traits))
 	r.device.Set(n, r.devices.number(c.Device))
 	r.description.Set(n, r.descriptions.number(c.Description))
-	r.traits.leave(of) // behind the new ones, which may be the same
+	r.traits.leave(of) // after the new ones, which may be the same
 	r.devices.leave(device)
 	r.descriptions.leave(description)
 	r.first.Set(n, c.FirstSeen)
@@ -241,7 +241,7 @@ func (r *Register) count(n uint32, by int) {
 	}
 }
 
-// RecordOf returns what would be kept of a point that is new.
+// RecordOf returns the record of a new point.
 func RecordOf(info *point.Info, tags string, now int64) Record {
 	return Record{
 		Path: string(info.Path), Device: string(info.Device), Description: clean(info.Description), FirstSeen: now,
@@ -252,7 +252,7 @@ func RecordOf(info *point.Info, tags string, now int64) Record {
 	}
 }
 
-// Tagger writes tags as Traits have them. Those of one point are often those of the one before.
+// Tagger encodes tags in the form of Traits. A point's tags are often those of the previous one.
 type Tagger struct {
 	tags map[string]string
 	text string
@@ -264,7 +264,7 @@ func (t *Tagger) Text(tags map[string]string) string {
 		return ""
 	}
 	if !maps.Equal(t.tags, tags) {
-		text, _ := json.Marshal(tags) // texts, in the order of their names
+		text, _ := json.Marshal(tags) // strings, in the order of their names
 		t.tags, t.text = maps.Clone(tags), string(text)
 	}
 	return t.text

@@ -10,38 +10,38 @@ import (
 // PageSize is the number of points on a page if the filter has none.
 const PageSize = 1000
 
-// Filter selects points; all its conditions must hold. The zero Filter selects all that are there.
+// Filter selects points; all its conditions must hold. The zero Filter selects all existing points.
 type Filter struct {
 	Pattern point.Pattern
-	Text    string                // found in path, description or unit, whatever the case
-	Tags    map[string]string     // each must be there with this value; "" for any value
+	Text    string                // in the path, description or unit, case-insensitively
+	Tags    map[string]string     // each must exist with this value; "" for any value
 	Unit    string                // "" for any
 	Device  point.Path            // "" for any
-	Below   point.Path            // only what lies below it; "" for everything
-	Removed bool                  // also points that were removed
-	Only    bool                  // only points that were removed
-	Keep    func(point.Path) bool // only points that it lets pass; nil for all
-	After   point.Path            // only what comes after it in path order: the last page's Next
-	Limit   int                   // most entries; 0 for PageSize
+	Below   point.Path            // only points below it; "" for everything
+	Removed bool                  // include removed points
+	Only    bool                  // only removed points
+	Keep    func(point.Path) bool // only points that it accepts; nil for all
+	After   point.Path            // only points after it in path order: Next of the previous page
+	Limit   int                   // maximum entries; 0 for PageSize
 }
 
 // Page is a part of an answer.
 type Page struct {
 	Entries []Entry
-	Next    point.Path // the After of the next page; "" if this is the last
+	Next    point.Path // After for the next page; "" on the last
 }
 
-// atOnce is how many points are looked at before others may change the register.
+// atOnce is how many points are examined before writers may change the register.
 const atOnce = 1 << 14
 
-// Search returns the points that the filter selects, in path order. Points that are put meanwhile may be
-// missing. It fails with the context's error.
+// Search returns the points that the filter selects, in path order. Points added meanwhile may be missing. It
+// fails with the context's error.
 func (r *Register) Search(ctx context.Context, f Filter) (Page, error) {
 	if f.Limit <= 0 {
 		f.Limit = PageSize
 	}
 	limit := f.Limit
-	f.Limit++ // one more says that there is another page
+	f.Limit++ // one more reveals another page
 	found, err := r.find(ctx, &f)
 	if err != nil {
 		return Page{}, err
@@ -119,12 +119,12 @@ func (m *matcher) pick(found, some []uint32) []uint32 {
 	return found
 }
 
-// within returns the part of a run that lies behind After and below the pattern's prefix.
+// within returns the part of a run after After and below the pattern's prefix.
 func (m *matcher) within(run []uint32) []uint32 {
 	names := m.register.names
 	prefix := string(m.filter.Pattern.Prefix())
 	if prefix != "" {
-		// "0" is the byte behind "/": the range holds the prefix itself and all below it, and little else.
+		// "0" is the byte behind "/": the range contains the prefix itself and everything below it, and little else.
 		run = run[:len(run)-len(from(names, run, prefix+"0"))]
 		run = from(names, run, prefix)
 	}
@@ -133,7 +133,7 @@ func (m *matcher) within(run []uint32) []uint32 {
 		run = from(names, run, below+"/\x00")
 	}
 	if after := string(m.filter.After); after != "" {
-		run = from(names, run, after+"\x00") // the least text behind it
+		run = from(names, run, after+"\x00") // the smallest text after it
 	}
 	return run
 }

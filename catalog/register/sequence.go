@@ -6,9 +6,9 @@ import (
 	"voltbus/internal/column"
 )
 
-// sequence remembers for each number the one that was sought behind it last, which is the next one until
-// another is noted. Pages of numbers behind which the next one is sought take no memory. The methods but grow are
-// safe for concurrent use.
+// sequence remembers for each number the one last looked up after it, which is the next number until another is
+// recorded. Pages of numbers followed by the next one take no memory. The methods other than grow are safe for
+// concurrent use.
 type sequence struct {
 	pages []atomic.Pointer[sequencePage]
 }
@@ -22,7 +22,7 @@ func (s *sequence) grow(numbers int) {
 	}
 }
 
-// behind returns the number that was sought behind one.
+// behind returns the number last looked up after one.
 func (s *sequence) behind(number uint32) uint32 {
 	if page := s.pages[number/column.PageRows].Load(); page != nil {
 		if next := page[number%column.PageRows].Load(); next != 0 {
@@ -32,7 +32,7 @@ func (s *sequence) behind(number uint32) uint32 {
 	return number + 1
 }
 
-// note notes what was sought behind a number.
+// note records the number looked up after a number.
 func (s *sequence) note(number, next uint32) {
 	at := &s.pages[number/column.PageRows]
 	page := at.Load()

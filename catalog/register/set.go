@@ -2,11 +2,10 @@ package register
 
 import "strings"
 
-// set numbers values that points have. The last one comes again and again where points come in order. A value that no
-// point has any more is forgotten, and its number given to another one: who describes points over and over takes no
-// more memory than the points.
+// set numbers the values of points. The last one recurs when points come in order. A value that no point has any more
+// is removed, and its number reused: describing points repeatedly takes no more memory than the points.
 type set[T comparable] struct {
-	own   func(T) T // a copy that shares no memory with blocks and requests
+	own   func(T) T // returns a copy that shares no memory with blocks and requests
 	list  []T
 	users []uint32 // by number: how many points have the value
 	free  []uint32 // numbers without points
@@ -18,7 +17,7 @@ func newSet[T comparable](own func(T) T) set[T] {
 	return set[T]{own: own, index: map[T]uint32{}}
 }
 
-// number returns the number of a value that one more point has.
+// number returns the number of a value, for one more point.
 func (s *set[T]) number(v T) uint32 {
 	if int(s.last) < len(s.list) && s.users[s.last] > 0 && s.list[s.last] == v {
 		s.users[s.last]++
@@ -46,7 +45,7 @@ func (s *set[T]) add(v T) uint32 {
 	return n
 }
 
-// leave notes that one point less has the value of a number.
+// leave records that one point fewer has the value of a number.
 func (s *set[T]) leave(n uint32) {
 	if s.users[n]--; s.users[n] > 0 {
 		return
@@ -62,5 +61,5 @@ func (t Traits) clone() Traits {
 	return t
 }
 
-// clean returns a text as JSON keeps it.
+// clean returns a string as JSON represents it.
 func clean(text string) string { return strings.ToValidUTF8(text, "\ufffd") }

@@ -16,7 +16,7 @@ import (
 //
 // with the fields of Record, tags as an object, and times in microseconds since 1970, 0 for never.
 
-// group is what a group's points have in common.
+// group is the common part of a group's points.
 type group struct {
 	device, description string
 	first               int64
@@ -76,7 +76,7 @@ var errBlock = errors.New("is no block of points")
 
 // Decode appends the records of a block to dst.
 func Decode(dst []Record, block []byte) ([]Record, error) {
-	text := string(block) // of which all texts are parts
+	text := string(block) // of which all strings are slices
 	s := scanner{text: text}
 	s.expect('[')
 	for !s.failed && !s.next(']') {
@@ -94,12 +94,12 @@ func Decode(dst []Record, block []byte) ([]Record, error) {
 	return dst, nil
 }
 
-// scanner reads what Encode writes. After a failure everything it reads is empty.
+// scanner parses the output of Encode. After a failure everything it returns is empty.
 type scanner struct {
 	text   string
 	at     int
 	failed bool
-	tags   string // that were read last
+	tags   string // last tags read
 }
 
 func (s *scanner) group(g *group) {
@@ -115,7 +115,7 @@ func (s *scanner) group(g *group) {
 	g.first = s.field()
 }
 
-// next takes a byte if it comes next.
+// next consumes a byte if it comes next.
 func (s *scanner) next(c byte) bool {
 	if s.at < len(s.text) && s.text[s.at] == c {
 		s.at++
@@ -130,7 +130,7 @@ func (s *scanner) expect(c byte) {
 	}
 }
 
-// field reads a number with the comma behind it.
+// field parses a number and the comma after it.
 func (s *scanner) field() int64 {
 	begin := s.at
 	for s.at < len(s.text) && (s.text[s.at] == '-' || (s.text[s.at] >= '0' && s.text[s.at] <= '9')) {
@@ -142,7 +142,7 @@ func (s *scanner) field() int64 {
 	return n
 }
 
-// truth reads true or false with the comma behind it.
+// truth parses true or false and the comma after it.
 func (s *scanner) truth() bool {
 	for text, is := range map[string]bool{"true,": true, "false,": false} {
 		if strings.HasPrefix(s.text[s.at:], text) {
@@ -154,14 +154,14 @@ func (s *scanner) truth() bool {
 	return false
 }
 
-// word reads a text with the comma behind it.
+// word parses a string and the comma after it.
 func (s *scanner) word() string {
 	w := s.quoted()
 	s.expect(',')
 	return w
 }
 
-// quoted reads a text.
+// quoted parses a string.
 func (s *scanner) quoted() string {
 	s.expect('"')
 	begin := s.at
@@ -183,8 +183,8 @@ func (s *scanner) quoted() string {
 	return word
 }
 
-// object reads an object of texts with the comma behind it; "" for one without any. It is often that of the
-// group before.
+// object parses an object of strings and the comma after it; "" for an empty one. It is often that of the
+// previous group.
 func (s *scanner) object() string {
 	rest := s.text[s.at:]
 	if s.tags == "" || !strings.HasPrefix(rest, s.tags) {

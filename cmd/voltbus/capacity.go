@@ -48,7 +48,7 @@ func measureCapacity(cmd *cobra.Command, w *shell.Target, asJSON bool) (err erro
 			return fault.E("lab capacity", fault.Unavailable, data, err)
 		}
 	}
-	dir, err := os.MkdirTemp(data, ".capacity") // on the disk that the node uses
+	dir, err := os.MkdirTemp(data, ".capacity") // on the node's disk
 	if err != nil {
 		return fault.E("lab capacity", fault.Unavailable, data, err)
 	}

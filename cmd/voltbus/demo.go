@@ -74,7 +74,7 @@ func runDemo(cmd *cobra.Command, f *shell.Flags, site demo.Site) (err error) {
 	return runNode(cmd.Context(), file, log, func(n *node.Node) { welcome(cmd, n, boiler, file, time.Since(begin)) })
 }
 
-// freeAddress returns the address, or one with any free port if that one is taken.
+// freeAddress returns the address, or one with any free port if it is in use.
 func freeAddress(ctx context.Context, address string) string {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err == nil {
@@ -83,7 +83,7 @@ func freeAddress(ctx context.Context, address string) string {
 	}
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return address // the configuration's check says what is wrong with it
+		return address // the configuration check reports what is wrong with it
 	}
 	return net.JoinHostPort(host, "0")
 }
@@ -119,7 +119,7 @@ func programName() string {
 	return os.Args[0]
 }
 
-// configArgument is what a command needs to find the demonstration from here.
+// configArgument is the argument with which a command finds the demonstration from here.
 func configArgument(file string) string {
 	if file == filepath.Join(shell.DemoDir, demo.ConfigFile) {
 		return ""
@@ -127,7 +127,7 @@ func configArgument(file string) string {
 	return " -c " + file
 }
 
-// boilerCommand is the hidden subcommand that plays the boiler.
+// boilerCommand is the hidden subcommand that simulates the boiler.
 const boilerCommand = "demo-boiler"
 
 func newBoiler() *cobra.Command {

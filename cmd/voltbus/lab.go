@@ -24,10 +24,10 @@ import (
 	"voltbus/lab/study"
 )
 
-// labDir is where runs are kept by default.
+// labDir is the default folder of runs.
 const labDir = "voltbus-lab"
 
-// labPartCommand is the hidden subcommand that plays a part of an experiment.
+// labPartCommand is the hidden subcommand that runs a part of an experiment.
 const labPartCommand = "lab-part"
 
 func newLab(f *shell.Flags) *cobra.Command {
@@ -51,7 +51,7 @@ the machine and the limits of the figures.
 	return cmd
 }
 
-// The places of the lab in a node's data directory.
+// The folders of the lab in a node's data directory.
 const (
 	labFolder    = "lab"
 	capacityFile = "capacity.json"
@@ -217,11 +217,11 @@ func (o *labOrder) run(cmd *cobra.Command, name string, log *slog.Logger) error 
 // execute runs one experiment and prints what it found.
 func (o *labOrder) execute(cmd *cobra.Command, e experiment.Experiment) error {
 	ctx, id := cmd.Context(), o.id
-	if o.id != "" { // started by a node: it ends with the node
+	if o.id != "" { // started by a node: ends with the node
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithCancel(ctx)
 		defer cancel()
-		go func() { // ends with the input, with this process at the latest
+		go func() { // ends with the input, at the latest with this process
 			_, _ = io.Copy(io.Discard, cmd.InOrStdin())
 			cancel()
 		}()
@@ -244,7 +244,7 @@ func (o *labOrder) execute(cmd *cobra.Command, e experiment.Experiment) error {
 	return nil
 }
 
-// prepare fills in what the command line does not say.
+// prepare fills in what the command line does not specify.
 func (o *labOrder) prepare(log *slog.Logger) error {
 	if o.opts.Repeats < 0 {
 		return shell.Usage(fmt.Errorf("--repeats %d is out of range; write 1 or more", o.opts.Repeats))
@@ -267,7 +267,7 @@ func (o *labOrder) prepare(log *slog.Logger) error {
 	return nil
 }
 
-// command is the command line that repeats the run: without what concerns only where it went.
+// command is the command line that repeats the run, without options that only concern its output.
 func (o *labOrder) command() []string {
 	args := []string{"voltbus"}
 	for i := 1; i < len(os.Args); i++ {
@@ -282,11 +282,11 @@ func (o *labOrder) command() []string {
 	return args
 }
 
-// show returns what prints the progress: lines of JSON, or a line for people on standard error.
+// show returns the function that prints the progress: lines of JSON, or a line for people on standard error.
 func (o *labOrder) show(cmd *cobra.Command) func(experiment.Progress) {
 	if o.progress {
 		enc := json.NewEncoder(cmd.OutOrStdout())
-		return func(p experiment.Progress) { _ = enc.Encode(p) } // nobody to tell if the reader has gone
+		return func(p experiment.Progress) { _ = enc.Encode(p) } // an error means that the reader has disconnected
 	}
 	return func(p experiment.Progress) {
 		if p.Value == nil {
@@ -362,7 +362,7 @@ func listRuns(cmd *cobra.Command, dir string, ids []string, form shell.Format) e
 	return out.End()
 }
 
-// readRun reads a run by its name and writes its page anew.
+// readRun reads a run by its name and regenerates its page.
 func readRun(dir, id string, ids []string) (*experiment.Result, error) {
 	if id == "last" && len(ids) > 0 {
 		id = ids[0]

@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// What the program holds by others; tools/notices writes both.
+// What the program contains by third parties; tools/notices writes both.
 //
 //go:generate go -C ../../tools run ./notices
 var (

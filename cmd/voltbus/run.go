@@ -80,7 +80,7 @@ func runNode(ctx context.Context, file string, log *slog.Logger, ready func(*nod
 	if err != nil {
 		return err
 	}
-	// What the node keeps is nobody else's, agents with users of their own included.
+	// The node's files are closed to others, including agents with their own users.
 	syscall.Umask(0o077)
 	n, err := node.Open(ctx, node.Options{
 		Config: cfg, File: file, Kinds: all.Kinds(), Log: log, Version: shell.Version(), Lab: lab, AgentExec: exec, Statement: statement, SDK: python.Wheel, WentBack: back,
@@ -101,7 +101,7 @@ func runNode(ctx context.Context, file string, log *slog.Logger, ready func(*nod
 	}
 }
 
-// reload applies the file anew. A wrong file changes nothing.
+// reload applies the file again. An invalid file changes nothing.
 func reload(ctx context.Context, n *node.Node, file string, log *slog.Logger) {
 	cfg, err := config.Load(file, all.Kinds())
 	if err == nil {

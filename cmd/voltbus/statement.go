@@ -12,7 +12,7 @@ import (
 	"voltbus/store/duckdb"
 )
 
-// statementCommand is the hidden subcommand that answers one statement in SQL.
+// statementCommand is the hidden subcommand that answers one SQL statement.
 const statementCommand = "sql-statement"
 
 func newStatement() *cobra.Command {
@@ -23,8 +23,8 @@ func newStatement() *cobra.Command {
 	}
 }
 
-// statementExec returns what starts the process of a statement: this program, in a jail where the kernel has one, with
-// the store's files to read and one folder to write into.
+// statementExec returns the command for the process of a statement: this program, in a jail if the kernel supports it,
+// with read access to the store's files and write access to one folder.
 func statementExec() (func(read []string, write string) []string, error) {
 	self, err := os.Executable()
 	if err != nil {

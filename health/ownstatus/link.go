@@ -11,7 +11,7 @@ import (
 	"voltbus/uplink/sender"
 )
 
-// Link knows the way to the parent, and what waits for it. It is safe for concurrent use.
+// Link knows the link to the parent, and the backlog for it. It is safe for concurrent use.
 type Link struct {
 	Parent   *enrol.Parent
 	Sender   *sender.Sender
@@ -19,7 +19,7 @@ type Link struct {
 	Blocks   *blocklog.Log
 }
 
-// Add says how the way to the parent is, and what waits for it.
+// Add adds the state of the link to the parent, and the backlog.
 func (l *Link) Add(ctx context.Context, s *replica.Status) {
 	m, member := l.Parent.Current()
 	if !member {
@@ -56,8 +56,8 @@ func (l *Link) Add(ctx context.Context, s *replica.Status) {
 	}
 }
 
-// waiting counts the samples that the parent does not have yet, those that the selection leaves out
-// included until it is known that they are.
+// waiting counts the samples that the parent does not have yet, including those that the selection excludes,
+// until that is known.
 func (l *Link) waiting() (samples uint64) {
 	has := l.Sender.Acknowledged()
 	for origin, p := range Positions(l.Recorder) {

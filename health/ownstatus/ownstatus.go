@@ -23,7 +23,7 @@ import (
 	"voltbus/uplink/replica"
 )
 
-// Own knows the parts of this node that its status comes from. It is safe for concurrent use.
+// Own holds the parts of this node from which its status is derived. It is safe for concurrent use.
 type Own struct {
 	Version    string
 	Data       string // the data directory
@@ -45,7 +45,7 @@ type Own struct {
 	use gauge
 }
 
-// gauge measures how much of the processors this process uses between two looks.
+// gauge measures the processor use of this process between two readings.
 type gauge struct {
 	mu   sync.Mutex
 	at   time.Time
@@ -65,10 +65,10 @@ func (g *gauge) look() float64 {
 	return before.Seconds() / took.Seconds()
 }
 
-// figures is the number of digits of figures that change all the time.
+// figures is the number of digits of constantly changing figures.
 const figures = 3
 
-// Status says how this node is.
+// Status returns this node's status.
 func (o *Own) Status(ctx context.Context) replica.Status {
 	s := replica.Status{
 		Version: o.Version, Roles: o.roles(), Started: o.Started.Unix(),
@@ -99,7 +99,7 @@ func (o *Own) Status(ctx context.Context) replica.Status {
 	return s
 }
 
-// roles says in words what this node is there for, by what it is made of.
+// roles returns the roles of this node, derived from its parts.
 func (o *Own) roles() []string {
 	cfg := o.Config()
 	_, member := o.Parent.Current()

@@ -13,13 +13,13 @@ import (
 // Limits bound the connections of a listener.
 type Limits struct {
 	Total int
-	// Address is the limit for one address, of IPv6 one network of 64 bits; 0 for Total. It does not hold
-	// for loopback, where a reverse proxy and the programs of the machine come from.
+	// Address is the limit for one address, for IPv6 one /64 network; 0 for Total. It does not apply to
+	// loopback, used by a reverse proxy and the programs on the machine.
 	Address int
 }
 
-// Listener gives out connections within its limits. At a limit, the connection that has waited longest without
-// work, of the same address if that has its share, is closed for the new one; where all work, the new one is closed.
+// Listener accepts connections within its limits. At a limit, the connection that has been idle longest, from the
+// same address if that has used its share, is closed for the new one; if all are busy, the new one is closed.
 type Listener struct {
 	net.Listener
 	limits Limits
@@ -27,7 +27,7 @@ type Listener struct {
 	mu      sync.Mutex
 	open    int
 	each    map[netip.Prefix]int
-	waiting list.List // of *Conn, the longest first
+	waiting list.List // of *Conn, longest idle first
 	closed  uint64
 }
 
@@ -58,14 +58,14 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
-// State says how many connections are open, and how many were closed for a limit.
+// State returns how many connections are open, and how many were closed because of a limit.
 func (l *Listener) State() (open int, closed uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.open, l.closed
 }
 
-// admit takes a connection in; old is to be closed for it.
+// admit adds a connection; old must be closed for it.
 func (l *Listener) admit(c *Conn) (old *Conn, admitted bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -83,8 +83,8 @@ func (l *Listener) admit(c *Conn) (old *Conn, admitted bool) {
 	return old, true
 }
 
-// longest returns the connection that has waited longest, of the network only if that is crowded; nil if none
-// waits. The caller holds mu.
+// longest returns the connection that has been idle longest, only from the network if that is crowded; nil if
+// none is idle. The caller holds mu.
 func (l *Listener) longest(network netip.Prefix, crowded bool) *Conn {
 	for e := l.waiting.Front(); e != nil; e = e.Next() {
 		if c, _ := e.Value.(*Conn); !crowded || c.network == network {
@@ -94,7 +94,7 @@ func (l *Listener) longest(network netip.Prefix, crowded bool) *Conn {
 	return nil
 }
 
-// drop takes a connection out. The caller holds mu.
+// drop removes a connection. The caller holds mu.
 func (l *Listener) drop(c *Conn) {
 	if c.gone {
 		return
@@ -116,10 +116,10 @@ type Conn struct {
 	listener *Listener
 	network  netip.Prefix
 
-	// The listener guards these.
+	// Guarded by the listener.
 	working int
 	gone    bool
-	place   *list.Element // among those that wait; nil while it works
+	place   *list.Element // among idle connections; nil while busy
 }
 
 // Close implements net.Conn.
@@ -130,7 +130,7 @@ func (c *Conn) Close() error {
 	return c.Conn.Close()
 }
 
-// work says that work of an authenticated client begins on the connection, or with -1 that it ends.
+// work records that work of an authenticated client begins on the connection, or with -1 that it ends.
 func (c *Conn) work(more int) {
 	c.listener.mu.Lock()
 	defer c.listener.mu.Unlock()
@@ -158,8 +158,8 @@ func Context(ctx context.Context, c net.Conn) context.Context {
 	return ctx
 }
 
-// Work says that an authenticated client is served on the connection of a context, until done is called: it is
-// not closed for others meanwhile. A context without a connection is left alone.
+// Work marks the connection of a context as serving an authenticated client until done is called: it is not
+// closed for others meanwhile. A context without a connection is ignored.
 func Work(ctx context.Context) (done func()) {
 	c, ok := ctx.Value(connKey{}).(*Conn)
 	if !ok {
@@ -169,7 +169,7 @@ func Work(ctx context.Context) (done func()) {
 	return sync.OnceFunc(func() { c.work(-1) })
 }
 
-// Network returns what counts as one address: of IPv6 the network of 64 bits, since who has one address of it has all.
+// Network returns what counts as one address: for IPv6 the /64 network, since the owner of one of its addresses has them all.
 func Network(a net.Addr) netip.Prefix {
 	if a == nil {
 		return netip.Prefix{}
@@ -177,7 +177,7 @@ func Network(a net.Addr) netip.Prefix {
 	return ParseNetwork(a.String())
 }
 
-// ParseNetwork is Network of an address as text, with a port or without; the zero Prefix for what is none.
+// ParseNetwork is Network of an address as text, with or without a port; the zero Prefix for anything else.
 func ParseNetwork(text string) netip.Prefix {
 	at, err := netip.ParseAddrPort(text)
 	host := at.Addr()

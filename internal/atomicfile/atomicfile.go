@@ -11,7 +11,7 @@ import (
 // Step is a moment of a write at which a disk may fail.
 type Step string
 
-// The steps of a write, in their order.
+// The steps of a write, in order.
 const (
 	Create   Step = "create"
 	Fill     Step = "fill"
@@ -20,16 +20,16 @@ const (
 	SyncName Step = "sync the name"
 )
 
-// Writer writes files. The zero Writer is ready; it is safe for concurrent use.
+// Writer writes files. The zero Writer is ready to use; it is safe for concurrent use.
 type Writer struct {
-	// Before is called before each step, and fails it by an error: this is how tests break a
-	// disk. nil in a program.
+	// Before is called before each step, and an error makes the step fail: tests use it to simulate disk
+	// failures. nil in production.
 	Before func(Step) error
 }
 
-// Write puts the content in place of the file's, or makes the file, with the mode. When it returns
-// nil the content is on disk. With an error the old content is there, except that the last step
-// may have failed, when the new one is there but may be gone again after a loss of power.
+// Write replaces the content of the file, or creates it, with the mode. When it returns nil the content is on
+// disk. After an error the old content is in place, unless the last step failed: then the new content is in
+// place but may be lost in a power failure.
 func (w Writer) Write(file string, content []byte, mode fs.FileMode) error {
 	if err := w.before(Create); err != nil {
 		return err

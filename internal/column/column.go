@@ -1,9 +1,9 @@
 // Package column stores one value per number from 0 on, compactly for tables with millions of rows in which neighbours often have equal
-// values. A column stands in pages: it grows without a copy of what is there and with room for less than a page, and a page whose rows
-// all have one value takes no memory but that value.
+// values. A column consists of pages: it grows without copying and with less than a page of spare room, and a page whose rows all have
+// the same value takes only the memory of that value.
 package column
 
-// PageRows is how many rows stand in a page.
+// PageRows is the number of rows in a page.
 const PageRows = 1 << pageBits
 
 const (
@@ -11,22 +11,22 @@ const (
 	pageMask = PageRows - 1
 )
 
-// Column is a column of values, which should hold no pointers. The zero Column is empty. Reads may run beside each
-// other, but not beside Append, Grow and Set.
+// Column is a column of values, which should hold no pointers. The zero Column is empty. Reads may be concurrent
+// with each other, but not with Append, Grow and Set.
 type Column[T comparable] struct {
 	pages []page[T]
 	rows  int
 }
 
 type page[T comparable] struct {
-	rows *[PageRows]T // nil where all rows are the same
-	same T            // what they are then
+	rows *[PageRows]T // nil if all rows are the same
+	same T            // their common value in that case
 }
 
-// Len returns how many rows there are.
+// Len returns the number of rows.
 func (c *Column[T]) Len() int { return c.rows }
 
-// At returns the value of a row that is there.
+// At returns the value of an existing row.
 func (c *Column[T]) At(row uint32) T {
 	p := &c.pages[row>>pageBits]
 	if p.rows == nil {
@@ -35,7 +35,7 @@ func (c *Column[T]) At(row uint32) T {
 	return p.rows[row&pageMask]
 }
 
-// Set sets the value of a row that is there.
+// Set sets the value of an existing row.
 func (c *Column[T]) Set(row uint32, v T) {
 	p := &c.pages[row>>pageBits]
 	if p.rows == nil {
@@ -46,11 +46,11 @@ func (c *Column[T]) Set(row uint32, v T) {
 	}
 	p.rows[row&pageMask] = v
 	if row&pageMask == pageMask {
-		p.gather() // rows are mostly set one after another: this was the last of the page
+		p.gather() // rows are mostly set in sequence: this was the last one of the page
 	}
 }
 
-// spread gives each row a place of its own.
+// spread allocates a value for each row.
 func (p *page[T]) spread() {
 	p.rows = new([PageRows]T)
 	for i := range p.rows {
@@ -58,7 +58,7 @@ func (p *page[T]) spread() {
 	}
 }
 
-// gather takes the places away if all rows are the same.
+// gather frees the values if all rows are the same.
 func (p *page[T]) gather() {
 	first := p.rows[0]
 	for _, v := range p.rows[1:] {
@@ -80,7 +80,7 @@ func (c *Column[T]) Append(v T) {
 	c.Set(row, v)
 }
 
-// Grow adds rows with the zero value until there are so many.
+// Grow adds rows with the zero value until there are n.
 func (c *Column[T]) Grow(rows int) {
 	var zero T
 	for c.rows < rows {

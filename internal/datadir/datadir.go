@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFile is held locked, and names the process, as long as a directory is claimed.
+// lockFile is locked, and names the process, as long as a directory is claimed.
 const lockFile = "voltbus.lock"
 
 // ErrInUse says that another process has claimed the directory.
@@ -27,9 +27,8 @@ type Claim struct {
 	file *os.File
 }
 
-// Take makes the directory if it is absent, checks that it can be written, and claims it. It
-// fails with ErrInUse if another process has claimed it. A claim ends with Release, or with the
-// process, however that ends.
+// Take creates the directory if absent, checks that it is writable, and claims it. It fails with ErrInUse if
+// another process has claimed it. A claim ends with Release, or with the process, however that ends.
 func Take(dir string) (*Claim, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the data directory: %w", err)
@@ -53,15 +52,14 @@ func Take(dir string) (*Claim, error) {
 	return &Claim{dir: dir, file: file}, nil
 }
 
-// InUse reports whether a process has claimed the directory now.
+// InUse reports whether a process currently has a claim on the directory.
 func InUse(dir string) bool {
 	file, err := os.Open(filepath.Join(dir, lockFile))
 	if err != nil {
 		return false
 	}
 	defer file.Close()
-	// Asking must not take the lock, not even for a moment: a node that starts just then would
-	// be refused.
+	// The check must not take the lock, not even for a moment: a node that starts just then would be refused.
 	lock := unix.Flock_t{Type: unix.F_WRLCK}
 	return unix.FcntlFlock(file.Fd(), unix.F_OFD_GETLK, &lock) == nil && lock.Type != unix.F_UNLCK
 }
@@ -81,7 +79,7 @@ func writeOwner(file *os.File) error {
 // Release ends the claim.
 func (c *Claim) Release() error { return c.file.Close() }
 
-// FreeSpace watches how much room is left on the disk of a directory. It is safe for concurrent use.
+// FreeSpace monitors the free space on the disk of a directory. It is safe for concurrent use.
 type FreeSpace struct {
 	dir   string
 	least uint64
@@ -91,14 +89,14 @@ type FreeSpace struct {
 	err     error
 }
 
-// NewFreeSpace returns a watch that complains when fewer than least bytes are free.
+// NewFreeSpace returns a FreeSpace that reports when fewer than least bytes are free.
 func NewFreeSpace(dir string, least uint64) *FreeSpace { return &FreeSpace{dir: dir, least: least} }
 
-// roomEvery is how long an answer of Check holds.
+// roomEvery is how long a result of Check is cached.
 const roomEvery = 100 * time.Millisecond
 
-// Check returns nil if there is room, else a sentence that says how much is missing. It asks the
-// file system at most ten times a second.
+// Check returns nil if there is enough space, otherwise a sentence that says how much is missing. It queries
+// the file system at most ten times a second.
 func (r *FreeSpace) Check() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

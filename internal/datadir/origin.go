@@ -13,14 +13,14 @@ import (
 	"voltbus/internal/atomicfile"
 )
 
-// What the blocks of a directory are called stands in a file, and in a copy that takes its place if it is damaged.
+// The origin of a directory's blocks is stored in a file, and in a copy that replaces it if it is damaged.
 const (
 	OriginFile = "origin"
 	OriginCopy = "origin.copy"
 )
 
-// The mark behind the name of a new origin: 36^6 are enough that no two directories with one name
-// meet.
+// The suffix of a new origin's name: 36^6 values are enough that two directories of the same name do not
+// collide.
 const (
 	markLetters = "abcdefghijklmnopqrstuvwxyz0123456789"
 	markLength  = 6
@@ -29,7 +29,7 @@ const (
 
 var errOrigin = errors.New("does not hold one line with the origin of the directory's blocks")
 
-// damagedOrigin says what to do with a file that cannot be read as an origin.
+// damagedOrigin explains what to do with a file that is not a valid origin.
 func damagedOrigin(file string) error {
 	return fmt.Errorf("%s %w: write into it what voltbus ledger showed for this node, also at its parent, such as by "+
 		"rm -r '%s'; echo 'NAME~MARK' > '%s'; a new origin would leave the old one without an end", file, errOrigin, file, file)
@@ -37,7 +37,7 @@ func damagedOrigin(file string) error {
 
 var errHalf = errors.New("it does not end with the end of a line")
 
-// CheckOrigin returns what is wrong with the content of the file; a last line without an end may be half of one.
+// CheckOrigin returns what is wrong with the content of the file; an unterminated last line may be incomplete.
 func CheckOrigin(content []byte) error {
 	if !strings.HasSuffix(string(content), "\n") {
 		return errHalf
@@ -52,7 +52,7 @@ func isOrigin(s string) bool {
 	return s != "" && len(s) <= maxOrigin && utf8.ValidString(s) && !strings.ContainsFunc(s, isControl)
 }
 
-// NewOrigin returns an origin that no other directory has: the node's name and a mark.
+// NewOrigin returns a unique origin: the node's name and a random suffix.
 func NewOrigin(name string) string {
 	mark := make([]byte, 0, markLength)
 	var b [1]byte
@@ -65,7 +65,7 @@ func NewOrigin(name string) string {
 	return name + "~" + string(mark)
 }
 
-// Origin returns the origin that was kept for a directory; "" if none was.
+// Origin returns the stored origin of a directory; "" if there is none.
 func Origin(dir string) (string, error) {
 	file := filepath.Join(dir, OriginFile)
 	text, err := os.ReadFile(file)
@@ -87,7 +87,7 @@ func Origin(dir string) (string, error) {
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
-// KeepOrigin keeps the origin for the directory: when it returns it is on the disk, twice.
+// KeepOrigin stores the origin of the directory: when it returns it is on disk, twice.
 func KeepOrigin(dir, origin string) error {
 	for _, name := range []string{OriginFile, OriginCopy} {
 		text, err := os.ReadFile(filepath.Join(dir, name))

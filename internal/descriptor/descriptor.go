@@ -1,4 +1,4 @@
-// Package descriptor divides the open files that a process may have: first among the parts that keep data, then among connections.
+// Package descriptor divides the open files that a process may have: first among the parts that store data, then among connections.
 package descriptor
 
 import (
@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// Reserve is how many stay for what keeps data: log, store, catalogue and audit log, and what is opened for a moment.
+	// Reserve is how many are reserved for storage: log, store, catalogue and audit log, and files opened briefly.
 	Reserve = 112
-	// Enough is the limit from which on no share is smaller than what a large node uses.
+	// Enough is the limit from which every share is as large as a large node needs.
 	Enough = 16384
 
 	maxHTTP = 4096
@@ -27,7 +27,7 @@ type Shares struct {
 	Lines int // devices, agents and whatever else
 }
 
-// Limit returns how many files the process may have open. Go has raised it to the hard limit before.
+// Limit returns how many files the process may have open. Go has already raised it to the hard limit.
 func Limit() (int, error) {
 	var r syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &r); err != nil {
@@ -36,7 +36,7 @@ func Limit() (int, error) {
 	return int(min(r.Cur, 1<<30)), nil
 }
 
-// Share shares a limit.
+// Share divides a limit.
 func Share(limit int) Shares {
 	rest := max(limit-Reserve, 0)
 	s := Shares{Limit: limit, HTTP: min(max(rest*2/5, least), maxHTTP), Lines: max(rest/5, least)}
@@ -44,14 +44,14 @@ func Share(limit int) Shares {
 	return s
 }
 
-// Split takes files for so many MQTT clients, as far as there are, from those of the bus, which keeps a tenth at least.
+// Split takes files for so many MQTT clients, as far as available, from those of the bus, which keeps at least a tenth.
 func (s Shares) Split(clients int) (rest Shares, mqtt int) {
 	mqtt = min(clients, s.Bus*9/10)
 	s.Bus -= mqtt
 	return s, mqtt
 }
 
-// Warning says what a low limit can carry, "" for one that is enough for the devices and agents that are known.
+// Warning describes what a low limit can support, "" for one that suffices for the known devices and agents.
 func (s Shares) Warning(known int) string {
 	if s.Limit >= Enough && known <= s.Lines {
 		return ""
@@ -61,7 +61,7 @@ func (s Shares) Warning(known int) string {
 		s.Limit, s.HTTP, s.Bus, s.Lines, known)
 }
 
-// Exhausted reports whether the process, or the machine, cannot open one more file at this moment.
+// Exhausted reports whether the process, or the machine, cannot open another file at present.
 func Exhausted() bool {
 	f, err := os.Open(os.DevNull)
 	if err != nil {

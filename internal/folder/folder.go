@@ -15,27 +15,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Reasons why a file is not read. None of them reveals whether the file exists, or what it holds.
+// Reasons why a file is not read. None of them reveals whether the file exists, or its content.
 var (
 	ErrOutside = errors.New("lies outside of the configuration's folder, itself or by a link; put the file into that folder")
 	ErrClosed  = errors.New("belongs to the node's own data; name a file in another folder")
 	ErrSpecial = errors.New("is not a regular file; name a file")
 )
 
-// kept is how many files a Folder remembers at most.
+// kept is the maximum number of files that a Folder caches.
 const kept = 64
 
-// Folder reads the files below one folder. Symbolic links are followed as long as they stay below it. It is
+// Folder reads the files below one folder. Symbolic links are followed as long as they stay within it. It is
 // used by one goroutine.
 type Folder struct {
 	root   *os.Root
-	dir    string   // as it was named, absolute
-	closed []string // folders that are not read from, without links
+	dir    string   // as named, absolute
+	closed []string // folders that must not be read, without links
 	files  map[string][]byte
 }
 
-// Open opens a folder. What lies in one of the closed folders is not read, even below dir. The caller closes
-// the Folder.
+// Open opens a folder. Files in the closed folders are not read, even below dir. The caller closes the
+// Folder.
 func Open(dir string, closed ...string) (*Folder, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -60,8 +60,8 @@ func Open(dir string, closed ...string) (*Folder, error) {
 // Close releases the folder.
 func (f *Folder) Close() error { return f.root.Close() }
 
-// ReadFile returns what the file holds, of at most as many bytes. The name is relative to the folder, or
-// absolute. The bytes are shared with later calls: do not change them. Errors are those of this package, and
+// ReadFile returns the content of a file of at most so many bytes. The name is relative to the folder, or
+// absolute. The bytes are shared with later calls: do not modify them. Errors are those of this package, and
 // *fs.PathError for a file in the folder that cannot be read.
 func (f *Folder) ReadFile(name string, most int64) ([]byte, error) {
 	name, err := f.inside(name)
@@ -103,13 +103,13 @@ func (f *Folder) inside(name string) (string, error) {
 	return name, nil
 }
 
-// open opens a regular file. What was opened is checked, not its name, so that nobody can swap a link in
-// between. It waits for no pipe and wakes no device.
+// open opens a regular file. It checks the opened file, not its name, so that a link cannot be swapped in
+// between. It does not block on a pipe or activate a device.
 func (f *Folder) open(name string) (*os.File, error) {
 	if info, err := f.root.Stat(name); err != nil {
 		return nil, f.reason(name, err)
 	} else if !info.Mode().IsRegular() {
-		return nil, ErrSpecial // opening some devices does something already
+		return nil, ErrSpecial // merely opening some devices has an effect
 	}
 	file, err := f.root.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -121,7 +121,7 @@ func (f *Folder) open(name string) (*os.File, error) {
 	return file, nil
 }
 
-// reason keeps of an error what may be revealed: nothing about files outside, or that may not be read.
+// reason reduces an error to what may be revealed: nothing about files that are outside or must not be read.
 func (f *Folder) reason(name string, err error) error {
 	for _, c := range f.closed {
 		if at := filepath.Join(f.dir, name); at == c || strings.HasPrefix(at, c+"/") {
@@ -135,11 +135,11 @@ func (f *Folder) reason(name string, err error) error {
 	if errors.Is(cause, fs.ErrNotExist) || errors.Is(cause, fs.ErrPermission) {
 		return err
 	}
-	return ErrOutside // os.Root has no name for its "path escapes from parent"
+	return ErrOutside // os.Root exports no error for "path escapes from parent"
 }
 
-// kernels reports whether a file system of this kind is the kernel's own, which answers reads with more than a
-// stored text.
+// kernels reports whether a file system of this kind is the kernel's own, whose reads return more than stored
+// content.
 func kernels(kind int64) bool {
 	switch kind {
 	case unix.PROC_SUPER_MAGIC, unix.SYSFS_MAGIC, unix.DEBUGFS_MAGIC, unix.TRACEFS_MAGIC, unix.SECURITYFS_MAGIC:
@@ -148,7 +148,7 @@ func kernels(kind int64) bool {
 	return false
 }
 
-// judge refuses what is no stored file, and what lies in a closed folder.
+// judge refuses anything but regular files, and files in a closed folder.
 func (f *Folder) judge(file *os.File) error {
 	info, err := file.Stat()
 	if err != nil || !info.Mode().IsRegular() {
@@ -164,19 +164,19 @@ func (f *Folder) judge(file *os.File) error {
 	return nil
 }
 
-// closedTo reports whether what was opened is a closed folder, or lies in one.
+// closedTo reports whether an opened file is a closed folder, or lies in one.
 func (f *Folder) closedTo(file *os.File) bool {
 	if len(f.closed) == 0 {
 		return false
 	}
 	target, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(int(file.Fd())))
-	return err != nil || slices.ContainsFunc(f.closed, func(c string) bool { // without /proc nobody can tell
+	return err != nil || slices.ContainsFunc(f.closed, func(c string) bool { // without /proc this cannot be determined
 		return target == c || strings.HasPrefix(target, c+"/")
 	})
 }
 
-// Glob returns the names of the files that fit a pattern, sorted, as seen from the folder, those of closed
-// folders left out. The error is path.ErrBadPattern or ErrOutside.
+// Glob returns the sorted names of the files that match a pattern, relative to the folder, except those in
+// closed folders. The error is path.ErrBadPattern or ErrOutside.
 func (f *Folder) Glob(pattern string) ([]string, error) {
 	pattern, err := f.inside(pattern)
 	if err != nil {
@@ -189,14 +189,14 @@ func (f *Folder) Glob(pattern string) ([]string, error) {
 	return slices.DeleteFunc(names, func(name string) bool {
 		file, err := f.open(name)
 		if err == nil {
-			_ = file.Close() // only looked at
+			_ = file.Close() // it was only inspected
 		}
 		return errors.Is(err, ErrClosed)
 	}), nil
 }
 
-// listing shows the names in the folder, those of closed folders left out. It opens folders only: a pipe
-// would wait.
+// listing exposes the names in the folder, except those of closed folders. It opens only folders: a pipe
+// would block.
 type listing struct{ f *Folder }
 
 // Open opens a folder.
@@ -214,7 +214,7 @@ func (l listing) Open(name string) (fs.File, error) {
 // Stat describes what a name refers to.
 func (l listing) Stat(name string) (fs.FileInfo, error) { return l.f.root.Stat(name) }
 
-// In returns the files of the folder by names that are relative to dir, a folder in it.
+// In returns the files of the folder by names relative to dir, a folder in it.
 func (f *Folder) In(dir string) Files { return Files{folder: f, dir: dir} }
 
 // Files are the files of a folder, by names relative to a folder in it.
@@ -223,7 +223,7 @@ type Files struct {
 	dir    string
 }
 
-// ReadFile is that of the folder.
+// ReadFile is Folder.ReadFile.
 func (f Files) ReadFile(name string, most int64) ([]byte, error) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(f.dir, name)
@@ -232,10 +232,10 @@ func (f Files) ReadFile(name string, most int64) ([]byte, error) {
 }
 
 // Any reads every file that this process may read, by names relative to a folder: for programs whose user
-// names the files.
+// chooses the files.
 type Any string
 
-// ReadFile returns what a regular file of at most as many bytes holds.
+// ReadFile returns the content of a regular file of at most so many bytes.
 func (dir Any) ReadFile(name string, most int64) ([]byte, error) {
 	if !filepath.IsAbs(name) {
 		name = filepath.Join(string(dir), name)

@@ -1,5 +1,5 @@
-// Package host reads the resources of this process and its machine: memory, processor time, free disk space and board temperature. Where
-// the system does not report, the answer is zero.
+// Package host reads the resources of this process and its machine: memory, processor time, free disk space and board temperature. If
+// the system does not report a value, it is zero.
 package host
 
 import (
@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Memory returns the bytes of this process that are in memory; 0 where that is unknown.
+// Memory returns the resident memory of this process in bytes; 0 if unknown.
 func Memory() int64 {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
@@ -39,8 +39,8 @@ func Processor() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// FreeSpace returns the bytes that this process may still write to the disk of a folder, and the size of
-// that disk; zeros where they are unknown.
+// FreeSpace returns the bytes that this process may still write to the disk of a folder, and the size of that
+// disk; zeros if unknown.
 func FreeSpace(dir string) (free, size int64) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {
@@ -50,16 +50,16 @@ func FreeSpace(dir string) (free, size int64) {
 	return int64(s.Bavail) * unit, int64(s.Blocks) * unit
 }
 
-// System is the file tree in which the kernel shows its devices.
+// System is the file tree in which the kernel exposes its devices.
 func System() fs.FS { return os.DirFS("/sys") }
 
-// sensors are the files with temperatures, in thousandths of a degree: those of the board and its
-// processor, and where there are none, those of other chips.
+// sensors are the files with temperatures, in thousandths of a degree: those of the board and its processor
+// or, if there are none, of other chips.
 func sensors() []string {
 	return []string{"class/thermal/thermal_zone*/temp", "class/hwmon/hwmon*/temp*_input"}
 }
 
-// A sensor that shows less or more than this is not connected.
+// A sensor with a value outside this range is not connected.
 const (
 	coldest = -40.0 // °C
 	hottest = 150.0
@@ -84,7 +84,7 @@ func highest(system fs.FS, pattern string) (t float64, known bool) {
 	for _, name := range files {
 		text, err := fs.ReadFile(system, path.Clean(name))
 		if err != nil {
-			continue // such as one that is switched off
+			continue // for example one that is switched off
 		}
 		milli, err := strconv.Atoi(string(bytes.TrimSpace(text)))
 		if c := float64(milli) / 1000; err == nil && c > t && c > coldest && c < hottest {

@@ -10,9 +10,9 @@ import (
 
 var errNoTerminal = errors.New("is not a serial port; write one such as /dev/ttyUSB0")
 
-// SerialPort returns nil if the name stands for a serial port or a pseudo terminal. Other devices may do
-// something as soon as they are opened, such as a watchdog, which then resets the machine: a name that
-// others chose is checked before.
+// SerialPort returns nil if the name denotes a serial port or a pseudo terminal. Merely opening other devices
+// may have an effect, such as a watchdog resetting the machine, so names from untrusted sources are checked
+// first.
 func SerialPort(name string) error {
 	target, err := filepath.EvalSymlinks(name)
 	if err != nil {

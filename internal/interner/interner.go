@@ -1,6 +1,6 @@
 // Package interner assigns numbers to path strings and finds them again, with little memory: devices of one make have points of the same
-// names, and a device's path is a prefix of many. It holds what stands before the last slash once, what stands behind it once, and 8
-// bytes a path beside an index of about as many. Little of it is pointers, so that the garbage collector has little to follow.
+// names, and a device's path is a prefix of many. It stores each part before the last slash once, each part after it once, and 8 bytes
+// per path besides an index of about the same size. It contains few pointers, so the garbage collector has little to follow.
 package interner
 
 import (
@@ -11,19 +11,19 @@ import (
 	"voltbus/internal/column"
 )
 
-// Index numbers texts. Reads may run beside each other, but not beside Add and Put.
+// Index numbers texts. Reads may be concurrent with each other, but not with Add and Put.
 type Index struct {
 	seed  maphash.Seed
-	heads dictionary           // up to the last slash, with it
-	tails dictionary           // behind it
+	heads dictionary           // up to and including the last slash
+	tails dictionary           // after it
 	parts column.Column[parts] // by number
 	index table
 }
 
-// parts are what a text is made of.
+// parts are the parts of a text.
 type parts struct{ head, tail uint32 }
 
-const nothing = ^uint32(0) // head and tail of a number that stands for no text
+const nothing = ^uint32(0) // head and tail of an unused number
 
 // New returns an empty index.
 func New() *Index {
@@ -31,16 +31,16 @@ func New() *Index {
 	return &Index{seed: seed, heads: dictionary{seed: seed}, tails: dictionary{seed: seed}}
 }
 
-// Len returns how many texts have a number.
+// Len returns the number of texts.
 func (x *Index) Len() int { return x.index.used }
 
-// Next returns the number that is above all that were given.
+// Next returns the number above all assigned ones.
 func (x *Index) Next() uint32 { return uint32(x.parts.Len()) }
 
-// Reserve makes room in the index for so many more texts, so that it need not be made anew while they come.
+// Reserve makes room in the index for so many more texts, to avoid rebuilding it while they are added.
 func (x *Index) Reserve(more int) { x.index.reserve(more, x.hashOf) }
 
-// Enter returns the number of a text, and gives it the next one if it has none.
+// Enter returns the number of a text, assigning the next one if it has none.
 func (x *Index) Enter(text string) (number uint32, known bool) {
 	p := x.divide(text)
 	number, known = x.index.enter(x.Next(), x.hash(p), func(n uint32) bool { return x.parts.At(n) == p }, x.hashOf)
@@ -50,15 +50,14 @@ func (x *Index) Enter(text string) (number uint32, known bool) {
 	return number, known
 }
 
-// Add gives a text that has no number the next one.
+// Add assigns the next number to a text without one.
 func (x *Index) Add(text string) uint32 {
 	n := x.Next()
 	x.Put(n, text)
 	return n
 }
 
-// Put gives a text that has no number yet a number that is free. Smaller numbers that were never given
-// stay free.
+// Put assigns a free number to a text without one. Smaller unassigned numbers stay free.
 func (x *Index) Put(number uint32, text string) {
 	for x.Next() <= number {
 		x.parts.Append(parts{nothing, nothing})
@@ -68,7 +67,7 @@ func (x *Index) Put(number uint32, text string) {
 	x.index.put(number, x.hash(p), x.hashOf)
 }
 
-// divide returns what a text is made of, which is numbered if it is new.
+// divide returns the parts of a text, numbering new ones.
 func (x *Index) divide(text string) parts {
 	head, tail := cut(text)
 	return parts{x.heads.add(head), x.tails.add(tail)}
@@ -87,12 +86,12 @@ func (x *Index) Find(text string) (number uint32, known bool) {
 	return x.index.find(x.hash(p), func(n uint32) bool { return x.parts.At(n) == p })
 }
 
-// Has reports whether the number stands for a text.
+// Has reports whether the number is that of a text.
 func (x *Index) Has(number uint32) bool {
 	return number < x.Next() && x.parts.At(number).head != nothing
 }
 
-// Append appends the text of a number to dst; nothing if it stands for none.
+// Append appends the text of a number to dst; nothing if there is none.
 func (x *Index) Append(dst []byte, number uint32) []byte {
 	if !x.Has(number) {
 		return dst
@@ -101,14 +100,14 @@ func (x *Index) Append(dst []byte, number uint32) []byte {
 	return append(append(dst, x.heads.at(p.head)...), x.tails.at(p.tail)...)
 }
 
-// cut divides a text behind its last slash.
+// cut divides a text after its last slash.
 func cut(text string) (head, tail string) {
 	at := strings.LastIndexByte(text, '/') + 1
 	return text[:at], text[at:]
 }
 
-// hash is of a seed of its own for each index: names come from devices, which could else choose them so
-// that all fall into one place.
+// hash uses a separate seed for each index: names come from devices, which could otherwise choose them so
+// that all collide.
 func (x *Index) hash(p parts) uint64 {
 	var b [8]byte
 	binary.LittleEndian.PutUint32(b[:4], p.head)

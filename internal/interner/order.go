@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Is reports whether the number stands for the text: quicker than Find for who can guess the number.
+// Is reports whether the number is that of the text: faster than Find if the number can be guessed.
 func (x *Index) Is(number uint32, text string) bool {
 	if !x.Has(number) {
 		return false
@@ -15,23 +15,23 @@ func (x *Index) Is(number uint32, text string) bool {
 	return len(head)+len(tail) == len(text) && text[:len(head)] == string(head) && text[len(head):] == string(tail)
 }
 
-// Parts returns the numbers of what a text that has a number is made of: of what stands up to its last
-// slash, and of what stands behind it.
+// Parts returns the numbers of the parts of a numbered text: the part up to its last slash, and the part
+// after it.
 func (x *Index) Parts(number uint32) (head, tail uint32) {
 	p := x.parts.At(number)
 	return p.head, p.tail
 }
 
-// Heads returns how many heads there are. They are numbered from 0 on.
+// Heads returns how many heads there are. They are numbered from 0.
 func (x *Index) Heads() int { return x.heads.len() }
 
-// Tails returns how many tails there are. They are numbered from 0 on.
+// Tails returns how many tails there are. They are numbered from 0.
 func (x *Index) Tails() int { return x.tails.len() }
 
-// Head returns the head of a number; it must not be changed.
+// Head returns the head of a number; it must not be modified.
 func (x *Index) Head(head uint32) []byte { return x.heads.at(head) }
 
-// Tail returns the tail of a number; it must not be changed.
+// Tail returns the tail of a number; it must not be modified.
 func (x *Index) Tail(tail uint32) []byte { return x.tails.at(tail) }
 
 // Compare compares the texts of two numbers byte by byte, as strings.Compare does.
@@ -52,7 +52,7 @@ func (x *Index) Compare(a, b uint32) int {
 	return -compareJoined(tb, ha[n:], ta)
 }
 
-// compareJoined compares a text with two others behind each other.
+// compareJoined compares a text with the concatenation of two others.
 func compareJoined(text, head, tail []byte) int {
 	n := min(len(text), len(head))
 	if c := bytes.Compare(text[:n], head[:n]); c != 0 {

@@ -7,17 +7,17 @@ import (
 	"voltbus/internal/column"
 )
 
-// dictionary numbers strings from 0 on. They stand one behind another in pages, each behind its length, so that
-// many more need no copy of those that are there.
+// dictionary numbers strings from 0. They are stored consecutively in pages, each preceded by its length, so
+// that growth needs no copying.
 type dictionary struct {
 	seed  maphash.Seed
 	pages [][]byte
-	begin column.Column[uint32] // by number: the page, and behind it the place in the page
+	begin column.Column[uint32] // by number: the page, and then the position in the page
 	index table
-	last  uint32 // that was added, or was there
+	last  uint32 // last number added or found
 }
 
-// A page holds so many bytes, but for one with a single word that is longer.
+// The size of a page in bytes, except one with a single longer word.
 const (
 	placeBits = 14
 	pageSize  = 1 << placeBits
@@ -28,7 +28,7 @@ func (w *dictionary) len() int { return w.begin.Len() }
 func (w *dictionary) at(number uint32) []byte {
 	begin := w.begin.At(number)
 	page := w.pages[begin>>placeBits][begin&(pageSize-1):]
-	if n := page[0]; n < 0x80 { // as most are
+	if n := page[0]; n < 0x80 { // the usual case
 		return page[1 : 1+n]
 	}
 	n, width := binary.Uvarint(page)
@@ -39,8 +39,8 @@ func (w *dictionary) find(word string) (number uint32, known bool) {
 	return w.index.find(maphash.String(w.seed, word), func(n uint32) bool { return string(w.at(n)) == word })
 }
 
-// add returns the number of the word, which is a new one if it was not there. The last word comes again
-// and again where texts come in order.
+// add returns the number of the word, a new one if it was absent. The last word recurs when texts come in
+// order.
 func (w *dictionary) add(word string) uint32 {
 	if int(w.last) < w.len() && string(w.at(w.last)) == word {
 		return w.last
@@ -55,13 +55,13 @@ func (w *dictionary) add(word string) uint32 {
 
 func (w *dictionary) hashOf(number uint32) uint64 { return maphash.Bytes(w.seed, w.at(number)) }
 
-// write returns where the word stands now.
+// write returns the position of the written word.
 func (w *dictionary) write(word string) (begin uint32) {
 	var length [binary.MaxVarintLen64]byte
 	width := binary.PutUvarint(length[:], uint64(len(word)))
 	last := len(w.pages) - 1
 	if last < 0 || len(w.pages[last])+width+len(word) > pageSize {
-		var page []byte // the first grows from nothing: many have few strings
+		var page []byte // the first one grows from zero: many have few strings
 		if last >= 0 {
 			page = make([]byte, 0, max(pageSize, width+len(word)))
 		}

@@ -2,8 +2,8 @@ package interner
 
 import "math/bits"
 
-// table finds numbers by the hashes of what they stand for: open addressing, at most three of four slots in
-// use. It grows by half, so that there are at most twice as many slots as numbers.
+// table finds numbers by the hashes of their texts: open addressing, at most three of four slots in use. It
+// grows by half, so that there are at most twice as many slots as numbers.
 type table struct {
 	slots []uint32 // a number plus one; 0 is free
 	used  int
@@ -11,7 +11,7 @@ type table struct {
 
 const fewSlots = 16
 
-// find returns the number with the hash of which is holds.
+// find returns the number with the hash for which is returns true.
 func (t *table) find(hash uint64, is func(number uint32) bool) (number uint32, known bool) {
 	if len(t.slots) == 0 {
 		return 0, false
@@ -24,8 +24,8 @@ func (t *table) find(hash uint64, is func(number uint32) bool) (number uint32, k
 	return 0, false
 }
 
-// enter returns the number with the hash of which is holds, and adds the given one if there is none. hashOf gives the
-// hash of each number that is there.
+// enter returns the number with the hash for which is returns true, and adds the given one if there is none. hashOf
+// returns the hash of each existing number.
 func (t *table) enter(number uint32, hash uint64, is func(number uint32) bool, hashOf func(number uint32) uint64) (found uint32, known bool) {
 	if found, known = t.find(hash, is); known {
 		return found, true
@@ -34,7 +34,7 @@ func (t *table) enter(number uint32, hash uint64, is func(number uint32) bool, h
 	return number, false
 }
 
-// put adds a number that is not there.
+// put adds a new number.
 func (t *table) put(number uint32, hash uint64, hashOf func(number uint32) uint64) {
 	if 4*(t.used+1) > 3*len(t.slots) {
 		t.resize(len(t.slots)+len(t.slots)/2, hashOf)

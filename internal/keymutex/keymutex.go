@@ -12,7 +12,7 @@ type Mutex[K comparable] struct {
 	held map[K]chan struct{} // closed by unlock
 }
 
-// Lock waits until nobody else holds the key, or ctx ends, whose error it then returns. The caller calls unlock once.
+// Lock waits until it holds the key's lock, or ctx ends, whose error it then returns. The caller calls unlock once.
 func (m *Mutex[K]) Lock(ctx context.Context, key K) (unlock func(), err error) {
 	for {
 		m.mu.Lock()

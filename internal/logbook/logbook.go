@@ -14,7 +14,7 @@ import (
 
 // Record is a record of the log.
 type Record struct {
-	// Number grows with each record, also over a new start of the program.
+	// Number increases with each record, even across a restart of the program.
 	Number  uint64
 	Time    time.Time
 	Level   slog.Level
@@ -22,21 +22,21 @@ type Record struct {
 	Attrs   json.RawMessage // an object; nil without attributes
 }
 
-// What a record may hold; longer texts are cut.
+// Bounds of a record; longer strings are truncated.
 const (
 	maxMessage = 4 << 10
 	maxAttrs   = 16 << 10
-	overhead   = 120 // bytes of a record beside its texts, about
+	overhead   = 120 // approximate bytes of a record besides its strings
 )
 
 func (r *Record) size() int { return overhead + len(r.Message) + len(r.Attrs) }
 
-// Handler is a slog.Handler that keeps records, and hands them to another handler. It is safe for
-// concurrent use.
+// Handler is a slog.Handler that keeps records, and passes them to another handler. It is safe for concurrent
+// use.
 type Handler struct {
 	*pages
 	next slog.Handler
-	json slog.Handler // writes attributes to pages.line; used under pages.mu
+	json slog.Handler // writes attributes to pages.line; used with pages.mu held
 }
 
 // pages are the records that all handlers of a book share.
@@ -53,8 +53,8 @@ type pages struct {
 	news    chan struct{} // closed by the next record
 }
 
-// New returns a book that keeps the newest records of the level at least, with so many bytes at most,
-// beside those that next takes. Attributes are kept hidden if secret says so of their names.
+// New returns a Handler that keeps the newest records of at least the level, within so many bytes, in
+// addition to passing records to next. Values of attributes for whose names secret returns true are hidden.
 func New(next slog.Handler, least slog.Level, octets int, secret func(name string) bool) *Handler {
 	begun := uint64(time.Now().UnixMicro())
 	p := &pages{most: octets, least: least, begun: begun, number: begun, news: make(chan struct{})}
@@ -64,7 +64,7 @@ func New(next slog.Handler, least slog.Level, octets int, secret func(name strin
 
 const attrsKey = "a"
 
-// replacer leaves out all but the attributes, and hides secrets.
+// replacer omits everything but the attributes, and hides secrets.
 func replacer(secret func(string) bool) func([]string, slog.Attr) slog.Attr {
 	return func(groups []string, a slog.Attr) slog.Attr {
 		switch {
@@ -104,7 +104,7 @@ func (b *Handler) WithGroup(name string) slog.Handler {
 	return &Handler{pages: b.pages, next: b.next.WithGroup(name), json: b.json.WithGroup(name)}
 }
 
-// keep writes a record down, and forgets the oldest ones that have no room any more.
+// keep stores a record, and drops the oldest ones beyond the limit.
 func (b *Handler) keep(ctx context.Context, r *slog.Record) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -129,7 +129,7 @@ func (b *Handler) attrs(ctx context.Context, r *slog.Record) json.RawMessage {
 		Attrs json.RawMessage `json:"a"`
 	}
 	if b.json.Handle(ctx, *r) != nil || json.Unmarshal(b.line.Bytes(), &line) != nil {
-		return nil // what cannot be shown is in the log of the program
+		return nil // attributes that cannot be encoded are in the program's log
 	}
 	if b.line.Cap() > 4*maxAttrs {
 		b.line = bytes.Buffer{}
@@ -144,13 +144,13 @@ func (b *Handler) attrs(ctx context.Context, r *slog.Record) json.RawMessage {
 	return line.Attrs
 }
 
-// maxText is how much of a text in an attribute is kept: names and errors may repeat what a stranger sent. The stack of a defect is whole.
+// maxText is how much of a string in an attribute is kept: names and errors may repeat received text. The stack of a defect is kept whole.
 const (
 	maxText  = 1 << 10
 	stackKey = "stack"
 )
 
-// shortened returns the record with texts in its attributes that are not longer than maxText.
+// shortened returns the record with the strings in its attributes limited to maxText.
 func shortened(r slog.Record) slog.Record {
 	long := len(r.Message) > maxMessage
 	r.Attrs(func(a slog.Attr) bool {
@@ -172,7 +172,7 @@ func shortened(r slog.Record) slog.Record {
 	return out
 }
 
-// textOf returns the text of an attribute that is one, or an error.
+// textOf returns the text of a string or error attribute.
 func textOf(a slog.Attr) (string, bool) {
 	if a.Key == stackKey {
 		return "", false
@@ -187,7 +187,7 @@ func textOf(a slog.Attr) (string, bool) {
 	return "", false
 }
 
-// cut bounds a text, between two runes.
+// cut truncates a string between two runes.
 func cut(s string, most int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= most {

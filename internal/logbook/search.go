@@ -9,25 +9,25 @@ import (
 
 // Filter selects records. The zero Filter selects all.
 type Filter struct {
-	Level slog.Level // least important
-	Text  string     // in the message or the attributes, without regard to case
+	Level slog.Level // minimum level
+	Text  string     // in the message or the attributes, case-insensitively
 	Since time.Time  // zero for all
 	After uint64     // those with a higher number
-	// Limit is how many at most: with After those that follow it, else the newest.
+	// Limit is the maximum number: with After those that follow it, otherwise the newest.
 	Limit int
 }
 
-// Found is what a book says to a filter.
+// Found is the result of a search.
 type Found struct {
 	Records []Record // oldest first
-	// Last is the number to go on after: of the last record that was looked at.
+	// Last is the number to continue after: that of the last record examined.
 	Last uint64
-	// Lost counts the records behind Filter.After that are not kept any more.
+	// Lost counts the records after Filter.After that are no longer kept.
 	Lost uint64
 }
 
-// Search returns what the filter selects of the records that are kept. news is closed when another record
-// comes; it is closed already if the limit left some out that follow.
+// Search returns the stored records that the filter selects. news is closed when another record arrives; it
+// is already closed if the limit omitted following ones.
 func (b *Handler) Search(f *Filter) (found Found, news <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -59,17 +59,17 @@ func (b *Handler) Search(f *Filter) (found Found, news <-chan struct{}) {
 	return found, news
 }
 
-// after returns the records behind a number, and how many of them are gone. The caller holds mu.
+// after returns the records after a number, and how many of them are no longer kept. The caller holds mu.
 func (b *Handler) after(number uint64) (list []Record, lost uint64) {
 	first := b.number - uint64(len(b.records)) + 1
 	switch {
 	case number == b.number:
 		return nil, 0
-	case number > b.number: // of a program that ran before, with a clock that was ahead
+	case number > b.number: // from an earlier run of the program, with a clock that was ahead
 		return b.records, first - b.begun - 1
 	case number+1 >= first:
 		return b.records[number+1-first:], 0
-	case number < b.begun: // of a program that ran before
+	case number < b.begun: // from an earlier run of the program
 		return b.records, first - b.begun - 1
 	}
 	return b.records, first - number - 1

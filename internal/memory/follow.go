@@ -8,25 +8,25 @@ import (
 	"time"
 )
 
-// Bounds of what may lie about between two collections, beside what is alive.
+// Bounds of garbage between two collections, in addition to live memory.
 const (
-	leastSpare = 16 << 20 // bytes, however little collecting costs
-	leastShare = 25       // and per cent of what is alive
+	leastSpare = 16 << 20 // bytes, however cheap collections are
+	leastShare = 25       // and per cent of live memory
 	mostSpare  = 64 << 20
 	mostShare  = 50
 )
 
-// What collecting may cost of the processors' time: above dear the heap grows more before it is collected,
-// below cheap it grows less.
+// The share of processor time for collections: above dear the heap may grow more before it is collected,
+// below cheap less.
 const (
 	dear  = 0.02
 	cheap = 0.005
 )
 
-// followEach is short, since a load that begins suddenly fills within seconds what its collections leave.
+// followEach is short, since a sudden load fills the heap within seconds.
 const followEach = time.Second
 
-// percent is the growth of the heap between two collections that leaves about a spare and a share.
+// percent is the growth of the heap between two collections that corresponds to a spare and a share.
 func percent(alive uint64, spare, share int) int {
 	if alive == 0 {
 		return collectAt
@@ -34,7 +34,7 @@ func percent(alive uint64, spare, share int) int {
 	return int(min(collectAt, uint64(spare)*100/alive+uint64(share)))
 }
 
-// next is the growth that follows one, by what is alive and by what collecting cost.
+// next is the growth that follows one, according to live memory and the cost of collections.
 func next(now int, alive uint64, cost float64) int {
 	switch {
 	case cost > dear:
@@ -45,22 +45,22 @@ func next(now int, alive uint64, cost float64) int {
 	return max(percent(alive, leastSpare, leastShare), min(now, percent(alive, mostSpare, mostShare)))
 }
 
-// A process is at rest when it allocates no more than this between so many looks, one after another: what it then
-// has beside what is alive, from its start or from busier times, goes back to the system.
+// A process is at rest when it allocates no more than this between so many consecutive readings: then its unused
+// memory, from its start or from busier times, is returned to the system.
 const (
 	restful = 6 << 20 // bytes
 	rests   = 5
 )
 
-// loiters reports whether there is memory that is not alive and should go back once the process is at rest.
+// loiters reports whether there is unused memory to return once the process is at rest.
 func loiters(s *sight) bool {
 	return s.held > s.alive+leastSpare+s.alive*leastShare/100
 }
 
-// pause counts the looks since the process rests.
+// pause counts the readings since the process came to rest.
 type pause int
 
-// over reports whether it has rested long enough for memory to go back, and there is some.
+// over reports whether it has rested long enough to return memory, and there is some.
 func (p *pause) over(s *sight) bool {
 	if *p++; s.allocated > restful {
 		*p = 0
@@ -68,10 +68,10 @@ func (p *pause) over(s *sight) bool {
 	return *p >= rests && loiters(s)
 }
 
-// Follow lets the heap grow as little between two collections as these are cheap, until ctx ends: a
-// process that has little to do needs little more than what is alive, and one that has much to do gets
-// room, but not four times what it keeps of a million points. What a process at rest does not need goes back
-// to the system. The environment variable GOGC takes precedence. It returns nil.
+// Follow adapts the growth of the heap between collections to their cost, until ctx ends: an idle process
+// needs little more than its live memory, and a busy one gets room, but not four times the memory of a
+// million points. Memory that a process at rest does not need is returned to the system. The environment
+// variable GOGC takes precedence. It returns nil.
 func Follow(ctx context.Context) error {
 	if os.Getenv("GOGC") != "" {
 		<-ctx.Done()
@@ -80,7 +80,7 @@ func Follow(ctx context.Context) error {
 	tick := time.NewTicker(followEach)
 	defer tick.Stop()
 	heap := newGauge()
-	heap.look() // what the start took does not count
+	heap.look() // the start does not count
 	growth := collectAt
 	var rest pause
 	for {
@@ -100,19 +100,19 @@ func Follow(ctx context.Context) error {
 	}
 }
 
-// gauge reads what the runtime says of its collections.
+// gauge reads the runtime's figures about collections.
 type gauge struct {
 	read            []metrics.Sample
-	collecting, all float64 // seconds of processors, at the last look
-	allocated       uint64  // bytes since the start, at the last look
+	collecting, all float64 // processor seconds, at the last reading
+	allocated       uint64  // bytes since the start, at the last reading
 }
 
-// sight is what a look shows.
+// sight is the result of a reading.
 type sight struct {
-	alive     uint64  // bytes that were in use after the last collection
-	held      uint64  // bytes of the heap that the system has given
-	allocated uint64  // bytes since the last look
-	cost      float64 // share of the processors' time that collections took since the last look; 0 if there were none
+	alive     uint64  // bytes in use after the last collection
+	held      uint64  // bytes of heap obtained from the system
+	allocated uint64  // bytes since the last reading
+	cost      float64 // share of processor time taken by collections since the last reading; 0 if there were none
 }
 
 func newGauge() *gauge {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// collectAt is how much the heap may grow between two collections, in per cent of what is alive.
-// A node allocates much and keeps little, so that four times its live heap is still small.
+// collectAt is how much the heap may grow between two collections, in per cent of live memory. A node
+// allocates much and keeps little, so four times its live heap is still small.
 const collectAt = 300
 
 // Tune lets the heap grow before it is collected, and makes the collector work harder when the

@@ -3,13 +3,13 @@ package plural
 
 import "fmt"
 
-// Of says how many things there are. thing is its word for one, which takes an s for many; a text such as
-// "more row" is fine, too.
+// Of formats a number of things. thing is the singular, which takes an s in the plural; "more row" is fine,
+// too.
 func Of[N int | int64 | uint64](n N, thing string) string {
 	return fmt.Sprint(n) + " " + Word(n, thing, thing+"s")
 }
 
-// Were says that something was so of how many things: "1 line was", "2 lines were".
+// Were formats a number of things with the verb: "1 line was", "2 lines were".
 func Were[N int | int64 | uint64](n N, thing string) string {
 	return Of(n, thing) + " " + Word(n, "was", "were")
 }

@@ -3,8 +3,8 @@ package problem
 
 import "fmt"
 
-// First says the first problem of a list with so many: its line if it is known (from 1), its path in the text if it has
-// one, and how many there are more.
+// First formats the first problem of a list of n: its line if known (from 1), its path in the text if it has one, and
+// the number of further ones.
 func First(line int, path, text string, all int) string {
 	if path != "" {
 		text = path + ": " + text

@@ -1,5 +1,5 @@
-// Package quarantine moves damaged small files of a data directory aside, so that a program can start without them. It keeps what it sets
-// aside: a person may look at it, or put it right.
+// Package quarantine moves damaged small files of a data directory aside, so that a program can start without them. It keeps them: a
+// person may inspect or repair them.
 package quarantine
 
 import (
@@ -16,7 +16,7 @@ import (
 	"voltbus/internal/atomicfile"
 )
 
-// Mark stands between the name of a file and the time at which it was set aside.
+// Mark is the text between the name of a file and the time at which it was set aside.
 const Mark = ".damaged-"
 
 // timeForm is the time in such a name, UTC.
@@ -25,25 +25,25 @@ const timeForm = "20060102T150405.000000"
 // File is a small file that a program can start without.
 type File struct {
 	Name string // below the data directory, with slashes
-	// Check returns what is wrong with the content; nil for a file of which nobody reads the content.
+	// Check returns what is wrong with the content; nil for a file whose content is never read.
 	Check func(content []byte) error
-	// Copy is a second file with the same content, which takes the place of a damaged one; "" for none.
+	// Copy is a second file with the same content, which replaces a damaged one; "" for none.
 	Copy string
-	// Needed says that a damaged file stays where it is unless its copy takes its place: who reads it says what to do.
+	// Needed means that a damaged file stays in place unless its copy replaces it: the part that reads it says what to do.
 	Needed bool
-	// Database says that the content is checked by who opens it: here the file only must not be empty. What
-	// SQLite keeps beside it goes with it.
+	// Database means that the part that opens the file checks its content: here it only must not be empty.
+	// SQLite's side files are moved with it.
 	Database bool
-	// Lost says what is lost with the file, and what to do.
+	// Lost describes what is lost with the file, and what to do.
 	Lost string
 }
 
 // Finding is a file that was set aside.
 type Finding struct {
 	File     string // its name
-	Aside    string // the name that it has now
-	Reason   string // why; "" if that was at an earlier start
-	Restored bool   // its copy stands in its place
+	Aside    string // its present name
+	Reason   string // why; "" if it was set aside at an earlier start
+	Restored bool   // its copy has replaced it
 	Lost     string
 }
 
@@ -65,8 +65,8 @@ var (
 	errEmpty = errors.New("it is empty")
 )
 
-// Files checks the files in dir that are there, and sets aside those that are damaged. The error is of a file that
-// cannot be set aside, and names the command to run.
+// Files checks the existing files in dir, and sets aside damaged ones. An error concerns a file that cannot be set
+// aside, and names the command to run.
 func Files(dir string, files []File, now time.Time) ([]Finding, error) {
 	var found []Finding
 	for i := range files {
@@ -86,7 +86,7 @@ func Files(dir string, files []File, now time.Time) ([]Finding, error) {
 	return found, nil
 }
 
-// inspect says what is wrong with a file, nil if nothing is, or it is not there.
+// inspect returns what is wrong with a file, nil if nothing is, or it is absent.
 func (f *File) inspect(dir string) error {
 	name := filepath.Join(dir, filepath.FromSlash(f.Name))
 	info, err := os.Stat(name)
@@ -115,7 +115,7 @@ func (f *File) inspect(dir string) error {
 	return f.Check(content)
 }
 
-// unreadable says in which way a file cannot be read; nil if that may pass, such as without free descriptors.
+// unreadable describes why a file cannot be read; nil if that may be temporary, such as a lack of descriptors.
 func unreadable(err error) error {
 	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EIO) && !errors.Is(err, syscall.ELOOP) {
 		return nil
@@ -138,7 +138,7 @@ func (f *File) move(dir, aside string) error {
 	return os.Rename(from, to)
 }
 
-// restore puts the copy in place of the file, if there is one that is whole.
+// restore replaces the file by its copy, if that is intact.
 func (f *File) restore(dir string) bool {
 	content := f.twin(dir)
 	if content == nil {
@@ -147,7 +147,7 @@ func (f *File) restore(dir string) bool {
 	return atomicfile.Writer{}.Write(filepath.Join(dir, filepath.FromSlash(f.Name)), content, 0o600) == nil
 }
 
-// twin returns the content of the copy; nil if there is none that is whole.
+// twin returns the content of the copy; nil if there is no intact one.
 func (f *File) twin(dir string) []byte {
 	if f.Copy == "" {
 		return nil
@@ -159,7 +159,7 @@ func (f *File) twin(dir string) []byte {
 	return content
 }
 
-// List lists what was set aside of the files, also at earlier starts, and lies there still, in the order of the files.
+// List lists the files set aside, including at earlier starts, that still exist, in the order of the files.
 func List(dir string, files []File) []Finding {
 	var kept []Finding
 	for i := range files {

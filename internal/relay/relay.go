@@ -1,4 +1,4 @@
-// Package relay gives a TCP server another address on loopback, whose connections can be cut, and lead elsewhere or nowhere.
+// Package relay gives a TCP server another address on loopback, whose connections can be cut, or redirected.
 package relay
 
 import (
@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// Carry carries the bytes of one connection between both ends, until it is over or ctx ends. Both ends are closed then.
+// Carry copies the bytes of one connection between both ends, until it or ctx ends. Then both ends are closed.
 type Carry func(ctx context.Context, near, far net.Conn)
 
-// Relay is an address that leads to another one. It is safe for concurrent use.
+// Relay is an address that forwards to another one. It is safe for concurrent use.
 type Relay struct {
 	listener net.Listener
 	carry    Carry
@@ -22,10 +22,10 @@ type Relay struct {
 	cuts   int // so far
 	made   int
 	closed bool
-	open   map[net.Conn]func() // by the near end: what ends them
+	open   map[net.Conn]func() // by the near end: functions that end them
 }
 
-// Open listens, and leads connections to an address; "" is nowhere. Close ends it.
+// Open listens, and forwards connections to an address; "" for nowhere. Close ends it.
 func Open(to string, carry Carry) (*Relay, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // ends with Close
 	if err != nil {
@@ -39,7 +39,7 @@ func Open(to string, carry Carry) (*Relay, error) {
 // Addr is where connections are accepted.
 func (r *Relay) Addr() string { return r.listener.Addr().String() }
 
-// Lead says where new connections go; with "" they end at once. Those that are open stay.
+// Lead sets the destination of new connections; with "" they end at once. Open ones stay.
 func (r *Relay) Lead(to string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -53,7 +53,7 @@ func (r *Relay) Made() int {
 	return r.made
 }
 
-// Cut ends all connections, and those that are being made. New ones can be made at once.
+// Cut ends all connections, including those being established. New ones can be established at once.
 func (r *Relay) Cut() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,7 +63,7 @@ func (r *Relay) Cut() {
 	}
 }
 
-// Close ends all, and waits until every connection is. It may be called twice.
+// Close ends all, and waits for every connection. It may be called twice.
 func (r *Relay) Close() error {
 	r.mu.Lock()
 	closed := r.closed
@@ -105,7 +105,7 @@ func (r *Relay) serve(near net.Conn) {
 	defer far.Close()
 	end := func() {
 		cancel()
-		_ = near.Close() // wakes who reads
+		_ = near.Close() // wakes the reader
 		_ = far.Close()
 	}
 	if r.hold(near, end, cuts) {
@@ -114,7 +114,7 @@ func (r *Relay) serve(near net.Conn) {
 	}
 }
 
-// hold notes a connection; false if it was cut while it was being made.
+// hold records a connection; false if it was cut while being established.
 func (r *Relay) hold(near net.Conn, end func(), cuts int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Filter says what is refused. All else is allowed.
+// Filter lists what is refused. Everything else is allowed.
 type Filter struct {
 	Denied []uint32 // calls that give EPERM
-	// Absent are calls that give ENOSYS, as an older kernel does, so that programs fall back to what they did before:
-	// such as clone3, whose arguments no filter sees.
+	// Absent are calls that give ENOSYS, as an older kernel does, so that programs fall back to older calls: such as
+	// clone3, whose arguments filters cannot see.
 	Absent []uint32
 	Rules  []Rule // by their arguments
 }
@@ -21,23 +21,23 @@ type Filter struct {
 // Rule refuses a call, with EPERM, by the lower half of an argument.
 type Rule struct {
 	Call     uint32
-	Argument uint32 // its place, from 0
+	Argument uint32 // its index, from 0
 	Test     Test
 	Value    uint32
 }
 
-// Test is when a Rule refuses.
+// Test is the condition under which a Rule refuses.
 type Test int
 
 // The tests.
 const (
 	Equal Test = iota // the argument is the value
-	Other             // it is not
+	Other             // the argument is not the value
 	Any               // it has one of the bits of the value
 	None              // it has none of them
 )
 
-// Places of struct seccomp_data, and what a filter is made of (linux/seccomp.h, linux/filter.h).
+// Offsets in struct seccomp_data, and constants of filters (linux/seccomp.h, linux/filter.h).
 const (
 	atNumber, atArch, atFirst = 0, 4, 16 // the first argument's lower half
 	eachArgument              = 8
@@ -53,7 +53,7 @@ const (
 	x32    = 0x40000000 // where another table of calls begins on x86-64
 )
 
-// architecture is this program's as a filter knows it, 0 for one without a filter.
+// architecture is this program's architecture in filters, 0 for an unsupported one.
 func architecture() uint32 {
 	switch runtime.GOARCH {
 	case "amd64":
@@ -107,11 +107,11 @@ func (f *Filter) instructions() []unix.SockFilter {
 	return append(list, unix.SockFilter{Code: end, K: unix.SECCOMP_RET_ALLOW})
 }
 
-// Thread makes the filter hold for the calling thread, and for what it executes. Lock the goroutine to it, and give up new
-// privileges, before.
+// Thread applies the filter to the calling thread, and to what it executes. First lock the goroutine to it, and set
+// no_new_privs.
 func (f *Filter) Thread() error { return f.install(0) }
 
-// Process makes the filter hold for all threads. Give up new privileges before.
+// Process applies the filter to all threads. First set no_new_privs.
 func (f *Filter) Process() error { return f.install(unix.SECCOMP_FILTER_FLAG_TSYNC) }
 
 func (f *Filter) install(flags uintptr) error {

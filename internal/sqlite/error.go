@@ -14,21 +14,21 @@ import (
 	"voltbus/internal/descriptor"
 )
 
-// File says what a file is, for the words of its errors. It is safe for concurrent use.
+// File describes a file, for the wording of its errors. It is safe for concurrent use.
 type File struct {
 	Name    string     // what people call it, such as "the audit log"
 	Damaged string     // what happens to a damaged one, such as "a restart sets it aside and begins a new one"
-	Missing string     // what to do where it is not there
-	Closed  error      // of a call after Close
-	Other   fault.Kind // of errors that neither SQLite nor the file system gives
-	Corrupt []error    // that the owner of the file gives for contents that are wrong
+	Missing string     // what to do if it is absent
+	Closed  error      // error of a call after Close
+	Other   fault.Kind // kind of errors from neither SQLite nor the file system
+	Corrupt []error    // errors of the owner of the file about wrong contents
 
-	// Fixed says that only the owner's own statements run: one that fails, such as for a missing table, means that the
-	// contents are wrong.
+	// Fixed means that only the owner's own statements run: a failing one, for example because of a missing table,
+	// means that the contents are wrong.
 	Fixed bool
 }
 
-// Error returns err with its kind and words. An error that has its kind already, and nil, stay as they are.
+// Error returns err with its kind and words. Errors that already have a kind, and nil, are returned unchanged.
 func (f *File) Error(op, subject string, err error) error {
 	var known *fault.Error
 	var failed sqlite3.Error
@@ -67,7 +67,7 @@ func (f *File) isCorrupt(err error) bool {
 	return false
 }
 
-// judge returns the kind of an error of SQLite, and words; "" where SQLite's own are all there is to say.
+// judge returns the kind of an SQLite error, and a message; "" if SQLite's own suffices.
 func (f *File) judge(err sqlite3.Error) (fault.Kind, string) {
 	if descriptor.Exhausted() { // SQLite does not tell this from other reasons
 		return fault.Unavailable, "too many files are open in this process, or on the machine; raise the limit (LimitNOFILE, ulimit -n)"

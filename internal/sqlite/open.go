@@ -11,7 +11,7 @@ import (
 	"github.com/mattn/go-sqlite3"
 )
 
-// Options say how a file is opened.
+// Options tell how a file is opened.
 type Options struct {
 	ReadOnly    bool // statements that write fail
 	ForeignKeys bool // references to other tables are checked
@@ -19,8 +19,7 @@ type Options struct {
 }
 
 // Open returns connections to the file; the first use opens it. Each waits up to five seconds for another program.
-// Unless they only read, transactions begin with the right to write, and what is committed is on disk, in a
-// write-ahead log.
+// Unless read-only, transactions begin with the write lock, and committed data is on disk, in a write-ahead log.
 func Open(file string, o Options) (*sql.DB, error) {
 	name, err := filepath.Abs(file)
 	if err != nil {
@@ -39,7 +38,7 @@ func Open(file string, o Options) (*sql.DB, error) {
 	return sql.OpenDB(&connector{source: source, options: o}), nil
 }
 
-// connector opens connections with settings that a source has no words for.
+// connector opens connections with settings that a data source name cannot express.
 type connector struct {
 	engine  sqlite3.SQLiteDriver
 	source  string

@@ -16,9 +16,9 @@ const (
 	maxNodes = 2000000 // visited, which ends aliases that multiply
 )
 
-// Decode decodes node over what out points to. File and key say where node stands; key is ""
-// for a whole file. It returns every problem in the order of the file, none if all is well.
-// What is wrong keeps its default, so that out can still be validated.
+// Decode decodes node into what out points to. file and key are the location of node; key is "" for a whole
+// file. It returns all problems in the order of the file. Invalid values keep their defaults, so that out can
+// still be validated.
 func Decode(file, key string, node *yaml.Node, out any) []Problem {
 	d := &decoder{file: file}
 	d.decode(node, key, field{}, reflect.ValueOf(out).Elem(), 0)
@@ -36,7 +36,7 @@ func (d *decoder) report(node *yaml.Node, key, format string, args ...any) {
 	d.problems = append(d.problems, New(d.file, node.Line, key, format, args...))
 }
 
-// decode decodes node into v, which can be set. The field holds the struct tags.
+// decode decodes node into v, which must be settable. The field holds the struct tags.
 func (d *decoder) decode(node *yaml.Node, key string, f field, v reflect.Value, depth int) {
 	if d.tooMuch(node, key, depth) {
 		return
@@ -70,7 +70,7 @@ func (d *decoder) decode(node *yaml.Node, key string, f field, v reflect.Value, 
 	}
 }
 
-// tooMuch stops what would not end: deep nesting and aliases that multiply. It reports once.
+// tooMuch stops endless decoding: deep nesting and multiplying aliases. It reports once.
 func (d *decoder) tooMuch(node *yaml.Node, key string, depth int) bool {
 	d.nodes++
 	if depth < maxDepth && d.nodes < maxNodes {
@@ -83,7 +83,7 @@ func (d *decoder) tooMuch(node *yaml.Node, key string, depth int) bool {
 	return true
 }
 
-// decodeSelf lets types that know their own form decode themselves.
+// decodeSelf lets types with their own syntax decode themselves.
 func (d *decoder) decodeSelf(node *yaml.Node, key string, v reflect.Value) bool {
 	if v.Type() == reflect.TypeFor[time.Time]() || !v.CanAddr() {
 		return false
@@ -105,7 +105,7 @@ func (d *decoder) decodeSelf(node *yaml.Node, key string, v reflect.Value) bool 
 	return true
 }
 
-// withoutLine cuts the line off an error of the YAML package: the problem has its own.
+// withoutLine removes the line from an error of the YAML package: the problem has its own.
 func withoutLine(err error) string {
 	if list, ok := errors.AsType[*yaml.TypeError](err); ok {
 		texts := make([]string, len(list.Errors))
@@ -177,7 +177,7 @@ func (d *decoder) decodeSlice(node *yaml.Node, key string, f field, v reflect.Va
 	v.Set(list)
 }
 
-// decodeAny builds what JSON would: map[string]any, []any, string, bool, int64, float64.
+// decodeAny builds the types that JSON decoding yields: map[string]any, []any, string, bool, int64, float64.
 func (d *decoder) decodeAny(node *yaml.Node, key string, v reflect.Value, depth int) {
 	if v.NumMethod() > 0 {
 		d.report(node, key, "cannot be written in a file")
@@ -214,7 +214,7 @@ func (d *decoder) wrongKind(node *yaml.Node, key, want, example string) {
 	d.problems[len(d.problems)-1].Kind = "has another form; write keys and values as the reference shows them"
 }
 
-// join appends a key to the path of its parent. A path is one line, whatever a key holds.
+// join appends a key to the path of its parent. A path is one line, whatever a key contains.
 func join(key, name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return r < 0x20 || r == 0x7f }) {
 		name = quote(name)
@@ -225,12 +225,12 @@ func join(key, name string) string {
 	return key + "." + name
 }
 
-// isNull reports whether nothing is written: no node at all, or no value.
+// isNull reports whether there is no node, or no value.
 func isNull(node *yaml.Node) bool {
 	return node.Kind == 0 || (node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null")
 }
 
-// quote shows a value from a file, cut to a bearable length.
+// quote quotes a value from a file, truncated to a reasonable length.
 func quote(s string) string {
 	const most = 60
 	if r := []rune(s); len(r) > most {

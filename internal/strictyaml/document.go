@@ -12,8 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The errors of the YAML parser have no type. It leaves the line out for the first one, and for
-// an alias of nothing.
+// The errors of the YAML parser have no type. It omits the line for the first line, and for an undefined
+// alias.
 var (
 	syntaxPattern = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?(.*)`)
 	anchorPattern = regexp.MustCompile(`unknown anchor '([^']*)'`)
@@ -21,8 +21,8 @@ var (
 
 const twoDocuments = `a second document begins here; remove the line "---" and write one document`
 
-// Parse reads the single document of a YAML file. The file's name is used in problems only. An
-// empty document gives an empty mapping. With a problem the node is nil.
+// Parse reads the single document of a YAML file. The file name is only used in problems. An empty document
+// gives an empty mapping. After a problem the node is nil.
 func Parse(file string, data []byte) (*yaml.Node, *Problem) {
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var doc yaml.Node
@@ -48,14 +48,14 @@ func syntaxProblem(file string, data []byte, err error) *Problem {
 	return &Problem{File: file, Line: line, Text: "not YAML: " + text + hint(text), Kind: "is not YAML" + hint(text)}
 }
 
-// splitLine cuts "yaml: line 3: " off an error of the YAML package.
+// splitLine removes "yaml: line 3: " from an error of the YAML package.
 func splitLine(text string) (line int, rest string) {
 	m := syntaxPattern.FindStringSubmatch(strings.ReplaceAll(text, "\n", " "))
 	line, _ = strconv.Atoi(m[1])
 	return line, m[2]
 }
 
-// offender returns where in the file the parser stopped, if it did not name a line.
+// offender returns the line at which the parser stopped, if the parser did not name it.
 func offender(data []byte, text string) int {
 	at := 0
 	switch m := anchorPattern.FindStringSubmatch(text); {
@@ -69,7 +69,7 @@ func offender(data []byte, text string) int {
 	return max(at, 0)
 }
 
-// hint says what usually causes an error of the YAML parser.
+// hint explains the usual cause of a YAML parser error.
 func hint(text string) string {
 	switch {
 	case strings.Contains(text, "cannot start any token"):
@@ -82,8 +82,8 @@ func hint(text string) string {
 	return ""
 }
 
-// Line returns the line of the key below node, such as "registry[3].type". If it is not there,
-// the line of the part that is; 0 if node is nil.
+// Line returns the line of the key below node, such as "registry[3].type". If it is absent, the line of the
+// part that exists; 0 if node is nil.
 func Line(node *yaml.Node, key string) int {
 	if node == nil {
 		return 0
@@ -99,8 +99,8 @@ func Line(node *yaml.Node, key string) int {
 	return line
 }
 
-// step follows the first part of key. The node that names the part and its value are nil if it
-// is not there. Keys may hold dots themselves: the longest that fits counts.
+// step follows the first part of key. The node that names the part and its value are nil if it is absent.
+// Keys may contain dots: the longest match counts.
 func step(node *yaml.Node, key string) (name, value *yaml.Node, rest string) {
 	node = resolve(node)
 	switch node.Kind {
@@ -126,7 +126,7 @@ func step(node *yaml.Node, key string) (name, value *yaml.Node, rest string) {
 	return name, value, rest
 }
 
-// resolve follows aliases. A document node stands for its content.
+// resolve follows aliases. A document node is replaced by its content.
 func resolve(node *yaml.Node) *yaml.Node {
 	for range maxDepth {
 		switch {

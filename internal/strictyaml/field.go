@@ -10,7 +10,7 @@ import (
 type field struct {
 	name    string
 	index   []int
-	enum    []string // the only texts allowed; nil for any
+	enum    []string // the only strings allowed; nil for any
 	example string   // what could be written
 }
 
@@ -62,7 +62,7 @@ func suggestKey(name string, fields []field) string {
 	return Suggest(name, allowed)
 }
 
-// Suggest says what to write instead of name: the allowed word that is close to it, or all.
+// Suggest returns what to write instead of name: the closest allowed word, or all.
 func Suggest(name string, allowed []string) string {
 	if len(allowed) == 0 {
 		return "remove it"
@@ -90,8 +90,8 @@ func oneOf(words []string) string {
 	return "one of " + strings.Join(words, ", ")
 }
 
-// editDistance counts the letters to insert, remove, change or swap with their neighbour, and
-// gives up with limit+1 when the lengths alone differ by more.
+// editDistance counts the letters to insert, remove, change or transpose, and gives up with limit+1 when the
+// lengths alone differ by more.
 func editDistance(a, b string, limit int) int {
 	if len(a)-len(b) > limit || len(b)-len(a) > limit {
 		return limit + 1

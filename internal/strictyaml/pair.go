@@ -8,8 +8,8 @@ type pair struct {
 	key, value *yaml.Node
 }
 
-// pairs returns the keys of a mapping once each, in order, and reports repeated ones. Keys that
-// a merge ("<<: *other") brings in follow; those that the mapping has itself win over them.
+// pairs returns the keys of a mapping once each, in order, and reports repeated ones. Keys from a merge ("<<:
+// *other") follow; the mapping's own keys take precedence.
 func (d *decoder) pairs(node *yaml.Node, key string) []pair {
 	seen := make(map[string]int, len(node.Content)/2)
 	list := make([]pair, 0, len(node.Content)/2)

@@ -10,19 +10,19 @@ import (
 	"unicode"
 )
 
-// Problem is one thing that is wrong in a file.
+// Problem is one error in a file.
 type Problem struct {
 	File string `json:"file"`
 	Line int    `json:"line,omitempty"` // from 1; 0 if it concerns the whole file
 	Key  string `json:"key,omitempty"`  // path of the key, such as "devices.boiler.interval"
 	Text string `json:"text"`           // what is wrong and what to write instead
-	// Kind is the kind of fault, in words that hold nothing of the file, for who may name the file and not
-	// read it; "" if nothing can be said without.
+	// Kind is the kind of error, in words that reveal nothing of the file, for users who may name the file
+	// but not read it; "" if that is impossible.
 	Kind string `json:"-"`
 }
 
-// New returns a problem whose text is that of fmt.Sprintf. Its kind is the format, with "…" for what the
-// arguments would fill in: the format must hold nothing of the file.
+// New returns a problem whose text is that of fmt.Sprintf. Its kind is the format, with "…" for the
+// arguments: the format must contain nothing from the file.
 func New(file string, line int, key, format string, args ...any) Problem {
 	return Problem{File: file, Line: line, Key: key, Text: fmt.Sprintf(format, args...), Kind: Kind(format)}
 }
@@ -55,7 +55,7 @@ func (p Problem) String() string {
 	return b.String()
 }
 
-// Sort orders problems by file, line, key and text, and drops repeats.
+// Sort orders problems by file, line, key and text, and drops duplicates.
 func Sort(problems []Problem) []Problem {
 	slices.SortFunc(problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line),

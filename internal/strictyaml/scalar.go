@@ -32,7 +32,7 @@ func (d *decoder) decodeScalar(node *yaml.Node, key string, f field, v reflect.V
 	d.problems[len(d.problems)-1].Kind = "is not " + wanted(v)
 }
 
-// notOfType says why the scalar is not of v's type and what to write.
+// notOfType explains why the scalar is not of v's type and what to write.
 func notOfType(node *yaml.Node, v reflect.Value, example string) string {
 	if isQuoted(node) && set(reflect.New(v.Type()).Elem(), &yaml.Node{Kind: yaml.ScalarNode, Value: node.Value}) {
 		return quote(node.Value) + " is text; remove the quotes"
@@ -88,8 +88,8 @@ func assign(v reflect.Value, to any) bool {
 	return true
 }
 
-// ParseDuration reads a duration with a unit, as time.ParseDuration does, and days ("14d",
-// "1d12h"). A bare 0 needs no unit.
+// ParseDuration parses a duration with a unit, as time.ParseDuration does, and days ("14d", "1d12h"). A bare
+// 0 needs no unit.
 func ParseDuration(text string) (time.Duration, bool) {
 	days, rest, found := strings.Cut(text, "d")
 	if !found {
@@ -160,7 +160,7 @@ func wanted(v reflect.Value) string {
 	}
 }
 
-// limits describes the range of a small type: the ends of 64 bits need no mention.
+// limits describes the range of a small type: the limits of 64 bits need no mention.
 func limits(v reflect.Value, low, high string) string {
 	if v.Type().Bits() == 64 && low != "0" {
 		return ""

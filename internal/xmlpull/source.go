@@ -7,28 +7,28 @@ import (
 	"io"
 )
 
-// source is the bytes of a document, as far as they were read.
+// source is the part of a document read so far.
 type source struct {
 	limits Limits
 	in     io.Reader
 	err    error // of in, or the first one that was returned
 
-	buf   []byte // what was read and not dropped
+	buf   []byte // data read and not dropped
 	pos   int    // of the next token in it
 	total int64  // bytes read
-	lines int    // line ends in what was dropped
+	lines int    // line ends in dropped data
 	mark  int64  // bytes of the byte order mark
-	begun bool   // the first bytes were looked at
-	keep  []byte // memory of texts and values that are not as they stand in the document
+	begun bool   // the first bytes have been examined
+	keep  []byte // memory for texts and values that differ from their form in the document
 }
 
-// Problem returns an error that names the line which was reached.
+// Problem returns an error that names the current line.
 func (r *source) Problem(format string, args ...any) error {
 	line := 1 + r.lines + bytes.Count(r.buf[:r.pos], []byte{'\n'})
 	return &Error{Line: line, Why: fmt.Sprintf(format, args...)}
 }
 
-// more reads on, without moving what begins at pos. It reports whether there was more.
+// more reads more data, without moving the data from pos on. It reports whether there was any.
 func (r *source) more() (bool, error) {
 	if errors.Is(r.err, io.EOF) {
 		return false, nil
@@ -63,7 +63,7 @@ func (r *source) more() (bool, error) {
 	return false, io.ErrNoProgress
 }
 
-// begin looks at the first bytes.
+// begin examines the first bytes.
 func (r *source) begin() error {
 	for len(r.buf)-r.pos < 4 {
 		if more, err := r.more(); err != nil {
@@ -84,7 +84,7 @@ func (r *source) begin() error {
 	return nil
 }
 
-// upto reads until mark, which stands behind the first skip bytes, and returns what stands between.
+// upto reads until mark, which follows the first skip bytes, and returns what is in between.
 func (r *source) upto(skip int, mark, what string) ([]byte, error) {
 	from := skip
 	for {
@@ -104,7 +104,7 @@ func (r *source) upto(skip int, mark, what string) ([]byte, error) {
 	}
 }
 
-// tag returns the whole tag that begins at pos, without "<" and ">", and moves behind it.
+// tag returns the whole tag that begins at pos, without "<" and ">", and moves past it.
 func (r *source) tag(skip int) ([]byte, error) {
 	var quote byte
 	for i := skip; ; i++ {

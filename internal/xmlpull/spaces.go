@@ -6,24 +6,24 @@ import (
 	"unicode/utf8"
 )
 
-// spaces are the names of a document and the namespaces that hold.
+// spaces are the names of a document and the namespaces in scope.
 type spaces struct {
 	from     *source
 	names    map[string]*qualified
 	bindings []binding
 }
 
-// qualified is a name as it stands in a document.
+// qualified is a name as written in a document.
 type qualified struct{ raw, prefix, local string }
 
 type binding struct{ prefix, space string }
 
 const xmlSpace = "http://www.w3.org/XML/1998/namespace"
 
-// maxBindings is how many declarations of namespaces are in scope at one place: each name is looked up in all of them.
+// maxBindings is how many declarations of namespaces are in scope at one position: each name is looked up in all of them.
 const maxBindings = 65
 
-// bind takes a declaration of a namespace.
+// bind processes a namespace declaration.
 func (s *spaces) bind(a written) error {
 	prefix := ""
 	if a.name.prefix != "" {
@@ -62,7 +62,7 @@ func (s *spaces) resolve(prefix string) (string, error) {
 	return "", nil
 }
 
-// known returns the one copy of a string.
+// known returns the shared copy of a string.
 func (s *spaces) known(b []byte) (*qualified, error) {
 	if q := s.names[string(b)]; q != nil {
 		return q, nil
@@ -75,7 +75,7 @@ func (s *spaces) known(b []byte) (*qualified, error) {
 	return q, nil
 }
 
-// intern reads a qualified name.
+// intern parses a qualified name.
 func (s *spaces) intern(b []byte) (*qualified, error) {
 	q := s.names[string(b)]
 	if q != nil && q.local != "" {
@@ -95,7 +95,7 @@ func (s *spaces) intern(b []byte) (*qualified, error) {
 	return q, nil
 }
 
-// named reports whether b is a qualified name. Of characters beyond ASCII all are allowed that are text.
+// named reports whether b is a qualified name. Beyond ASCII, all text characters are allowed.
 func named(b []byte) bool {
 	colon := -1
 	for i, c := range b {

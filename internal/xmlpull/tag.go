@@ -28,7 +28,7 @@ func (r *Reader) pop() {
 	r.name, r.attrs, r.text = Name{e.space, e.name.local}, r.attrs[:0], nil
 }
 
-// written is an attribute as it stands in the tag.
+// written is an attribute as written in the tag.
 type written struct {
 	name  *qualified
 	value []byte
@@ -69,7 +69,7 @@ func (r *Reader) startTag() (Kind, error) {
 	return Start, nil
 }
 
-// attributes reads those of a tag, declarations of namespaces first.
+// attributes parses the attributes of a tag, namespace declarations first.
 func (r *Reader) attributes(body []byte) error {
 	var room [8]written
 	list := room[:0]
@@ -101,7 +101,7 @@ func (r *Reader) attributes(body []byte) error {
 	return r.expand(others)
 }
 
-// attribute reads one, and returns what stands behind it.
+// attribute parses one attribute, and returns the rest.
 func (r *Reader) attribute(body []byte) (a written, rest []byte, err error) {
 	equal := bytes.IndexByte(body, '=')
 	if equal < 0 {
@@ -122,7 +122,7 @@ func (r *Reader) attribute(body []byte) (a written, rest []byte, err error) {
 	return a, body[end+2:], err
 }
 
-// expand fills attrs. No two may have one name.
+// expand fills attrs. No two may have the same name.
 func (r *Reader) expand(list []written) error {
 	r.attrs = r.attrs[:0]
 	for _, a := range list {

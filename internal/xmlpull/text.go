@@ -56,14 +56,14 @@ func (r *source) plain(b []byte) error {
 	return nil
 }
 
-// What a text has that is not passed on as it stands.
+// Properties of a text that cannot be passed on unchanged.
 const (
 	reference = 1 << iota
 	ending
 	wide
 )
 
-// scan returns what a text has of these.
+// scan returns the properties of a text.
 func (r *source) scan(b []byte, value bool) (found int, err error) {
 	for _, c := range b {
 		switch {
@@ -80,7 +80,7 @@ func (r *source) scan(b []byte, value bool) (found int, err error) {
 	return found, nil
 }
 
-// decode returns text with its references replaced and its line ends as XML wants them; in values of attributes all white space is spaces.
+// decode returns text with its references replaced and its line ends normalised; in attribute values all white space becomes spaces.
 func (r *source) decode(b []byte, value bool) ([]byte, error) {
 	found, err := r.scan(b, value)
 	if err == nil && found&wide != 0 {
@@ -100,7 +100,7 @@ func (r *source) decode(b []byte, value bool) ([]byte, error) {
 	return r.references(b)
 }
 
-// spaced makes spaces of all white space.
+// spaced replaces all white space by spaces.
 func spaced(b []byte) {
 	for i, c := range b {
 		if white(c) {
@@ -119,7 +119,7 @@ func (r *source) room(n int) []byte {
 	return r.keep[at : at : at+n]
 }
 
-// lineEnds returns a copy in which each line ends with one line feed.
+// lineEnds returns a copy with a single line feed at each line end.
 func (r *source) lineEnds(b []byte) []byte {
 	out := r.room(len(b))
 	for i, c := range b {
@@ -134,7 +134,7 @@ func (r *source) lineEnds(b []byte) []byte {
 	return out
 }
 
-// references returns a copy with the characters that are referred to; each is shorter than its reference.
+// references returns a copy with references replaced by their characters; each is shorter than its reference.
 func (r *source) references(b []byte) ([]byte, error) {
 	out := r.room(len(b))
 	for {
@@ -156,7 +156,7 @@ func (r *source) references(b []byte) ([]byte, error) {
 	}
 }
 
-// character returns what a reference means.
+// character returns the character of a reference.
 func character(name []byte) (rune, bool) {
 	switch string(name) {
 	case "lt":

@@ -11,20 +11,20 @@ import (
 	"strings"
 )
 
-// Kind says what was read.
+// Kind is the kind of a token.
 type Kind uint8
 
 // What Next returns.
 const (
 	Start Kind = iota + 1 // a start tag; an empty element is a Start and an End
 	End
-	Text // characters, also those of a CDATA section; a text may come in pieces
+	Text // characters, including those of a CDATA section; a text may come in pieces
 )
 
 // Name is an expanded name: Space is "" without a namespace.
 type Name struct{ Space, Local string }
 
-// Attr is an attribute. Declarations of namespaces are none.
+// Attr is an attribute. Namespace declarations are not attributes.
 type Attr struct {
 	Name  Name
 	Value []byte // valid until the next token
@@ -33,10 +33,10 @@ type Attr struct {
 // Limits bound a document. Zero values mean the defaults.
 type Limits struct {
 	Size       int64 // bytes of the document: default 64 MiB
-	Depth      int   // elements in each other: default 64
-	Attributes int   // of one element: default 32
+	Depth      int   // nesting of elements: default 64
+	Attributes int   // per element: default 32
 	Token      int   // bytes of a tag, a comment or a text: default 64 KiB
-	Names      int   // different names and namespaces: default 1,000
+	Names      int   // distinct names and namespaces: default 1,000
 }
 
 func (l *Limits) fill() {
@@ -53,7 +53,7 @@ func (l *Limits) fill() {
 	}
 }
 
-// Error says what is wrong with a document, and where.
+// Error describes what is wrong with a document, and where.
 type Error struct {
 	Line int
 	Why  string
@@ -66,7 +66,7 @@ func (e *Error) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Why
 type Reader struct {
 	source
 	spaces
-	rooted  bool // the root element began
+	rooted  bool // the root element has begun
 	emptied bool // the last Start was an empty element
 	stack   []element
 
@@ -78,7 +78,7 @@ type Reader struct {
 type element struct {
 	name     *qualified
 	space    string
-	bindings int // how many there were before it
+	bindings int // their number before it
 }
 
 // New returns a reader of a document.
@@ -89,7 +89,7 @@ func New(in io.Reader, l Limits) *Reader {
 	return r
 }
 
-// Name returns the name of the element that Start or End is of.
+// Name returns the name of the element of a Start or End.
 func (r *Reader) Name() Name { return r.name }
 
 // Attrs returns the attributes of Start. They are valid until the next token.
@@ -98,7 +98,7 @@ func (r *Reader) Attrs() []Attr { return r.attrs }
 // Text returns the characters of Text. They are valid until the next token.
 func (r *Reader) Text() []byte { return r.text }
 
-// Next reads the next token. It returns io.EOF after a whole document, and after any other error the same error again.
+// Next reads the next token. It returns io.EOF after a complete document, and after any other error the same error again.
 func (r *Reader) Next() (Kind, error) {
 	if r.err != nil && !errors.Is(r.err, io.EOF) {
 		return 0, r.err
@@ -122,7 +122,7 @@ func (r *Reader) fail(err error) {
 	}
 }
 
-// Skip reads to the end of the element whose Start was read last.
+// Skip reads to the end of the element whose Start was last read.
 func (r *Reader) Skip() error {
 	for depth := len(r.stack); ; {
 		k, err := r.Next()
@@ -135,7 +135,7 @@ func (r *Reader) Skip() error {
 	}
 }
 
-// Content reads to the end of the element whose Start was read last and appends its text to dst. It fails if there is an element in it.
+// Content reads to the end of the element whose Start was last read and appends its text to dst. It fails if there is an element in it.
 func (r *Reader) Content(dst []byte) ([]byte, error) {
 	for {
 		k, err := r.Next()
@@ -156,7 +156,7 @@ func (r *Reader) Content(dst []byte) ([]byte, error) {
 	}
 }
 
-// token reads on; 0 for what is not passed on.
+// token reads the next token; 0 for one that is not passed on.
 func (r *Reader) token() (Kind, error) {
 	if r.emptied {
 		r.emptied = false
@@ -197,7 +197,7 @@ func (r *Reader) over() error {
 	return io.EOF
 }
 
-// markup reads what begins with "<".
+// markup reads a construct that begins with "<".
 func (r *Reader) markup() (Kind, error) {
 	for len(r.buf)-r.pos < 2 {
 		if more, err := r.more(); err != nil {
@@ -239,7 +239,7 @@ func (r *Reader) instruction() error {
 	return nil
 }
 
-// encoded reports whether a quoted name is that of UTF-8, or of a part of it.
+// encoded reports whether a quoted name is UTF-8 or a subset of it.
 func encoded(quoted string) bool {
 	if quoted == "" {
 		return false
@@ -248,7 +248,7 @@ func encoded(quoted string) bool {
 	return ok && (strings.EqualFold(name, "utf-8") || strings.EqualFold(name, "us-ascii"))
 }
 
-// declaration reads what begins with "<!".
+// declaration reads a construct that begins with "<!".
 func (r *Reader) declaration() (Kind, error) {
 	const cdata = "<![CDATA["
 	for len(r.buf)-r.pos < len(cdata) {

@@ -15,15 +15,15 @@ import (
 	"voltbus/protocol/sparkplug/payload"
 )
 
-// edge is the edge node of Sparkplug B that a target is. Its metrics are the points, by their paths. A point that was not in the
-// birth has it given anew.
+// edge is a target's Sparkplug B edge node. Its metrics are the points, by path. A point missing from the birth triggers a new
+// one.
 type edge struct {
 	group, node string
 	state       *sparkplug.Edge
 	metrics     map[point.Path]*sparkplug.Value
 	order       []point.Path
 	born        bool
-	rebirth     atomic.Bool // a host application asks for the birth
+	rebirth     atomic.Bool // a host application requests a rebirth
 	unit        func(point.Path) string
 }
 
@@ -31,7 +31,7 @@ func (e *edge) topic(t sparkplug.Type) string {
 	return sparkplug.Topic{Group: e.group, Type: t, Node: e.node}.String()
 }
 
-// connect connects with the death as the will, and listens to requests for the birth.
+// connect connects with the death as the will, and listens for rebirth requests.
 func (e *edge) connect(ctx context.Context, conn net.Conn, cfg client.Config, birth uint64) (*client.Conn, error) {
 	e.state, e.born = sparkplug.NewEdge(birth), false
 	death, err := e.state.Death()
@@ -57,14 +57,14 @@ func (e *edge) connect(ctx context.Context, conn net.Conn, cfg client.Config, bi
 	return c, c.Subscribe(ctx, 1, e.topic(sparkplug.NCMD))
 }
 
-// leave publishes the death: the broker publishes no will of a connection that ends in order.
+// leave publishes the death: the broker does not publish the will of a connection that is closed properly.
 func (e *edge) leave(conn *client.Conn) {
 	if data, err := e.state.Death(); err == nil {
 		_, _ = conn.Begin(&client.Message{Topic: e.topic(sparkplug.NDEATH), Payload: data})
 	}
 }
 
-// publish publishes the samples of a block: as a birth if one is due, else as data.
+// publish publishes the samples of a block: as a birth if one is due, otherwise as data.
 func (e *edge) publish(conn *client.Conn, b *point.Block, wanted []bool, now time.Time) (n int, err error) {
 	var values []sparkplug.Value
 	fresh := !e.born || e.rebirth.Swap(false)
@@ -121,7 +121,7 @@ func (e *edge) send(conn *client.Conn, values []sparkplug.Value, fresh bool, now
 	return err
 }
 
-// valueOf makes the value of a metric. A point without a value is a double until it has one.
+// valueOf returns the value of a metric. A point without a value is a double until it has one.
 func valueOf(s *point.Sample) sparkplug.Value {
 	v := sparkplug.Value{Name: string(s.Point), Type: sparkplug.Double, Time: s.Time}
 	if s.Quality.IsBad() {

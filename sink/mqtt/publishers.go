@@ -22,7 +22,7 @@ type Config struct {
 	Dir     string // the data directory
 	Node    string
 	Blocks  sink.Log
-	Unit    func(point.Path) string // of a point
+	Unit    func(point.Path) string // unit of a point
 	Now     func() time.Time
 	Log     *slog.Logger
 }
@@ -39,7 +39,7 @@ type publisher struct {
 	sink   *sink.Sink
 }
 
-// Open makes the sinks. A broker that is new in the configuration gets what is recorded from now on.
+// Open creates the sinks. A new broker in the configuration receives what is recorded from now on.
 func Open(ctx context.Context, cfg Config) (*Publishers, error) {
 	p := &Publishers{log: cfg.Blocks}
 	for _, s := range cfg.Publish {
@@ -77,7 +77,7 @@ func (p *Publishers) Run(ctx context.Context) error {
 	return err
 }
 
-// Problems says in sentences which brokers get nothing now.
+// Problems describes which brokers currently receive nothing.
 func (p *Publishers) Problems(ctx context.Context) (list []string) {
 	for _, one := range p.list {
 		s := one.sink.Stats()

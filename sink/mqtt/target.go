@@ -1,6 +1,6 @@
-// Package mqtt publishes what the log has to brokers of others: a sink for each, with a position of its own, so that nothing is lost
-// while a broker is away. The position follows the broker's acknowledgement, so after a crash or a lost connection the last
-// messages may come twice.
+// Package mqtt publishes the log to external brokers: one sink each, with its own position, so that nothing is lost while a broker
+// is unavailable. The position follows the broker's acknowledgement, so after a crash or a lost connection the last messages may
+// come twice.
 package mqtt
 
 import (
@@ -36,18 +36,18 @@ type Target struct {
 	now  func() time.Time
 }
 
-// position is what the file holds.
+// position is the content of the file.
 type position struct {
 	Log      string `json:"log"`
 	Sequence uint64 `json:"sequence"`
 	Birth    uint64 `json:"birth,omitempty"` // the bdSeq of the last connection of an edge node
 }
 
-// The bounds of a connection.
+// Bounds of a connection.
 const (
 	dialTime = 10 * time.Second
 	sendTime = 30 * time.Second
-	window   = 1000 // messages that wait for the broker
+	window   = 1000 // messages pending acknowledgement by the broker
 )
 
 // Cursor implements sink.Store.
@@ -81,7 +81,7 @@ func (t *Target) keep(p position) error {
 	return nil
 }
 
-// Append implements sink.Store: it publishes samples, and keeps the position when the broker has them.
+// Append implements sink.Store: it publishes samples, and stores the position when the broker has them.
 func (t *Target) Append(ctx context.Context, blocks []*point.Block) (r store.Result, err error) {
 	ctx, cancel := context.WithTimeout(ctx, sendTime)
 	defer cancel()
@@ -100,13 +100,13 @@ func (t *Target) Append(ctx context.Context, blocks []*point.Block) (r store.Res
 		r.Stored += n
 		p.Log, p.Sequence = b.Log, b.LogSequence
 	}
-	if err := t.conn.Ping(ctx); err != nil { // it answers behind all that was published with QoS 0
+	if err := t.conn.Ping(ctx); err != nil { // its answer follows everything published with QoS 0
 		return r, t.lost(err)
 	}
 	return r, t.keep(p)
 }
 
-// lost closes the connection: the next try makes a new one.
+// lost closes the connection: the next attempt opens a new one.
 func (t *Target) lost(err error) error {
 	_ = t.Close()
 	return fault.E("mqtt.Append", fault.Unavailable, t.Address, err)
@@ -125,7 +125,7 @@ func (t *Target) Close() error {
 	return err
 }
 
-// connect connects, if there is no connection.
+// connect connects unless connected.
 func (t *Target) connect(ctx context.Context, p *position) error {
 	if t.conn != nil && t.conn.Err() == nil {
 		return nil
@@ -169,7 +169,7 @@ func (t *Target) connect(ctx context.Context, p *position) error {
 	return err
 }
 
-// secure returns what TLS with the broker needs.
+// secure returns the TLS configuration for the broker.
 func (t *Target) secure() (*tls.Config, error) {
 	s := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
 	if s.ServerName == "" {
@@ -199,7 +199,7 @@ func (t *Target) wanted(path point.Path) bool {
 	return false
 }
 
-// publish publishes the samples of a block that are wanted, and waits until the broker has them.
+// publish publishes the wanted samples of a block, and waits until the broker has them.
 func (t *Target) publish(ctx context.Context, b *point.Block) (n int, err error) {
 	wanted := make([]bool, len(b.Points))
 	for i, path := range b.Points {
@@ -255,10 +255,10 @@ type sample struct {
 	Quality string      `json:"quality"`
 }
 
-// plainTopic writes a path as levels of a topic: the wildcards stand for others.
+// plainTopic converts a path to topic levels, replacing wildcard characters.
 var plainTopic = strings.NewReplacer("%", "%25", "+", "%2B", "#", "%23") //nolint:gochecknoglobals // a table
 
-// message makes the message of a sample.
+// message returns the message of a sample.
 func (t *Target) message(s *point.Sample) (*client.Message, error) {
 	m := &client.Message{
 		Topic: strings.NewReplacer("{node}", plainTopic.Replace(t.node), "{path}", plainTopic.Replace(string(s.Point))).Replace(t.Topic), QoS: 1, Retain: t.Retain,
@@ -274,5 +274,5 @@ func (t *Target) message(s *point.Sample) (*client.Message, error) {
 	return m, err
 }
 
-// fileOf is where the position of a broker is.
+// fileOf returns the file of a broker's position.
 func fileOf(dir, name string) string { return filepath.Join(dir, "mqtt-publish-"+name+".json") }

@@ -44,7 +44,7 @@ func newAgentMethods(f *shell.Flags) *cobra.Command {
 	return cmd
 }
 
-// printMethods prints methods as they are called, each with the first line of what it says of itself.
+// printMethods prints the signatures of methods, each with the first line of its documentation.
 func printMethods(cmd *cobra.Command, list []answer.Method) {
 	for _, m := range list {
 		params := make([]string, len(m.Params))
@@ -162,7 +162,7 @@ configuration of the child node.`,
 
 var namedForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
-// callOf reads the arguments of a call, one by one or as JSON.
+// callOf parses the arguments of a call, individual ones or JSON.
 func callOf(args []string, text string) (client.Call, error) {
 	call := client.Call{Kwargs: map[string]json.RawMessage{}}
 	if text != "" {
@@ -182,11 +182,11 @@ func callOf(args []string, text string) (client.Call, error) {
 	return call, nil
 }
 
-// jsonOf returns an argument as JSON: itself if it is JSON, else a text.
+// jsonOf returns an argument as JSON: itself if it is JSON, otherwise a string.
 func jsonOf(a string) json.RawMessage {
 	if json.Valid([]byte(a)) {
 		return json.RawMessage(a)
 	}
-	b, _ := json.Marshal(a) // texts
+	b, _ := json.Marshal(a) // strings cannot fail
 	return b
 }

@@ -22,7 +22,7 @@ import (
 	"voltbus/point"
 )
 
-// CapabilityHelp says how capabilities are written.
+// CapabilityHelp explains the syntax of capabilities.
 const CapabilityHelp = `A capability is a word and what it is for:
 
     publish PATTERN      send live scans, samples and messages
@@ -36,7 +36,7 @@ const CapabilityHelp = `A capability is a word and what it is for:
 
 A pattern without * is the path and all below it; quote patterns, so that the shell leaves them.`
 
-// newAgentIdentity returns the commands about who an agent is and what it may do.
+// newAgentIdentity returns the commands about the identity and rights of an agent.
 func newAgentIdentity(f *shell.Flags) []*cobra.Command {
 	return []*cobra.Command{
 		newAgentRegister(f), newAgentGrants(f), newAgentGrant(f), newAgentUngrant(f), newAgentRevoke(f),
@@ -82,7 +82,7 @@ file does not exist; copy it to the machine of the program. "voltbus agent remov
 	return cmd
 }
 
-// readGrants reads grants from a file; "" is none.
+// readGrants reads grants from a file; "" for none.
 func readGrants(file string) (identity.Grants, error) {
 	var g identity.Grants
 	if file == "" {
@@ -98,7 +98,7 @@ func readGrants(file string) (identity.Grants, error) {
 	return g, identity.CheckGrants(&g)
 }
 
-// parseGrants reads YAML, which JSON is too, with the keys that JSON has.
+// parseGrants parses YAML, which includes JSON, with the keys of JSON.
 func parseGrants(file string, text []byte, into *identity.Grants) error {
 	node, problem := strictyaml.Parse(file, text)
 	if problem != nil {
@@ -141,7 +141,7 @@ func newAgentGrants(f *shell.Flags) *cobra.Command {
 	return cmd
 }
 
-// ShowGrants prints grants, one a line, or passes the error on.
+// ShowGrants prints grants, one per line, or passes the error on.
 func ShowGrants(cmd *cobra.Command, asJSON bool) func(identity.Grants, error) error {
 	return func(g identity.Grants, err error) error {
 		if err != nil {
@@ -162,7 +162,7 @@ func ShowGrants(cmd *cobra.Command, asJSON bool) func(identity.Grants, error) er
 	}
 }
 
-// limits restrict a capability that is granted.
+// limits restrict a granted capability.
 type limits struct {
 	where    []string
 	min, max string
@@ -223,7 +223,7 @@ func newAgentRevoke(f *shell.Flags) *cobra.Command {
 	}
 }
 
-// Capabilities reads a verb and what it is for.
+// Capabilities parses a verb and its objects.
 func Capabilities(verb string, objects []string) (identity.Grants, error) {
 	if len(objects) == 0 {
 		objects = []string{""}
@@ -239,7 +239,7 @@ func Capabilities(verb string, objects []string) (identity.Grants, error) {
 	return g, nil
 }
 
-// apply puts the restrictions onto all that is granted.
+// apply adds the restrictions to all grants.
 func (l *limits) apply(g *identity.Grants) error {
 	where, err := parseWhere(l.where)
 	if err != nil {
@@ -282,7 +282,7 @@ func bound(flag, text string) (*float64, error) {
 	return &v, nil
 }
 
-// parseWhere reads conditions such as device=campus/**, limit=10..20 and mode=auto,off.
+// parseWhere parses conditions such as device=campus/**, limit=10..20 and mode=auto,off.
 func parseWhere(list []string) (identity.Constraints, error) {
 	var where identity.Constraints
 	for _, text := range list {
@@ -321,7 +321,7 @@ func condition(value string) (identity.Condition, error) {
 	return c, nil
 }
 
-// scalarOf reads a value as JSON would write it: numbers and truths are themselves, all else text.
+// scalarOf parses a value like JSON: numbers and booleans, and everything else as a string.
 func scalarOf(text string) any {
 	var v any
 	if json.Unmarshal([]byte(text), &v) == nil {

@@ -43,7 +43,7 @@ points and raises an alert.`,
 	return cmd
 }
 
-// scaffold writes a project. It writes over nothing.
+// scaffold writes a project. It does not overwrite anything.
 func scaffold(dir, template string) error {
 	name := filepath.Base(filepath.Clean(dir))
 	module := strings.ReplaceAll(strings.ToLower(name), "-", "_")

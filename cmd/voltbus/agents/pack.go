@@ -21,13 +21,13 @@ var (
 	errNoPackage = errors.New("is no package; name a folder, a .whl, a .tar.gz or a .zip")
 )
 
-// leftOutNames are folders of a project that belong to its maker's machine.
+// leftOutNames are folders of a project specific to its author's machine.
 var leftOutNames = map[string]bool{
 	".git": true, ".venv": true, "venv": true, "__pycache__": true, ".mypy_cache": true, ".ruff_cache": true, ".pytest_cache": true,
 	"node_modules": true, "build": true, "dist": true,
 }
 
-// pack makes the upload of an installation, in a file that is gone when it is closed.
+// pack builds the upload of an installation, in a file that is removed when closed.
 func pack(source, wheels string) (io.ReadCloser, error) {
 	file, err := os.CreateTemp("", "voltbus-agent-*")
 	if err != nil {
@@ -93,7 +93,7 @@ func addFile(tw *tar.Writer, file, name string) error {
 	return nil
 }
 
-// packFolder puts a project into the upload as an archive that pip and uv know.
+// packFolder adds a project to the upload as an archive that pip and uv understand.
 func packFolder(tw *tar.Writer, dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, "pyproject.toml")); err != nil {
 		return fault.E("voltbus", fault.Invalid, dir, errNoProject)

@@ -30,7 +30,7 @@ import (
 // AgentExecCommand is the hidden subcommand that becomes an agent's process.
 const AgentExecCommand = "agent-exec"
 
-// NewAgentExec returns the command by which the supervisor starts an agent.
+// NewAgentExec returns the command with which the supervisor starts an agent.
 func NewAgentExec() *cobra.Command {
 	return &cobra.Command{
 		Use: AgentExecCommand + " <spec>", Hidden: true, Args: cobra.ExactArgs(1),
@@ -54,7 +54,7 @@ func AgentExec() ([]string, error) {
 	return []string{self, AgentExecCommand}, nil
 }
 
-// newAgentProcess returns the subcommands about agents that are installed.
+// newAgentProcess returns the subcommands about installed agents.
 func newAgentProcess(f *shell.Flags) []*cobra.Command {
 	return []*cobra.Command{
 		newAgentNew(), newAgentSDK(), newAgentInstall(f), f.Where.Elsewhere(newAgentList(f)), f.Where.Elsewhere(newAgentStatus(f)), f.Where.Elsewhere(newAgentLogs(f)),
@@ -118,7 +118,7 @@ asks, otherwise say --grant or --no-grant. A new version is installed beside the
 	return cmd
 }
 
-// packing is what to install, and what to do then.
+// packing is what to install, and what to do afterwards.
 type packing struct {
 	path, wheels string
 	ask, start   bool
@@ -150,14 +150,14 @@ func install(ctx context.Context, s shell.Session, name string, how client.Insta
 	return err
 }
 
-// askForGrants shows what an agent wants, and lets the person decide.
+// askForGrants shows the grants that an agent requests, and lets the person decide.
 func askForGrants(ctx context.Context, s shell.Session, p *answer.Process) error {
 	if len(p.Wants) == 0 || string(p.Wants) == "{}" {
 		return nil
 	}
 	s.Printf("it wants %s\n", shell.Plain(string(p.Wants)))
 	fmt.Fprint(s.ErrOrStderr(), "Allow all of this? [y/N] ")
-	line, _ := bufio.NewReader(s.InOrStdin()).ReadString('\n') // nothing means no
+	line, _ := bufio.NewReader(s.InOrStdin()).ReadString('\n') // no input means no
 	if reply := strings.ToLower(strings.TrimSpace(line)); reply != "y" && reply != "yes" {
 		s.Printf("nothing more is allowed; voltbus agent approve %s allows it later\n", p.Name)
 		return nil
@@ -200,7 +200,7 @@ the grants, so that the name can be registered again; its program is not touched
 	return cmd
 }
 
-// removeAgent removes an agent that is installed here, or else one that is only registered.
+// removeAgent removes an agent installed here, or otherwise one that is only registered.
 func removeAgent(s shell.Session, ctx context.Context, name string, keep bool) error {
 	_, err := client.Do(ctx, s.Client, processes.Remove, processes.Removal{Agent: processes.Agent{Name: name}, KeepConfig: keep})
 	if !fault.Is(err, fault.NotFound) {
@@ -266,7 +266,7 @@ func newAgentStatus(f *shell.Flags) *cobra.Command {
 	return cmd
 }
 
-// printTraffic says what an agent sends and gets on the bus.
+// printTraffic prints an agent's traffic on the bus.
 func printTraffic(ctx context.Context, s shell.Session, name string) error {
 	a, err := client.Do(ctx, s.Client, agents.Get, agents.Agent{Name: name})
 	if err != nil {
@@ -317,7 +317,7 @@ func newAgentLogs(f *shell.Flags) *cobra.Command {
 	return cmd
 }
 
-// LogFlags are the flags that say which lines of a log are shown.
+// LogFlags are the flags that select lines of a log.
 func LogFlags(cmd *cobra.Command, lines *client.Lines, follow *bool) {
 	fs := cmd.Flags()
 	fs.BoolVarP(follow, "follow", "f", false, "go on with what comes from now")
@@ -340,7 +340,7 @@ func ShowLogs(ctx context.Context, s shell.Session, agent string, lines client.L
 	return err
 }
 
-// PrintLine prints a line that an agent printed; a traceback below it, as Python prints one.
+// PrintLine prints a line that an agent printed; with a traceback below it, as in Python.
 func PrintLine(s shell.Session, l answer.ProcessLine) error {
 	extra, trace := "", ""
 	if text, is := l.Extra["trace"].(string); is {
@@ -356,7 +356,7 @@ func PrintLine(s shell.Session, l answer.ProcessLine) error {
 	return err
 }
 
-// agentName makes the name of an agent from that of a folder or file.
+// agentName derives an agent's name from that of a folder or file.
 func agentName(path string) string {
 	base := filepath.Base(path)
 	if abs, err := filepath.Abs(path); err == nil {

@@ -27,21 +27,21 @@ import (
 	"voltbus/python"
 )
 
-// trial is an agent that runs from its sources while it is being written.
+// trial is an agent under development that runs from its sources.
 type trial struct {
 	shell.Session
 	project   workshop.Project
 	name      string
 	entry     string
 	reload    bool
-	bus, ca   string // where the bus is, and the file with its authority
+	bus, ca   string // address of the bus, and the file with its authority
 	keyFile   string
 	public    string
 	colourful bool
 }
 
 const (
-	lookEvery  = 400 * time.Millisecond // how often sources are looked at
+	lookEvery  = 400 * time.Millisecond // interval of checking the sources
 	trialGrace = 10 * time.Second
 )
 
@@ -83,7 +83,7 @@ The agent is not isolated. With --reload it restarts when a file changes.`,
 	return cmd
 }
 
-// place finds the bus, and checks the name before anything is made.
+// place finds the bus, and checks the name before creating anything.
 func (t *trial) place(w *shell.Target) error {
 	if err := agent.CheckName(t.name); err != nil {
 		return err
@@ -151,8 +151,8 @@ func (t *trial) run(ctx context.Context) (err error) {
 	}
 }
 
-// once prepares and runs the agent until it ends or its sources change. started says that it could
-// be started.
+// once prepares and runs the agent until it ends or its sources change. started reports that it could be
+// started.
 func (t *trial) once(ctx context.Context, admitted *bool, first bool) (started bool, err error) {
 	before := t.project.Look()
 	interpreter, err := t.project.Prepare(ctx)
@@ -193,7 +193,7 @@ func (t *trial) once(ctx context.Context, admitted *bool, first bool) (started b
 		t.project.AwaitChange(running, before, lookEvery)
 	}()
 	select {
-	case err = <-ended: // by itself
+	case err = <-ended: // on its own
 		if err == nil && ctx.Err() == nil {
 			err = fault.E("voltbus", fault.Rejected, t.name, errors.New("has ended"))
 		}
@@ -201,7 +201,7 @@ func (t *trial) once(ctx context.Context, admitted *bool, first bool) (started b
 		<-changed
 	case <-changed:
 		stop()
-		err = <-ended // it was asked to
+		err = <-ended // on request
 	}
 	return true, err
 }
@@ -213,7 +213,7 @@ func (t *trial) absolute() string {
 	return t.project.Dir
 }
 
-// openKey opens the key of the agent, which is kept so that what a killed run left is known again.
+// openKey opens the key of the agent, which is kept so that leftovers of a killed run are recognised.
 func (t *trial) openKey() error {
 	base, err := os.UserConfigDir()
 	if err != nil {
@@ -232,7 +232,7 @@ func (t *trial) openKey() error {
 	return nil
 }
 
-// admit lets the agent do what it wants.
+// admit grants the agent what it requests.
 func (t *trial) admit(ctx context.Context, d *description.Description, admitted *bool) error {
 	var wants identity.Grants
 	if len(d.Wants) > 0 {
@@ -268,7 +268,7 @@ func (t *trial) leave(ctx context.Context) error {
 	return err
 }
 
-// colours of levels, as terminals know them.
+// Colours of levels, as terminal codes.
 var colours = map[string]string{"debug": "\x1b[2m", "warning": "\x1b[33m", "error": "\x1b[31m", "critical": "\x1b[1;31m"} //nolint:gochecknoglobals // a table
 
 // show prints a line of the agent.
@@ -289,5 +289,5 @@ func (t *trial) show(line []byte) {
 	if colour := colours[e.Level]; t.colourful && colour != "" {
 		text = colour + text + "\x1b[0m"
 	}
-	_, _ = io.WriteString(t.OutOrStdout(), text+"\n") // nobody to tell if the terminal is gone
+	_, _ = io.WriteString(t.OutOrStdout(), text+"\n") // an error means that the terminal is closed
 }

@@ -46,7 +46,7 @@ func NewBACnet() *cobra.Command {
 	return cmd
 }
 
-// flags say how to reach the network, and a device.
+// flags tell how to reach the network, and a device.
 type flags struct {
 	local, bbmd, address string
 	device               int
@@ -124,7 +124,7 @@ func (f *flags) subject() string {
 	return f.address
 }
 
-// inWords gives an error of the network its kind, and says why a device declined.
+// inWords adds to a network error its kind, and explains why a device declined.
 func inWords(err error, subject string) error {
 	switch {
 	case err == nil || fault.KindOf(err) != fault.Internal:
@@ -141,7 +141,7 @@ func inWords(err error, subject string) error {
 	return err
 }
 
-// find returns the device that is meant.
+// find returns the selected device.
 func (f *flags) find(ctx context.Context, c *client.Client, at network.Station) (client.Remote, error) {
 	var want *int
 	if f.device >= 0 {

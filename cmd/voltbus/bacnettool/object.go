@@ -13,7 +13,7 @@ import (
 	"voltbus/protocol/bacnet/enum"
 )
 
-// parseProperty reads OBJECT[.PROPERTY[INDEX]], such as analog-value:1.priority-array[8].
+// parseProperty parses OBJECT[.PROPERTY[INDEX]], such as analog-value:1.priority-array[8].
 func parseProperty(text string) (p client.Property, err error) {
 	object, name, named := strings.Cut(text, ".")
 	p = client.Property{Property: enum.PropertyPresentValue}
@@ -42,7 +42,7 @@ func parseObject(text string) (encoding.ObjectID, error) {
 	return id, nil
 }
 
-// valueText shows the value of a property.
+// valueText formats the value of a property.
 func valueText(p enum.Property, data encoding.Any) string {
 	if text, known := constructed.Text(p, data); known {
 		return text

@@ -54,7 +54,7 @@ func newRead() *cobra.Command {
 	return cmd
 }
 
-// readInto prints a property, or all of an object.
+// readInto prints a property, or all properties of an object.
 func readInto(ctx context.Context, rows shell.Rows, d client.Remote, p client.Property) error {
 	if p.Property == enum.PropertyAll || p.Property == enum.PropertyRequired || p.Property == enum.PropertyOptional {
 		return readGroup(ctx, rows, d, p)
@@ -80,7 +80,7 @@ func readInto(ctx context.Context, rows shell.Rows, d client.Remote, p client.Pr
 	return rows.Row(p.Object.String(), reference, valueText(p.Property, results[0].Value), kindText(results[0].Value))
 }
 
-// readGroup prints the properties of an object that a group stands for.
+// readGroup prints the properties of an object in a group.
 func readGroup(ctx context.Context, rows shell.Rows, d client.Remote, p client.Property) error {
 	request := service.ReadMultipleRequest{{Object: p.Object, Properties: []constructed.PropertyReference{{Property: p.Property}}}}
 	answer, err := d.Do(ctx, service.ReadPropertyMultiple, request.Append(nil))
@@ -94,7 +94,7 @@ func readGroup(ctx context.Context, rows shell.Rows, d client.Remote, p client.P
 	for _, object := range ack {
 		for _, r := range object.Properties {
 			if r.Error != nil {
-				continue // it is none of the object's
+				continue // the object does not have it
 			}
 			reference := constructed.PropertyReference{Property: r.Property, Index: r.Index}
 			if err := rows.Row(object.Object.String(), reference.String(), valueText(r.Property, r.Value), kindText(r.Value)); err != nil {

@@ -88,7 +88,7 @@ func (s *scanner) run(cmd *cobra.Command) error {
 	return s.print(cmd, found)
 }
 
-// limits says what to look for, and how gently.
+// limits tells what to look for, and how gently.
 func (s *scanner) limits() (client.Scan, error) {
 	limits := client.Scan{Pause: s.pause, Wait: s.wait, Network: npdu.Global}
 	if s.network >= 0 {

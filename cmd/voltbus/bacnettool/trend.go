@@ -51,7 +51,7 @@ func newTrend() *cobra.Command {
 	return cmd
 }
 
-// part is how many records are asked for at once.
+// part is how many records are requested at once.
 const part = 50
 
 func trend(ctx context.Context, rows shell.Rows, d client.Remote, log encoding.ObjectID, last uint32) error {
@@ -89,7 +89,7 @@ func trend(ctx context.Context, rows shell.Rows, d client.Remote, log encoding.O
 	return nil
 }
 
-// recordText says what a record holds.
+// recordText formats the content of a record.
 func recordText(r constructed.LogRecord) string {
 	switch r.Choice {
 	case constructed.LogStatus:

@@ -48,7 +48,7 @@ func newWatch() *cobra.Command {
 	return cmd
 }
 
-// waiting bounds the notifications that are not printed yet.
+// waiting bounds the notifications not yet printed.
 const waiting = 4096
 
 func (w *watcher) run(ctx context.Context, cmd *cobra.Command, d client.Remote, objects []encoding.ObjectID) (err error) {

@@ -83,7 +83,7 @@ func (o *order) write(ctx context.Context, cmd *cobra.Command, d client.Remote) 
 	return nil
 }
 
-// encode makes a value of the type that the property has.
+// encode converts a value to the type of the property.
 func encode(p client.Property, text string, before encoding.Any, states []string) (encoding.Value, error) {
 	item := pointlist.ItemOf(map[string]string{
 		"name": "x", "object": p.Object.String(), "property": p.Property.String(), "states": strings.Join(states, "|"),

@@ -23,11 +23,11 @@ import (
 	"voltbus/operation/declared"
 )
 
-// Program is what the command has in common with the others of the program.
+// Program is what the command shares with the program's other commands.
 type Program struct {
-	// With calls do with a client of the node that the command is for.
+	// With calls do with a client of the command's node.
 	With func(cmd *cobra.Command, do func(ctx context.Context, c *client.Client) error) error
-	// Show prints lines in which there may be text of devices.
+	// Show prints lines that may contain text from devices.
 	Show func(cmd *cobra.Command, text string)
 }
 
@@ -84,7 +84,7 @@ With --node the request goes to another node of the tree, which must allow it.`,
 	return cmd
 }
 
-// wrong marks an error as wrong use of the command line.
+// wrong marks an error as a usage error.
 func wrong(err error) error { return fault.E("voltbus", fault.Invalid, "", err) }
 
 // operationOf returns the operation of a name.
@@ -112,7 +112,7 @@ func list(to io.Writer, all []operation.Declared) error {
 	return nil
 }
 
-// describe prints what an operation does and takes, as it is declared.
+// describe prints the documentation and arguments of an operation, as declared.
 func describe(to io.Writer, d *operation.Declared) {
 	fmt.Fprintf(to, "%s.\n", d.Summary)
 	if d.Doc != "" {
@@ -149,7 +149,7 @@ func describe(to io.Writer, d *operation.Declared) {
 	fmt.Fprintln(to)
 }
 
-// wordsOf says what an argument is.
+// wordsOf describes an argument.
 func wordsOf(f *operation.Field) (words []string) {
 	switch {
 	case f.Required, f.Person:
@@ -168,7 +168,7 @@ func wordsOf(f *operation.Field) (words []string) {
 	return words
 }
 
-// argumentsOf reads arguments such as name=value.
+// argumentsOf parses arguments such as name=value.
 func argumentsOf(d *operation.Declared, texts []string) (operation.Arguments, error) {
 	values, args := map[string][]string{}, operation.Arguments{}
 	for _, text := range texts {
@@ -201,7 +201,7 @@ func argumentsOf(d *operation.Declared, texts []string) (operation.Arguments, er
 
 var errNotJSON = errors.New("must be JSON")
 
-// valueOf returns an argument as JSON, which stands on the command line once or, of a list, several times.
+// valueOf returns an argument as JSON; it is given on the command line once or, for a list, several times.
 func valueOf(f *operation.Field, texts []string) (json.RawMessage, error) {
 	kind := f.Type.Kind()
 	simple := kind == reflect.String || kind == reflect.Int || kind == reflect.Bool || f.IsList()
@@ -218,7 +218,7 @@ func valueOf(f *operation.Field, texts []string) (json.RawMessage, error) {
 	return value, err
 }
 
-// answer prints what an operation answered.
+// answer prints the result of an operation.
 func (p *Program) answer(cmd *cobra.Command, d *operation.Declared, resp *http.Response) error {
 	if d.Stream != "" || d.Media != "" {
 		_, err := io.Copy(cmd.OutOrStdout(), resp.Body)

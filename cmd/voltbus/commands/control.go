@@ -51,13 +51,13 @@ func readNow(s shell.Session, ctx context.Context, node string, points []string)
 	return list, askNode(ctx, s, question{node, "get", map[string]any{"points": points}}, &list)
 }
 
-// question is what a node itself is asked for.
+// question is a request to a node itself.
 type question struct {
 	node, method string
 	args         map[string]any
 }
 
-// askNode asks another node itself for something.
+// askNode sends a request to another node itself.
 func askNode(ctx context.Context, s shell.Session, q question, into any) error {
 	call := client.Call{Method: q.method, Kwargs: map[string]json.RawMessage{}}
 	for name, v := range q.args {
@@ -96,7 +96,7 @@ func printReadings(s shell.Session, list []answer.Reading, out *shell.Format) er
 	return errors.Join(rows.End(), failed)
 }
 
-// faultOf is what went wrong with one of many.
+// faultOf returns the error of one of several items.
 func faultOf(subject string, e *answer.ControlError) error {
 	kind, _ := fault.ParseKind(e.Kind)
 	return fault.E("voltbus", kind, subject, errors.New(e.Message))
@@ -159,12 +159,12 @@ func pairs(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// valueText makes JSON of a value as people write it: a number, true or false, else a text.
+// valueText converts a value as people write it to JSON: a number, true or false, otherwise a string.
 func valueText(text string) json.RawMessage {
 	if _, err := strconv.ParseFloat(text, 64); err == nil && json.Valid([]byte(text)) || text == "true" || text == "false" {
 		return json.RawMessage(text)
 	}
-	quoted, _ := json.Marshal(text) // a text can always be written
+	quoted, _ := json.Marshal(text) // a string cannot fail
 	return quoted
 }
 
@@ -214,19 +214,19 @@ func printResults(s shell.Session, list []answer.Commanded, node string, out *sh
 	return errors.Join(rows.End(), failed)
 }
 
-// ErrDiffers says that the device took another value than the commanded one.
+// ErrDiffers means that the device accepted a value other than the commanded one.
 var ErrDiffers = errors.New("the device took the command and reports another value")
 
-// errDeclined is what a device makes of a command that it does not carry out.
+// errDeclined is the error of a command that the device declined.
 var errDeclined = errors.New("the device did not take it, and what was commanded before stays")
 
-// ErrStands is a command that a reservation, an override or another's command blocks.
+// ErrStands is the error of a command blocked by a reservation, an override or another requester's command.
 var ErrStands = errors.New("it is refused because of what somebody else holds")
 
-// ErrWaiting is what a limit of the point makes of a command.
+// ErrWaiting is the error of a command delayed by a limit of the point.
 var ErrWaiting = errors.New("it is accepted, and the point does not have the value yet")
 
-// Unfulfilled says why a point does not have what was commanded; nil if it has, or if that is not known yet.
+// Unfulfilled returns why a point does not have its commanded value; nil if it has, or if that is not yet known.
 func Unfulfilled(r *answer.Commanded) error {
 	switch {
 	case r.Status == "refused" && r.Error != nil && r.Error.Kind == fault.Conflict.String():
@@ -247,7 +247,7 @@ func Unfulfilled(r *answer.Commanded) error {
 	return nil
 }
 
-// orNull makes JSON of no JSON.
+// orNull returns null for empty JSON.
 func orNull(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return json.RawMessage("null")
@@ -300,10 +300,10 @@ type holding struct {
 	answer.Holder
 	what, output string
 	value        json.RawMessage
-	later        *time.Time // when the point goes on, if something holds it back
+	later        *time.Time // when the point continues, if something delays it
 }
 
-// holdings lists who holds what: what stands above the others first.
+// holdings lists who holds what, highest precedence first.
 func holdings(w *answer.Who) []holding {
 	var lines []holding
 	for _, h := range w.Overrides {

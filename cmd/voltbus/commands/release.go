@@ -56,21 +56,21 @@ reported, and the exit code is not 0. With --node only that node is included.`,
 	return cmd
 }
 
-// releaseAtOnce is how many other nodes are asked at one time.
+// releaseAtOnce is how many other nodes are asked at once.
 const releaseAtOnce = 16
 
-// left is a node whose points stay commanded, as far as is known.
+// left is a node whose points remain commanded, as far as known.
 type left struct {
 	node    string
 	points  []string // nil: unknown
 	err     error
-	unknown bool // the node did not say which commands hold
+	unknown bool // the node did not report which commands are in force
 }
 
 var errLeft = errors.New("points there stay commanded: release them with --node, or on the node itself")
 
 // releaseElsewhere ends the commands that were given from this node at the other nodes of the tree, and reports
-// where that was not possible.
+// where that failed.
 func releaseElsewhere(s shell.Session, ctx context.Context, chosen answer.CommandSelection) error {
 	list, err := client.Do(ctx, s.Client, nodes0.List, struct{}{})
 	if err != nil {
@@ -100,7 +100,7 @@ func releaseElsewhere(s shell.Session, ctx context.Context, chosen answer.Comman
 			defer func() { <-free }()
 			found[i] = releaseAt(ctx, s, name, chosen, who)
 			if l := found[i]; l != nil && l.unknown && slices.Contains(list.Above, name) {
-				found[i] = nil // a parent that lets this node ask for nothing holds nothing of it
+				found[i] = nil // a parent that permits this node no requests holds nothing for it
 			}
 		})
 	}
@@ -108,7 +108,7 @@ func releaseElsewhere(s shell.Session, ctx context.Context, chosen answer.Comman
 	return tellLeft(s, slices.DeleteFunc(found, func(l *left) bool { return l == nil }))
 }
 
-// heldAs returns the name under which other nodes know the requester, of this node or the caller.
+// heldAs returns the requester's name at other nodes: that of this node or the caller.
 func heldAs(s shell.Session, ctx context.Context, list *answer.Nodes, requester string) (string, error) {
 	if requester == "" {
 		me, err := client.Do(ctx, s.Client, people.Session, struct{}{})
@@ -124,7 +124,7 @@ func heldAs(s shell.Session, ctx context.Context, list *answer.Nodes, requester 
 	return kind + ":" + list.Nodes[0].Name + "/" + name, nil
 }
 
-// releaseAt ends the commands at another node; nil if no command holds there any more.
+// releaseAt ends the commands at another node; nil if no command is in force there any more.
 func releaseAt(ctx context.Context, s shell.Session, node string, chosen answer.CommandSelection, who string) *left {
 	there := s.At(node)
 	_, err := client.Do(ctx, there, control.Release, chosen)

@@ -169,7 +169,7 @@ func newOverrideClear(f *shell.Flags) *cobra.Command {
 	return clearing
 }
 
-// clearOverrides ends every override. One that ended meanwhile is no failure.
+// clearOverrides ends every override. One that has ended meanwhile is no error.
 func clearOverrides(s shell.Session, ctx context.Context) error {
 	list, err := client.Do(ctx, s.Client, control.Overrides, control.Nothing{})
 	if err != nil {

@@ -61,7 +61,7 @@ Devices without a driver here are comments at the end of voltbus.yaml.`,
 	return cmd
 }
 
-// writeFolder writes files into a folder that is empty or not there.
+// writeFolder writes files to an empty or new folder.
 func writeFolder(folder string, files map[string][]byte) error {
 	present, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -21,7 +21,7 @@ import (
 	"voltbus/internal/plural"
 )
 
-// span holds the flags that select a piece of history.
+// span holds the flags that select a part of the history.
 type span struct {
 	from, to, node string
 	local          bool
@@ -38,7 +38,7 @@ func (s *span) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&s.to, "to", "now", "first time after the end")
 }
 
-// of returns the selection of the arguments: points by name, or one pattern.
+// of returns the selection given by the arguments: points by name, or one pattern.
 func (s *span) of(args []string) (client.Span, error) {
 	sel := client.Span{From: s.from, To: s.to, Node: s.node, Local: s.local}
 	if len(args) == 1 {
@@ -131,8 +131,8 @@ func printSamples(s shell.Session, ctx context.Context, sel client.Span, bound n
 	return nil
 }
 
-// reportSources says on standard error which descendants took part, and because of which of them
-// something is missing.
+// reportSources reports on standard error which descendants contributed, and which of them cause data to be
+// missing.
 func reportSources(s shell.Session, list []answer.Source) {
 	for _, from := range list {
 		switch from.State {
@@ -205,8 +205,8 @@ func printSummaries(s shell.Session, ctx context.Context, sel client.Span, steps
 	return nil
 }
 
-// pointsMeant turns "no point matches" for a name without a star into what the node says of a point of
-// that name, which includes what may be meant.
+// pointsMeant replaces "no point matches" for a name without a star by the node's error about a point of that
+// name, which includes suggestions.
 func pointsMeant(s shell.Session, ctx context.Context, sel client.Span, err error) error {
 	if !fault.Is(err, fault.NotFound) || sel.Pattern == "" || strings.Contains(sel.Pattern, "*") {
 		return err
@@ -217,7 +217,7 @@ func pointsMeant(s shell.Session, ctx context.Context, sel client.Span, err erro
 	return err
 }
 
-// reportCoverage says on standard error how complete an answer is, so that the data stays clean.
+// reportCoverage reports on standard error how complete an answer is, to keep the data clean.
 func reportCoverage(s shell.Session, completeness *float64) {
 	if completeness != nil {
 		s.PrintErrf("complete: %.1f %% of the expected samples\n", 100**completeness)
@@ -254,7 +254,7 @@ func NewExport(f *shell.Flags) *cobra.Command {
 	return cmd
 }
 
-// kindOf returns the format that the name of a file asks for.
+// kindOf returns the format implied by a file name.
 func kindOf(file string) string {
 	switch filepath.Ext(file) {
 	case ".parquet":
@@ -265,7 +265,7 @@ func kindOf(file string) string {
 	return "csv"
 }
 
-// exportSamples writes to a temporary file beside the wanted one, so that a failure leaves no half file.
+// exportSamples writes to a temporary file next to the target, so that a failure leaves no partial file.
 func exportSamples(s shell.Session, ctx context.Context, sel client.Span, kind, file string) error {
 	if file == "-" {
 		done, err := s.Export(ctx, sel, kind, s.OutOrStdout())
@@ -290,7 +290,7 @@ func exportSamples(s shell.Session, ctx context.Context, sel client.Span, kind, 
 	return nil
 }
 
-// progress counts what passes, and shows it on a terminal twice a second.
+// progress counts the bytes written, and shows them on a terminal twice a second.
 type progress struct {
 	cmd   *cobra.Command
 	w     io.Writer

@@ -25,9 +25,9 @@ import (
 )
 
 const (
-	maxShown  = 100             // refused readings that are listed
-	patience  = 5 * time.Minute // how long a node may say that it cannot record now
-	retryWait = 5 * time.Second // if it does not say for how long
+	maxShown  = 100             // refused readings listed
+	patience  = 5 * time.Minute // how long a node may report that it cannot record now
+	retryWait = 5 * time.Second // if it does not say how long
 )
 
 var (
@@ -37,7 +37,7 @@ var (
 	errParquet  = errors.New("is not read; write CSV with the program that it comes from")
 )
 
-// importFormat is a format of files.
+// importFormat is a file format.
 type importFormat struct {
 	name, media string
 	format      ingest.Format
@@ -54,7 +54,7 @@ func importFormats() []importFormat {
 	}
 }
 
-// formatFor returns the format of that name or, without one, of the file.
+// formatFor returns the named format or, without a name, that of the file.
 func formatFor(name, file string) (found importFormat, err error) {
 	for _, f := range importFormats() {
 		if name == f.name {
@@ -62,7 +62,7 @@ func formatFor(name, file string) (found importFormat, err error) {
 		}
 		for _, ending := range f.endings {
 			if name == "" && strings.HasSuffix(strings.ToLower(file), ending) {
-				found = f // the last that fits is the longest
+				found = f // the last match is the longest
 			}
 		}
 	}
@@ -120,7 +120,7 @@ the same point and time replaces the first one.
 	return cmd
 }
 
-// OpenFile opens a file to be read, "-" for standard input.
+// OpenFile opens a file for reading, "-" for standard input.
 func OpenFile(name string) (*os.File, error) {
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return nil, fault.E("voltbus", fault.Invalid, name, errors.New("is a directory; name a file"))
@@ -132,7 +132,7 @@ func OpenFile(name string) (*os.File, error) {
 	return file, nil
 }
 
-// importing is a file on its way to a node.
+// importing is the import of a file to a node.
 type importing struct {
 	file                     string
 	format                   importFormat
@@ -143,7 +143,7 @@ type importing struct {
 	begin, drawn             time.Time
 }
 
-// check finds wrong use before anything is sent.
+// check finds usage errors before anything is sent.
 func (j *importing) check() error {
 	if _, err := ingest.ParsePrecision(j.precision); err != nil {
 		return fault.E("voltbus", fault.Invalid, "--precision", err)
@@ -199,7 +199,7 @@ func (j *importing) run(ctx context.Context, s shell.Session, in io.Reader) erro
 	return nil
 }
 
-// stopped says how to go on after an error in the middle.
+// stopped explains how to continue after an error in the middle.
 func (j *importing) stopped(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return shell.ErrInterrupted
@@ -250,7 +250,7 @@ func (j *importing) send(ctx context.Context, s shell.Session, p *chunk.Chunk) (
 	}
 }
 
-// key names a chunk by what it says and where, so that it is known when it comes again.
+// key derives a chunk's idempotency key from its content and position, so that a repetition is recognised.
 func (j *importing) key(p *chunk.Chunk) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s?%s\n%d\n", j.format.media, j.params().Encode(), p.Offset)
@@ -258,7 +258,7 @@ func (j *importing) key(p *chunk.Chunk) string {
 	return "import-" + hex.EncodeToString(h.Sum(nil))
 }
 
-// list shows why readings were refused, by their place in the file.
+// list shows why readings were refused, by their position in the file.
 func (j *importing) list(s shell.Session, p *chunk.Chunk, refused []answer.IngestError) {
 	if len(refused) > 0 && !j.drawn.IsZero() {
 		s.PrintErr("\r\033[K")
@@ -273,7 +273,7 @@ func (j *importing) list(s shell.Session, p *chunk.Chunk, refused []answer.Inges
 	}
 }
 
-// draw shows on a terminal, twice a second, how far it is.
+// draw shows the progress on a terminal, twice a second.
 func (j *importing) draw(s shell.Session) {
 	if now := time.Now(); now.Sub(j.drawn) > 500*time.Millisecond && shell.Terminal(os.Stderr) {
 		j.drawn = now

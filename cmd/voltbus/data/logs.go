@@ -16,7 +16,7 @@ import (
 	"voltbus/operation/nodelog"
 )
 
-// NewLogs is the command for the node's own log, and for what its agents printed.
+// NewLogs returns the command for the node's own log, and for the output of its agents.
 func NewLogs(f *shell.Flags) *cobra.Command {
 	var lines client.Lines
 	follow := false

@@ -223,7 +223,7 @@ that do not answer are shown with what they said last.`,
 	return cmd
 }
 
-// printNodes prints how origins stand at each node.
+// printNodes prints the accounts of origins at each node.
 func printNodes(cmd *cobra.Command, l *answer.Ledger) error {
 	cmd.Println(shell.Plain(l.Sentence))
 	cmd.Println()
@@ -248,7 +248,7 @@ func printNodes(cmd *cobra.Command, l *answer.Ledger) error {
 	return nil
 }
 
-// printHops prints how origins stand at a node.
+// printHops prints the accounts of origins at a node.
 func printHops(out shell.Rows, n *answer.LedgerNode) error {
 	at, asOf := strings.Repeat("  ", len(n.Path))+n.Node, ""
 	if n.State == "old" || n.State == "silent" {

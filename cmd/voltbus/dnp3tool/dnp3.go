@@ -38,7 +38,7 @@ func NewDNP3(f *shell.Flags) *cobra.Command {
 	return cmd
 }
 
-// Flags say how to reach an outstation.
+// Flags tell how to reach an outstation.
 type Flags struct {
 	TCP, listen, udp, serial string
 	tls                      dnp3.TLS
@@ -67,7 +67,7 @@ var errNoTransport = errors.New("write how to reach the outstation: --tcp HOST, 
 
 var errManyTransports = errors.New("write one way to reach the outstation: --tcp, --listen, --udp or --serial, not several")
 
-// Config makes a driver's configuration of the flags.
+// Config converts the flags to a driver configuration.
 func (d *Flags) Config() (*dnp3.Config, error) {
 	c := dnp3.NewConfig()
 	c.Master, c.Outstation, c.Timeout, c.Retries, c.TLS = d.Master, d.Outstation, d.Timeout, d.retries, d.tls
@@ -90,14 +90,14 @@ func (d *Flags) Config() (*dnp3.Config, error) {
 	}
 	for _, problem := range append(c.Load(folder.Any(".")), c.Validate()...) {
 		if p, ok := errors.AsType[*driver.Problem](problem); ok && (p.Note || p.Key == "registry") {
-			continue // the tool needs none
+			continue // the tool does not need it
 		}
 		return nil, shell.Usage(problem)
 	}
 	return c, nil
 }
 
-// serialOf reads device[,baudrate[,parity]].
+// serialOf parses device[,baudrate[,parity]].
 func serialOf(c *dnp3.Config, text string) (err error) {
 	parts := strings.Split(text, ",")
 	c.Address = parts[0]

@@ -50,7 +50,7 @@ func newDNP3Freeze() *cobra.Command {
 	return cmd
 }
 
-// request makes the request, and one for what it froze.
+// request returns the freeze request, and one that reads the frozen counters.
 func (z *dnp3Freeze) request(what string) (freeze, read *master.Request, err error) {
 	o, err := freezable(what)
 	if err != nil {
@@ -81,7 +81,7 @@ func (z *dnp3Freeze) request(what string) (freeze, read *master.Request, err err
 	return master.Freeze(o.write), master.ReadAll(frozen), nil
 }
 
-// freezable reads counter, counter:0-9, g20v0 or analog_input.
+// freezable parses counter, counter:0-9, g20v0 or analog_input.
 func freezable(what string) (o objects, err error) {
 	o, err = namedObjects(what)
 	if kind := o.variation.Kind(); err == nil && (kind != object.KindCounter && kind != object.KindAnalogInput || o.variation.Event()) {
@@ -115,7 +115,7 @@ func (z *dnp3Freeze) run(cmd *cobra.Command, what string) error {
 		return err
 	}
 	err = z.ask(cmd.Context(), f, freeze, read)
-	f.Close() // values is ours then
+	f.Close() // values is then no longer modified
 	if err != nil {
 		return err
 	}

@@ -8,15 +8,15 @@ import (
 	"voltbus/protocol/dnp3/object"
 )
 
-// Reading is a value that an outstation gave.
+// Reading is a value from an outstation.
 type Reading struct {
 	Variation object.Variation
 	Point     object.Point
-	text      string // of what is no point: an octet string, an attribute
+	text      string // for objects other than points: an octet string, an attribute
 	info      master.Info
 }
 
-// Readings hands on what arrives. It implements master.Handler.
+// Readings passes incoming values on. It implements master.Handler.
 type Readings struct {
 	Take func(Reading)
 	info master.Info

@@ -96,10 +96,10 @@ func (m *dnp3Monitor) run(cmd *cobra.Command) error {
 type printer struct {
 	out  io.Writer
 	json bool
-	full func() // called when enough is printed
+	full func() // called when enough has been printed
 
 	mu    sync.Mutex
-	left  int // values to print; 0 for no end
+	left  int // values to print; 0 for no limit
 	count int
 }
 
@@ -109,7 +109,7 @@ func (p *printer) any() bool {
 	return p.count > 0
 }
 
-// frame prints a line of a frame.
+// frame prints one line of an explained frame.
 func (p *printer) frame(line string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -106,7 +106,7 @@ func (o *dnp3Operate) request(c master.Command) *master.Request {
 	return master.SelectOperate(c)
 }
 
-// confirmed asks a person whether to do something, unless yes says so.
+// confirmed asks a person whether to do something, unless yes is set.
 func confirmed(cmd *cobra.Command, yes bool, what string) error {
 	if yes {
 		return nil

@@ -47,7 +47,7 @@ func newDNP3Read() *cobra.Command {
 	return cmd
 }
 
-// readRequests makes requests of what is to be read.
+// readRequests returns the requests for what to read.
 func readRequests(args []string) ([]*master.Request, error) {
 	if len(args) == 0 {
 		args = []string{"class0"}
@@ -87,14 +87,14 @@ func readRequest(arg string) (*master.Request, error) {
 	return master.ReadRange(o.variation, o.start, o.stop), nil
 }
 
-// objects are those of a variation: all, or a range of indexes.
+// objects selects objects of a variation: all, or a range of indexes.
 type objects struct {
 	variation   object.Variation
 	ranged      bool
 	start, stop uint32
 }
 
-// namedObjects reads a type or variation, and the range of indexes behind a colon.
+// namedObjects parses a type or variation, and the range of indexes after a colon.
 func namedObjects(arg string) (o objects, err error) {
 	name, indexes, ranged := strings.Cut(arg, ":")
 	v, ok := variationOf(name)
@@ -115,7 +115,7 @@ func (o objects) write(w *app.Writer) error {
 	return w.All(o.variation)
 }
 
-// variationOf reads g30v5, or the name of a type.
+// variationOf parses g30v5, or the name of a type.
 func variationOf(name string) (object.Variation, bool) {
 	if kind, ok := pointlist.ParseType(name); ok {
 		for v := range object.Variations() {
@@ -132,7 +132,7 @@ func variationOf(name string) (object.Variation, bool) {
 	return v, v.Known()
 }
 
-// indexRange reads 3 or 0-9.
+// indexRange parses 3 or 0-9.
 func indexRange(text string) (start, stop uint32, err error) {
 	first, last, isRange := strings.Cut(text, "-")
 	if !isRange {
@@ -157,7 +157,7 @@ func (d *Flags) read(cmd *cobra.Command, requests []*master.Request, out *shell.
 	return readingsTo(out, cmd, values)
 }
 
-// readingsTo prints what an outstation gave.
+// readingsTo prints values from an outstation.
 func readingsTo(f *shell.Format, cmd *cobra.Command, values []Reading) error {
 	rows, err := f.Open(cmd.OutOrStdout(), "type", "index", "value", "flags", "time", "variation")
 	if err != nil {
@@ -174,7 +174,7 @@ func readingsTo(f *shell.Format, cmd *cobra.Command, values []Reading) error {
 // maxReadings bounds what one read keeps.
 const maxReadings = 1_000_000
 
-// Collect makes requests one after the other and returns what they brought.
+// Collect makes requests one after another and returns the received values.
 func (d *Flags) Collect(ctx context.Context, requests []*master.Request) ([]Reading, app.IIN, error) {
 	c, err := d.Config()
 	if err != nil {
@@ -197,11 +197,11 @@ func (d *Flags) Collect(ctx context.Context, requests []*master.Request) ([]Read
 			break
 		}
 	}
-	f.Close() // values is ours then
+	f.Close() // values is then no longer modified
 	return values, iin, err
 }
 
-// cells are those of a row for the reading.
+// cells returns the cells of a row for the reading.
 func (r Reading) cells() []any {
 	kind := r.Variation.Kind()
 	name := pointlist.TypeName(kind)

@@ -138,7 +138,7 @@ func askStatus(w io.Writer, master, outstation link.Address) error {
 	return err
 }
 
-// listenForStatus reports who answers, or speaks unasked, until the stream ends.
+// listenForStatus reports stations that answer, or report unsolicited, until the stream ends.
 func listenForStatus(ctx context.Context, r io.Reader, to link.Address, answers chan<- link.Address) {
 	var parser link.Parser
 	var room [link.MaxPayload]byte

@@ -93,7 +93,7 @@ func listForwards(cmd *cobra.Command, open table, got *account.MeterCluster) err
 	return rows.End()
 }
 
-// warn says which members of a cluster an answer lacks.
+// warn reports which members of a cluster are missing from an answer.
 func warn(cmd *cobra.Command, told *answer.MeterAnswered) {
 	if told == nil || told.Complete {
 		return

@@ -44,7 +44,7 @@ The columns are meter, channel, end, value, unit, stage, status, recorded, who, 
 	return cmd
 }
 
-// saved has do write a file, which is there whole or not at all.
+// saved lets do write a file, which then exists complete or not at all.
 func saved(cmd *cobra.Command, file string, do func(io.Writer) (int64, error)) error {
 	if file == "-" {
 		_, err := do(cmd.OutOrStdout())

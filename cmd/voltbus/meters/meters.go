@@ -18,21 +18,21 @@ import (
 	"voltbus/operation/metering"
 )
 
-// Program is what the command has in common with the others of the program.
+// Program is what the command shares with the program's other commands.
 type Program struct {
-	// With calls do with a client of the node that the command is for.
+	// With calls do with a client of the command's node.
 	With func(cmd *cobra.Command, do func(ctx context.Context, c *client.Client) error) error
-	// Table gives a command the flags of a table, and returns what begins one.
+	// Table adds the flags of a table to a command, and returns the function that begins one.
 	Table func(cmd *cobra.Command) func(w io.Writer, columns ...string) (Rows, error)
 	// Open opens a file for reading.
 	Open func(name string) (io.ReadCloser, error)
-	// Complete gives a command the flags that all have.
+	// Complete adds the common flags to a command.
 	Complete func(cmd *cobra.Command)
-	// Strict has a command refuse arguments that it does not take, with what it takes.
+	// Strict makes a command refuse unexpected arguments, explaining the expected ones.
 	Strict func(cmd *cobra.Command)
 }
 
-// Rows is a table that is being written.
+// Rows is a table being written.
 type Rows struct {
 	Row func(values ...any) error
 	End func() error
@@ -49,14 +49,14 @@ days 2026-03-01.`,
 		f.Complete(sub)
 		cmd.AddCommand(sub)
 	}
-	for _, sub := range []*cobra.Command{newMeterPlan(), newSimulate()} { // which ask no node with the token of a person
+	for _, sub := range []*cobra.Command{newMeterPlan(), newSimulate()} { // which do not contact a node with a person's token
 		f.Strict(sub)
 		cmd.AddCommand(sub)
 	}
 	return cmd
 }
 
-// registerPart is how many meters go in one request.
+// registerPart is how many meters are sent in one request.
 const registerPart = 20_000
 
 func newMeterRegister(f *Program) *cobra.Command {
@@ -246,7 +246,7 @@ func newMeterEdit(f *Program) *cobra.Command {
 	cmd.Flags().Float64Var(in.Value, "value", 0, "the value, in the unit of the channel")
 	cmd.Flags().StringVar(&in.Reason, "reason", "", "why it is set")
 	for _, name := range []string{"end", "value", "reason"} {
-		_ = cmd.MarkFlagRequired(name) // the flag is there
+		_ = cmd.MarkFlagRequired(name) // the flag exists
 	}
 	return cmd
 }

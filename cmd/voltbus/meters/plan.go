@@ -83,7 +83,7 @@ func (in *planFlags) plan(cmd *cobra.Command) error {
 
 var errCount = errors.New("write a number of meters, such as 500000, 500k or 1.2M")
 
-// count reads a number of things with k or M behind it.
+// count parses a number with the suffix k or M.
 func count(text string) (int, error) {
 	times := 1.0
 	digits := strings.TrimSpace(text)

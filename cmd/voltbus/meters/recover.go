@@ -30,12 +30,12 @@ Readings that a system has are not stored twice.`,
 	cmd.Flags().StringVar(&in.System, "system", "", "the only address to send to (default: all in turn)")
 	cmd.Flags().StringVar(&node, "node", "", "ask this concentrator of the tree, by its name")
 	for _, name := range []string{"from", "to"} {
-		_ = cmd.MarkFlagRequired(name) // the flag is there
+		_ = cmd.MarkFlagRequired(name) // the flag exists
 	}
 	return cmd
 }
 
-// recoverAll asks until there is no more.
+// recoverAll repeats the request until there is nothing left.
 func recoverAll(ctx context.Context, cmd *cobra.Command, c *client.Client, in account.ToSend) error {
 	sent, refused := 0, 0
 	oldest := ""

@@ -17,7 +17,7 @@ import (
 	"voltbus/operation/metering"
 )
 
-// simulateFlags are what "meter simulate" is told.
+// simulateFlags are the flags of "meter simulate".
 type simulateFlags struct {
 	meters, zone, day string
 	from, until       string
@@ -89,7 +89,7 @@ func (in *simulateFlags) simulate(cmd *cobra.Command) (err error) {
 	return in.send(cmd)
 }
 
-// clockOf returns a time of a day. Days with a clock change have hours of which there are two, or none: the first one counts.
+// clockOf returns a time of a day. On days with a clock change an hour may occur twice, or not at all: the first occurrence counts.
 func clockOf(flag string, day time.Time, text string) (time.Time, error) {
 	var hour, minute int
 	if n, err := fmt.Sscanf(text, "%d:%d", &hour, &minute); n != 2 || err != nil || hour < 0 || hour > 24 || minute < 0 || minute%15 != 0 || minute > 45 || hour*60+minute > 24*60 {
@@ -115,7 +115,7 @@ func (in *simulateFlags) receivers() error {
 	return nil
 }
 
-// print writes the meters as meter register reads them.
+// print writes the meters in the form that meter register reads.
 func (in *simulateFlags) print(cmd *cobra.Command, day time.Time) error {
 	list := make([]answer.MeterEntry, in.out.Meters)
 	for i := range list {

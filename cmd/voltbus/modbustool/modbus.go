@@ -42,7 +42,7 @@ func NewModbus() *cobra.Command {
 	return cmd
 }
 
-// modbusFlags say how to reach a unit.
+// modbusFlags tell how to reach a unit.
 type modbusFlags struct {
 	tcp, rtu, serial string
 	unit             int
@@ -60,7 +60,7 @@ func (m *modbusFlags) register(cmd *cobra.Command) {
 
 var errModbusWay = errors.New("write one way to reach the device: --tcp HOST, --rtu-over-tcp HOST or --serial DEVICE")
 
-// config makes a driver's configuration of the flags.
+// config converts the flags to a driver configuration.
 func (m *modbusFlags) config() (*modbus.Config, error) {
 	c := modbus.NewConfig()
 	c.Address, c.Unit, c.Timeout = cmp.Or(m.tcp, m.rtu, m.serial), m.unit, m.timeout
@@ -79,14 +79,14 @@ func (m *modbusFlags) config() (*modbus.Config, error) {
 	}
 	for _, problem := range append(c.Load(folder.Any(".")), c.Validate()...) {
 		if p, ok := errors.AsType[*driver.Problem](problem); ok && (p.Note || p.Key == "registry") {
-			continue // the tool needs none
+			continue // the tool does not need it
 		}
 		return nil, shell.Usage(problem)
 	}
 	return c, nil
 }
 
-// port reads device[,baudrate[,parity]].
+// port parses device[,baudrate[,parity]].
 func (m *modbusFlags) port(c *modbus.Config) (err error) {
 	parts := strings.Split(m.serial, ",")
 	c.Address = parts[0]
@@ -101,7 +101,7 @@ func (m *modbusFlags) port(c *modbus.Config) (err error) {
 	return nil
 }
 
-// with dials and closes again.
+// with dials, runs a function, and closes.
 func (m *modbusFlags) with(cmd *cobra.Command, use func(ctx context.Context, p *modbus.Probe) error) error {
 	c, err := m.config()
 	if err != nil {
@@ -115,7 +115,7 @@ func (m *modbusFlags) with(cmd *cobra.Command, use func(ctx context.Context, p *
 	return use(cmd.Context(), p)
 }
 
-// areasOf reads areas, of which there must be one.
+// areasOf parses areas, at least one.
 func areasOf(args []string) ([]modbus.Area, error) {
 	if len(args) == 0 {
 		return nil, shell.Usage(errors.New("write what to read: a table and numbers, such as holding:0-9, input:30 or coil:0-7"))
@@ -130,7 +130,7 @@ func areasOf(args []string) ([]modbus.Area, error) {
 	return areas, nil
 }
 
-// readArea reads an area in as many requests as it takes.
+// readArea reads an area in as many requests as needed.
 func readArea(ctx context.Context, p *modbus.Probe, unit int, a modbus.Area) ([]uint16, error) {
 	most := 125
 	if a.IsBits() {

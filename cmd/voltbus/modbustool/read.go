@@ -20,7 +20,7 @@ const modbusReadHelp = `Read registers or bits once. Each register is shown as i
 there in each type and byte order: find the column that makes sense, and write its type and byte order into the
 registry. --type chooses the types; string[8] and string[8,latin1] are texts.`
 
-// shownTypes are the types that a table has room for.
+// shownTypes are the types that fit into a table.
 func shownTypes() []string { return []string{"uint16", "int16", "float32"} }
 
 func newModbusRead() *cobra.Command {
@@ -65,7 +65,7 @@ func showWords(cmd *cobra.Command, out *shell.Format, a modbus.Area, words []uin
 		if err != nil {
 			return shell.Usage(err)
 		}
-		// Values that do not fit behind the last words are left empty.
+		// Values that would extend beyond the last words are left empty.
 		padded := append(slices.Clone(words), make([]uint16, longest)...)
 		for i := range words {
 			meanings, err := modbus.Meanings(padded[i:], types...)
@@ -110,7 +110,7 @@ func width(types []string) (longest int, err error) {
 	return longest, nil
 }
 
-// pointsMeant returns a value for a cell; nothing if it needs more than the words that are left.
+// pointsMeant returns a value for a cell; nothing if it needs more than the remaining words.
 func meant(n modbus.Meaning, left int) any {
 	if n.Value.Kind() == point.None || modbus.WordsOf(n.Type) > left {
 		return ""
@@ -239,7 +239,7 @@ func (w *watcher) compare(a modbus.Area, before, now []uint16) {
 		var line strings.Builder
 		fmt.Fprintf(&line, "%s  %s:%d  %s", at, a.Table, int(a.First)+i, rawWord(a, word))
 		if !a.IsBits() {
-			meanings, _ := modbus.Meanings(now[i:], w.types...) // the types were checked
+			meanings, _ := modbus.Meanings(now[i:], w.types...) // the types have been checked
 			for _, n := range meanings {
 				line.WriteString("  " + strings.TrimSpace(n.Type+" "+n.Order) + "=" + shell.Plain(n.Value.String()))
 			}

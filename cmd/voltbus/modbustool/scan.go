@@ -18,7 +18,7 @@ const modbusScanHelp = `Without an area: ask each unit of --units for a register
 data or with a refusal. With an area, such as holding:0-999: find the runs of it that the unit gives. An area takes
 about two requests for each end of a run, so that a thousand registers take seconds on TCP.`
 
-// mostRequests bounds a scan of an area: a device that gives every second register would take more.
+// mostRequests bounds a scan of an area: a device with only every second register would take more.
 const mostRequests = 5000
 
 type modbusScan struct {
@@ -49,7 +49,7 @@ func newModbusScan() *cobra.Command {
 	return cmd
 }
 
-// unitRange reads --units.
+// unitRange parses --units.
 func (s *modbusScan) unitRange() (first, last int, err error) {
 	if s.units == "" {
 		return s.unit, s.unit, nil
@@ -73,7 +73,7 @@ func (s *modbusScan) findUnits(cmd *cobra.Command) error {
 	}
 	var found [][]any
 	for unit := first; unit <= last; unit++ {
-		// A connection for each: after silence a line is not trusted, and some gateways close it.
+		// One connection each: after silence a line is not trusted, and some gateways close it.
 		err := s.with(cmd, func(ctx context.Context, p *modbus.Probe) error {
 			row, err := s.askUnit(ctx, p, unit)
 			if row != nil {
@@ -101,7 +101,7 @@ func (s *modbusScan) findUnits(cmd *cobra.Command) error {
 	return rows.End()
 }
 
-// askUnit asks a unit for the first of each table; nil if it is silent.
+// askUnit reads the first address of each table from a unit; nil if it is silent.
 func (s *modbusScan) askUnit(ctx context.Context, p *modbus.Probe, unit int) ([]any, error) {
 	row := []any{unit}
 	for _, table := range []string{"holding", "input", "coil", "discrete"} {
@@ -144,7 +144,7 @@ func (s *modbusScan) findRuns(cmd *cobra.Command, areas []modbus.Area) error {
 	})
 }
 
-// runs returns what the unit gives of an area, neighbours joined: it halves what is refused.
+// runs returns the readable parts of an area, adjacent ones joined: it halves refused ranges.
 func (s *modbusScan) runs(ctx context.Context, p *modbus.Probe, a modbus.Area) ([]modbus.Area, error) {
 	if most := uint16(64); a.Count > most {
 		return s.both(ctx, p, a, most)

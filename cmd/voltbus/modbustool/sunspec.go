@@ -80,7 +80,7 @@ func showModels(cmd *cobra.Command, out *shell.Format, found []sunspec.Found) er
 	return table.End()
 }
 
-// writeRegistry writes over nothing.
+// writeRegistry does not overwrite anything.
 func writeRegistry(file string, rows []sunspecmap.Row, all bool) error {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
@@ -96,7 +96,7 @@ func writeRegistry(file string, rows []sunspecmap.Row, all bool) error {
 	return f.Close()
 }
 
-// device is the device as the configuration has it.
+// device is the device's entry in the configuration.
 func (m *modbusFlags) device(file string) string {
 	name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
 	var config strings.Builder

@@ -2,10 +2,10 @@ package modbustool
 
 import "strings"
 
-// typeList is a flag with types behind commas. A comma in brackets belongs to its type: string[8,latin1].
+// typeList is a flag with comma-separated types. A comma in brackets belongs to its type: string[8,latin1].
 type typeList struct {
 	list *[]string
-	set  bool // the defaults have given way
+	set  bool // the defaults have been replaced
 }
 
 func newTypeList(list *[]string, otherwise []string) *typeList {

@@ -46,7 +46,7 @@ func newModbusWrite() *cobra.Command {
 	return shell.TakesNegatives(cmd)
 }
 
-// toWrite makes words of a value, and the area that they take.
+// toWrite converts a value to words, and returns the area that they occupy.
 func toWrite(area, value, typeName, order string) (modbus.Area, []uint16, error) {
 	a, err := modbus.ParseArea(area)
 	switch {

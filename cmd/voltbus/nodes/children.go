@@ -71,7 +71,7 @@ func newChildrenList(f *shell.Flags) *cobra.Command {
 	return cmd
 }
 
-// bundleEnd says until when the bundle of a node can be used, or since when it cannot.
+// bundleEnd describes until when the bundle of a node can be used, or since when it has expired.
 func bundleEnd(c *answer.Child) string {
 	switch {
 	case c.Expires == nil:

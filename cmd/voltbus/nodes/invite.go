@@ -80,7 +80,7 @@ of this node, so that no other node can impersonate it.`,
 	return cmd
 }
 
-// grantsOf reads capabilities, each a text such as "read weather/**".
+// grantsOf parses capabilities, each a string such as "read weather/**".
 func grantsOf(list []string) (identity.Grants, error) {
 	var g identity.Grants
 	for _, text := range list {
@@ -118,8 +118,8 @@ func showInvited(cmd *cobra.Command, made *answer.Invited, picture bool) error {
 	return nil
 }
 
-// drawQR draws a picture with two rows a line, dark on light whatever the terminal's colours are, and the
-// margin that readers want.
+// drawQR draws a picture with two rows per line, dark on light whatever the terminal's colours, with the
+// margin that readers need.
 func drawQR(rows []string) string {
 	const margin = 4
 	dark := func(y, x int) bool {

@@ -64,7 +64,7 @@ join that failed can be repeated.`,
 	return cmd
 }
 
-// readCode returns the code of the command line, or of standard input.
+// readCode returns the code from the command line, or from standard input.
 func readCode(cmd *cobra.Command, args []string) (string, error) {
 	if len(args) == 1 && args[0] != "-" {
 		return args[0], nil
@@ -83,7 +83,7 @@ func readCode(cmd *cobra.Command, args []string) (string, error) {
 	return line, nil
 }
 
-// awaitApproval asks until the parent decided.
+// awaitApproval asks until the parent has decided.
 func awaitApproval(ctx context.Context, s shell.Session) (answer.Parent, error) {
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
@@ -100,7 +100,7 @@ func awaitApproval(ctx context.Context, s shell.Session) (answer.Parent, error) 
 	}
 }
 
-// showStanding says how this node stands with its parent.
+// showStanding prints the state of this node's membership.
 func showStanding(cmd *cobra.Command, p *answer.Parent) error {
 	switch p.State {
 	case "approved":

@@ -119,7 +119,7 @@ func heard(n *answer.Node) string {
 	return shell.Ago(*n.Heard)
 }
 
-// showNode shows all about a node.
+// showNode prints everything about a node.
 func showNode(cmd *cobra.Command, n *answer.Node) {
 	line := func(what, format string, args ...any) {
 		cmd.Printf("%-14s %s\n", what, shell.Plain(fmt.Sprintf(format, args...)))
@@ -168,7 +168,7 @@ func showNode(cmd *cobra.Command, n *answer.Node) {
 	}
 }
 
-// outageWords says when a node was away, from which one, and what became of what waited there.
+// outageWords describes when a node was away, from which one, and the outcome for its backlog.
 func outageWords(o *answer.Outage) string {
 	from, here := "away", "here"
 	if o.At != "" {
@@ -199,7 +199,7 @@ func showNodeLink(n *answer.Node, line func(string, string, ...any)) {
 		return
 	}
 	link := n.Link
-	if n.State == answer.NodeAway { // these are the last words that came from it
+	if n.State == answer.NodeAway { // this is its last report
 		link = "was " + link
 	}
 	line("uplink", "%s", link)

@@ -26,7 +26,7 @@ import (
 	"voltbus/uplink/enrol"
 )
 
-// provisioning is what voltbus provision was asked for.
+// provisioning holds the arguments of voltbus provision.
 type provisioning struct {
 	count     int
 	first     int
@@ -37,7 +37,7 @@ type provisioning struct {
 	grants    []string
 	addresses []string
 	expires   string
-	end       time.Time // of expires; zero: never
+	end       time.Time // when the keys expire; zero: never
 }
 
 // never is the flag for keys that do not expire.
@@ -107,7 +107,7 @@ type planned struct {
 	prefix string
 }
 
-// list returns the nodes that were asked for.
+// list returns the requested nodes.
 func (p *provisioning) list(cmd *cobra.Command) ([]planned, error) {
 	if p.out == "" {
 		return nil, shell.Usage(errors.New("say with --out where the bundles are written"))
@@ -142,10 +142,10 @@ func prefixOf(prefix, name string) string {
 	return strings.ReplaceAll(prefix, registry.PrefixOfName, name)
 }
 
-// countedName is a name with at most one place for a number.
+// countedName is a name with at most one placeholder for a number.
 var countedName = regexp.MustCompile(`^[^%]*(%(0[1-9])?d[^%]*)?$`)
 
-// names lists the names of nodes that are counted.
+// names lists the numbered names of nodes.
 func (p *provisioning) names() ([]string, error) {
 	if p.count < 1 || p.count > mostBundles || p.first < 0 {
 		return nil, shell.Usage(fmt.Errorf("--count must be from 1 to %d, and --first 0 or more", mostBundles))
@@ -171,7 +171,7 @@ func (p *provisioning) names() ([]string, error) {
 	return names, nil
 }
 
-// door returns what the nodes must know of this one.
+// door returns what the nodes must know about this one.
 func (p *provisioning) door(ctx context.Context, s shell.Session) (answer.Door, error) {
 	door, err := client.Do(ctx, s.Client, children.Reach, struct{}{})
 	if err != nil {
@@ -194,12 +194,12 @@ func (p *provisioning) door(ctx context.Context, s shell.Session) (answer.Door, 
 // outcome is the outcome of the nodes.
 type outcome struct {
 	hosts  []bundle.Host // that have bundles
-	end    time.Time     // of the first of them that expires; zero: none does
-	joined []string      // names of those that need none any more
-	known  []error       // names that others have
+	end    time.Time     // when the first of them expires; zero: none does
+	joined []string      // names of those that no longer need one
+	known  []error       // names in use by others
 }
 
-// expires notes until when a bundle can be used.
+// expires records until when a bundle can be used.
 func (o *outcome) expires(at *time.Time) {
 	if at != nil && (o.end.IsZero() || at.Before(o.end)) {
 		o.end = *at
@@ -230,7 +230,7 @@ func (p *provisioning) run(ctx context.Context, s shell.Session, list []planned,
 	return p.finish(s, &done)
 }
 
-// prepare makes the bundle of a node, if it needs one, and returns the node as it is known here.
+// prepare creates the bundle of a node, if it needs one, and returns the node as known here.
 func (p *provisioning) prepare(ctx context.Context, s shell.Session, one *planned, door *answer.Door, g identity.Grants) (answer.Child, error) {
 	c, err := p.register(ctx, s, one, g)
 	if err != nil {
@@ -242,7 +242,7 @@ func (p *provisioning) prepare(ctx context.Context, s shell.Session, one *planne
 	}, time.Now())
 }
 
-// reasonOf is an error without where it comes from.
+// reasonOf returns an error without its origin.
 func reasonOf(err error) error {
 	if e, ok := errors.AsType[*fault.Error](err); ok && e.Err != nil {
 		return e.Err
@@ -250,7 +250,7 @@ func reasonOf(err error) error {
 	return err
 }
 
-// finish writes what the bundles have in common, and says which nodes got none.
+// finish writes the common files of the bundles, and reports which nodes got none.
 func (p *provisioning) finish(s shell.Session, done *outcome) error {
 	if len(done.hosts) > 0 {
 		if err := errors.Join(bundle.Shared(p.out), bundle.WriteInventory(p.out, done.hosts)); err != nil {
@@ -271,7 +271,7 @@ func (p *provisioning) finish(s shell.Session, done *outcome) error {
 	return nil
 }
 
-// nodes counts nodes that do something, by the verb for one and for many.
+// nodes formats a count of nodes with the verb for one or many.
 func nodes(n int, one, many string) string {
 	if n == 1 {
 		return "1 node " + one
@@ -279,7 +279,7 @@ func nodes(n int, one, many string) string {
 	return fmt.Sprintf("%d nodes %s", n, many)
 }
 
-// someOf names the first of many.
+// someOf names the first ones of many.
 func someOf(names []string) string {
 	const most = 5
 	if len(names) > most {
@@ -293,8 +293,8 @@ var (
 	errNamed  = errors.New("a node of this name is known here, with another key; choose another name, or voltbus children remove it first")
 )
 
-// register makes the key of a node, and has it known here. One that is known already is left as it is, but for the end
-// of a key that was not used yet.
+// register creates the key of a node, and registers it here. A known node is left unchanged, except for the expiry of
+// an unused key.
 func (p *provisioning) register(ctx context.Context, s shell.Session, one *planned, g identity.Grants) (answer.Child, error) {
 	key, err := bundle.Key(p.out, one.Name)
 	if err != nil {

@@ -18,11 +18,11 @@ import (
 
 const (
 	mostPlanned  = 16 << 20 // bytes of a file of nodes
-	mostProblems = 20       // that are told at once
+	mostProblems = 20       // reported at once
 )
 
-// plannedFrom reads nodes from a CSV file. prefix is that of rows without one. The error says what is
-// wrong, line by line.
+// plannedFrom reads nodes from a CSV file. prefix applies to rows without one. The error lists the problems
+// line by line.
 func plannedFrom(file, prefix string) ([]planned, error) {
 	f, err := os.Open(file) //nolint:gosec // the file that the user names
 	if err != nil {
@@ -46,11 +46,11 @@ func plannedFrom(file, prefix string) ([]planned, error) {
 	return t.list, errors.Join(t.problems...)
 }
 
-// planTable is a CSV file with nodes as it is read.
+// planTable is a CSV file of nodes being read.
 type planTable struct {
 	file, prefix string
 	columns      []string
-	lines        map[string]int // where a name stands
+	lines        map[string]int // line of a name
 	list         []planned
 	problems     []error
 }
@@ -103,7 +103,7 @@ func (t *planTable) end() {
 	}
 }
 
-// heading takes the names of the columns; without that of the name nothing else can be checked.
+// heading processes the column names; without the name column nothing else can be checked.
 func (t *planTable) heading(line int, cells []string) bool {
 	seen := map[string]bool{}
 	for _, cell := range cells {

@@ -18,7 +18,7 @@ import (
 	"voltbus/wire"
 )
 
-// showUplink shows how blocks go up, in words and a table of origins.
+// showUplink prints the state of the uplink, in words and a table of origins.
 func showUplink(cmd *cobra.Command, u *answer.Uplink) {
 	if u == nil {
 		return
@@ -49,7 +49,7 @@ func showUplink(cmd *cobra.Command, u *answer.Uplink) {
 	}
 }
 
-// showLive shows how live messages go over a link.
+// showLive prints the state of live messages on a link.
 func showLive(l *answer.LiveLink, line func(name, text string)) {
 	if l == nil || (!l.Connected && l.Up.Messages+l.Down.Messages+l.Refused == 0) {
 		return
@@ -79,7 +79,7 @@ func showLive(l *answer.LiveLink, line func(name, text string)) {
 	}
 }
 
-// withheldWords says what a child node does not let go up live, and what would let it.
+// withheldWords describes what live messages a child node withholds, and what would permit them.
 func withheldWords(w *answer.LiveWithheld) string {
 	how := "does not come"
 	if w.Part {
@@ -100,7 +100,7 @@ func WatchWithheld(ctx context.Context, s shell.Session, pattern string) {
 		}
 		all, err := client.Do(ctx, s.Client, nodes0.List, struct{}{})
 		if err != nil {
-			continue // those who may not see nodes see values
+			continue // users without access to nodes still see values
 		}
 		for i := range all.Nodes {
 			if n := &all.Nodes[i]; n.Live != nil && n.State != answer.NodeHere {

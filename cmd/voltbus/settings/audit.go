@@ -83,7 +83,7 @@ func newAuditList(f *shell.Flags) *cobra.Command {
 	return cmd
 }
 
-// tellAbsent says where to find entries that the list lacks.
+// tellAbsent reports where to find entries missing from the list.
 func tellAbsent(w io.Writer, absent []answer.AuditArchive) {
 	for _, a := range absent {
 		what := "is not there: put it back to see them"

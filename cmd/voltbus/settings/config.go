@@ -61,7 +61,7 @@ func typeOf(names ...string) string {
 	return "yaml"
 }
 
-// expected returns the version that --expect names, nil if it is not given.
+// expected returns the version that --expect names, nil if not given.
 func expected(cmd *cobra.Command, version int) *int {
 	if !cmd.Flags().Changed("expect") {
 		return nil
@@ -287,7 +287,7 @@ wrong it stays in a file, and the document does not change.`,
 	return cmd
 }
 
-// edit lets the user change a document, and writes it if it is right and nobody else was faster.
+// edit lets the user edit a document, and writes it if it is valid and has not been changed meanwhile.
 func edit(ctx context.Context, s shell.Session, owner, name, note string) error {
 	d, err := client.Do(ctx, s.Client, documents.Get, documents.Version{Key: documents.Key{Owner: owner, Name: name}, Version: 0})
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -322,7 +322,7 @@ func edit(ctx context.Context, s shell.Session, owner, name, note string) error 
 
 var errEditor = errors.New("no editor is known; set EDITOR, or use voltbus config get and store")
 
-// letEdit shows a text in the user's editor, and returns the outcome of it, and the file.
+// letEdit opens a text in the user's editor, and returns the edited text and the file.
 func letEdit(ctx context.Context, cmd *cobra.Command, text []byte, ending string) (file string, after []byte, err error) {
 	editor := os.Getenv("VISUAL")
 	if editor == "" {

@@ -92,7 +92,7 @@ func showApplied(s shell.Session, a *answer.ConfigApplied) {
 	}
 }
 
-// ReloadElsewhere lets another node read its configuration again.
+// ReloadElsewhere makes another node read its configuration again.
 func ReloadElsewhere(f *shell.Flags, cmd *cobra.Command) error {
 	return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
 		applied, err := client.Do(ctx, s.Client, configuration.Reload, configuration.Nothing{})

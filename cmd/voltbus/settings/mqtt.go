@@ -80,7 +80,7 @@ func newMQTTDevices(f *shell.Flags) *cobra.Command {
 	return cmd
 }
 
-// mqttDevices writes the rows of a page of devices, and says after which name the next one begins, if there is more.
+// mqttDevices writes the rows of a page of devices, and reports after which name the next one begins, if there are more.
 func mqttDevices(ctx context.Context, s shell.Session, after string, row func(...any) error) (last string, more bool, err error) {
 	page, err := client.Do(ctx, s.Client, mqtt.ListDevices, mqtt.Page{After: after})
 	if err != nil {
@@ -213,7 +213,7 @@ secrets that the file does not have are made. They cannot be shown again.`,
 	return cmd
 }
 
-// readDevices reads devices, and makes the secrets that are missing.
+// readDevices reads devices, and generates missing secrets.
 func readDevices(in io.Reader, file string) ([]account.NewDevice, error) {
 	var text []byte
 	var err error
@@ -237,7 +237,7 @@ func readDevices(in io.Reader, file string) ([]account.NewDevice, error) {
 	return list, nil
 }
 
-// listText writes devices as CSV. Names that would need quotes are refused by the node all the same.
+// listText formats devices as CSV. The node refuses names that would need quotes anyway.
 func listText(list []account.NewDevice) string {
 	var b strings.Builder
 	b.WriteString("name,kind,secret\n")
@@ -271,7 +271,7 @@ func newMQTTClients(f *shell.Flags) *cobra.Command {
 	return cmd
 }
 
-// mqttClients writes the rows of a page of clients, and says after which one the next page begins, if there is more.
+// mqttClients writes the rows of a page of clients, and reports after which one the next page begins, if there are more.
 func mqttClients(ctx context.Context, s shell.Session, after string, row func(...any) error) (last string, more bool, err error) {
 	page, err := client.Do(ctx, s.Client, mqtt.Clients, mqtt.Page{After: after})
 	if err != nil {

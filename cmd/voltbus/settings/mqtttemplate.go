@@ -68,7 +68,7 @@ func templateText(ctx context.Context, cmd *cobra.Command, s shell.Session, file
 	return string(text), nil
 }
 
-// proposalOf returns the template that is proposed for a topic.
+// proposalOf returns the proposed template for a topic.
 func proposalOf(ctx context.Context, s shell.Session, topic string) (string, error) {
 	list, err := client.Do(ctx, s.Client, mqtt.Unknown, operation.None{})
 	if err != nil {

@@ -63,13 +63,13 @@ func newTokenOwnCreate(f *shell.Flags) *cobra.Command {
 
 var daysOrHours = regexp.MustCompile(`^([1-9][0-9]{0,4})([dh])$`)
 
-// EndOf reads when a token ends; the zero time for "".
+// EndOf parses the expiry of a token; the zero time for "".
 func EndOf(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
 	if m := daysOrHours.FindStringSubmatch(text); m != nil {
-		n, _ := strconv.Atoi(m[1]) // the expression lets only few digits pass
+		n, _ := strconv.Atoi(m[1]) // the expression permits only a few digits
 		if m[2] == "d" {
 			return now.AddDate(0, 0, n), nil
 		}

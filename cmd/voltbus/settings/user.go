@@ -37,7 +37,7 @@ configures devices, an administrator also admits people.`,
 	return cmd
 }
 
-// passwordFlag says where a password comes from.
+// passwordFlag is the source of a password.
 func passwordFlag(cmd *cobra.Command, file *string) {
 	cmd.Flags().StringVar(file, "password-file", "", "file whose first line is the password, - for standard input; default: asked for")
 	_ = cmd.MarkFlagFilename("password-file")

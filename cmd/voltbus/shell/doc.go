@@ -1,2 +1,2 @@
-// Package shell contains what all commands share: how a node is reached, the format of output and errors, and common flags.
+// Package shell contains what all commands share: reaching a node, the format of output and errors, and common flags.
 package shell

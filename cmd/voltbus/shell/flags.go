@@ -20,14 +20,14 @@ import (
 	"voltbus/node"
 )
 
-// Flags are those that every subcommand has.
+// Flags are the flags of every subcommand.
 type Flags struct {
 	LogLevel  string
 	LogFormat string
 	Where     Target
 }
 
-// StrictArgs makes a wrong number of arguments wrong use, with the way out.
+// StrictArgs makes a wrong number of arguments a usage error, with advice.
 func StrictArgs(cmd *cobra.Command) {
 	check := cmd.Args
 	if check == nil {
@@ -41,7 +41,7 @@ func StrictArgs(cmd *cobra.Command) {
 	}
 }
 
-// StrictGroup makes an unknown subcommand wrong use; without one a group shows its help.
+// StrictGroup makes an unknown subcommand a usage error; without one a group shows its help.
 func StrictGroup(cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
 		StrictGroup(sub)
@@ -58,7 +58,7 @@ func StrictGroup(cmd *cobra.Command) {
 	}
 }
 
-// Usage marks an error as wrong use of the command line.
+// Usage marks an error as a usage error.
 func Usage(err error) error { return fault.E("voltbus", fault.Invalid, "", err) }
 
 // Logger returns the log of the program, on standard error.
@@ -77,7 +77,7 @@ func (f *Flags) Logger() (*slog.Logger, error) {
 	return nil, Usage(fmt.Errorf("--log-format %q is not known; write text or json", f.LogFormat))
 }
 
-// ReadAddresses returns how the node that runs on a data directory is reached.
+// ReadAddresses returns the addresses of the node running on a data directory.
 func ReadAddresses(dir string) (node.Addresses, error) {
 	var a node.Addresses
 	if !datadir.InUse(dir) {
@@ -93,7 +93,7 @@ func ReadAddresses(dir string) (node.Addresses, error) {
 	return a, nil
 }
 
-// ErrInterrupted is the error of work that a signal ended before it was done, which others have to know.
+// ErrInterrupted is the error of work that a signal ended before it was complete.
 var ErrInterrupted = errors.New("interrupted; run the same command again to go on")
 
 // release is set by the linker.
@@ -112,7 +112,7 @@ func Version() answer.Version {
 	return v
 }
 
-// Yes says whether something is so.
+// Yes formats a boolean.
 func Yes(b bool) string {
 	if b {
 		return "yes"
@@ -130,12 +130,12 @@ func PrintJSON(cmd *cobra.Command, v any) error {
 	return nil
 }
 
-// NodeFlag lets a command be about another node.
+// NodeFlag adds the flag that directs a command to another node.
 func NodeFlag(cmd *cobra.Command, node *string) {
 	cmd.Flags().StringVar(node, "node", "", "ask this node of the tree instead, by its name")
 }
 
-// PlainLines is plain, but for the ends of lines.
+// PlainLines is Plain except that it keeps line ends.
 func PlainLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
@@ -144,7 +144,7 @@ func PlainLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TimeText is a moment as people read it.
+// TimeText formats a time for people.
 func TimeText(t *time.Time) string {
 	if t == nil {
 		return ""
@@ -158,5 +158,5 @@ func Terminal(f *os.File) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// DemoDir is where the demonstration lives by default.
+// DemoDir is the default folder of the demonstration.
 const DemoDir = "voltbus-demo"

@@ -11,12 +11,12 @@ import (
 // negatives annotates a command whose arguments may be negative numbers.
 const negatives = "negatives"
 
-// Shield stands before a negative number that is an argument, so that it is not taken for a flag.
+// Shield precedes a negative number that is an argument, so that it is not taken for a flag.
 const Shield = " "
 
 var negative = regexp.MustCompile(`^-\.?[0-9]`)
 
-// TakesNegatives returns the command as one whose arguments may be negative numbers.
+// TakesNegatives marks the command as one whose arguments may be negative numbers.
 func TakesNegatives(cmd *cobra.Command) *cobra.Command {
 	cmd.Annotations = map[string]string{negatives: "true"}
 	run := cmd.RunE
@@ -30,8 +30,8 @@ func TakesNegatives(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// Shielded returns the arguments of the program with a shield before those that are negative numbers, if
-// their command takes them. What follows a flag is its value.
+// Shielded returns the program's arguments with a shield before negative numbers, if their command takes
+// them. An argument after a flag is its value.
 func Shielded(root *cobra.Command, args []string) []string {
 	cmd, _, err := root.Find(args)
 	if err != nil || cmd.Annotations[negatives] == "" {

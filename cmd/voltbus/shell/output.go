@@ -86,8 +86,8 @@ func short(s string) string {
 	return s
 }
 
-// Plain makes text from a device safe for a terminal: control characters could move the cursor,
-// or fake other rows; those that turn the direction of writing, or have no width, could show another text.
+// Plain makes text from a device safe for a terminal: control characters could move the cursor, or fake other
+// rows; characters that change the writing direction, or have no width, could disguise the text.
 func Plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || unicode.Is(unicode.Bidi_Control, r) || strings.ContainsRune("\u200b\u2060\ufeff", r) {

@@ -23,14 +23,14 @@ import (
 	"voltbus/node"
 )
 
-// Target says which node a command is about.
+// Target is the node that a command addresses.
 type Target struct {
 	URL       string
 	tokenFile string
 	CaFile    string
 	Config    string
 	Data      string
-	Node      string // another node, which is asked by way of the one above
+	Node      string // another node, reached through the one above
 }
 
 // Register adds the flags to a command.
@@ -45,7 +45,7 @@ func (w *Target) Register(cmd *cobra.Command) {
 	_ = cmd.MarkFlagDirname("data")
 }
 
-// Elsewhere lets a command be about another node of the tree.
+// Elsewhere adds the flag that directs a command to another node of the tree.
 func (w *Target) Elsewhere(cmd *cobra.Command) *cobra.Command {
 	NodeFlag(cmd, &w.Node)
 	return cmd
@@ -86,9 +86,9 @@ func (w *Target) load() (*config.Config, error) {
 	return config.Load(file, all.Kinds())
 }
 
-// connect returns a client of the node: the one at --url, the one that runs on this machine, or,
-// if none runs on the data directory, one that this process opens on it without devices. Call the
-// function that it returns at the end.
+// connect returns a client of the node: the one at --url, the one that runs on this machine, or, if none runs
+// on the data directory, one that this process opens on it without devices. Call the returned function at the
+// end.
 func (w *Target) connect(ctx context.Context) (*client.Client, func() error, error) {
 	nothing := func() error { return nil }
 	if w.URL != "" {
@@ -137,8 +137,7 @@ func local(url, dir string) (*client.Client, error) {
 	return remote(url, token, filepath.Join(dir, identity.TLSFolder, "ca.pem"))
 }
 
-// remote returns a client that trusts the certificate authority in a file, or, without a file,
-// those of the system.
+// remote returns a client that trusts the certificate authority in a file, or, without a file, the system's.
 func remote(url, token, caFile string) (*client.Client, error) {
 	if caFile == "" {
 		return client.New(url, token, nil)
@@ -158,7 +157,7 @@ func remote(url, token, caFile string) (*client.Client, error) {
 
 var errNoData = errors.New("is not the data directory of a node; start the node once with voltbus run, or say with --config or --data which one is meant")
 
-// openHere opens the data directory in this process, without devices, to look at what it holds.
+// openHere opens the data directory in this process, without devices, to inspect it.
 func (w *Target) openHere(ctx context.Context, dir string) (*client.Client, func() error, error) {
 	if _, err := os.Stat(filepath.Join(dir, identity.AdminTokenFile)); err != nil {
 		return nil, nil, fault.E("voltbus", fault.NotFound, dir, errNoData)
@@ -196,7 +195,7 @@ func (w *Target) openHere(ctx context.Context, dir string) (*client.Client, func
 	return c, end, nil
 }
 
-// Session is a command at work on a node.
+// Session is a command's session with a node.
 type Session struct {
 	*cobra.Command
 	*client.Client
@@ -215,18 +214,18 @@ func (w *Target) With(cmd *cobra.Command, work func(context.Context, Session) er
 	return errors.Join(err, end())
 }
 
-// WithClient is with for commands of other packages.
+// WithClient is With for commands of other packages.
 func (w *Target) WithClient(cmd *cobra.Command, work func(context.Context, *client.Client) error) error {
 	return w.With(cmd, func(ctx context.Context, s Session) error { return work(ctx, s.Client) })
 }
 
-// LetBy adds to a refusal what has another node let it.
+// LetBy adds to a refusal how to permit it on another node.
 func LetBy(err error, node, capability string) error {
 	return fmt.Errorf("%w; node %s lets its ancestors with an entry of uplink.allow in its configuration: %q, and its descendants with: voltbus children grant <child> %q",
 		err, Plain(node), Plain(capability), Plain(capability))
 }
 
-// Ago formats how long something has been, for people.
+// Ago formats an elapsed time for people.
 func Ago(t time.Time) string {
 	d := time.Since(t)
 	switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// wrongArgs says what belongs after a command. err is what cobra says of it.
+// wrongArgs explains the arguments of a command. err is cobra's error.
 func wrongArgs(cmd *cobra.Command, args []string, err error) error {
 	_, takes, _ := strings.Cut(cmd.Use, " ")
 	text := err.Error()
@@ -26,7 +26,7 @@ func wrongArgs(cmd *cobra.Command, args []string, err error) error {
 
 var wrongValue = regexp.MustCompile(`^invalid argument (".*") for "(?:-., )?(--[^"]*)" flag: `)
 
-// WrongFlag says what the value of a flag looks like. err is what cobra says of it.
+// WrongFlag explains the value of a flag. err is cobra's error.
 func WrongFlag(cmd *cobra.Command, err error) error {
 	if m := wrongValue.FindStringSubmatch(err.Error()); m != nil {
 		form := "another value"
@@ -46,7 +46,7 @@ func WrongFlag(cmd *cobra.Command, err error) error {
 	return Usage(fmt.Errorf("%w; see %s --help", err, cmd.CommandPath()))
 }
 
-// Apart returns an error if more than one of the flags is given, which exclude each other.
+// Apart returns an error if more than one of these mutually exclusive flags is given.
 func Apart(cmd *cobra.Command, names ...string) error {
 	var given []string
 	for _, name := range names {
