@@ -31,6 +31,25 @@ describe("alerts", () => {
     await page.getByRole("link", { name: "Alerts 2 open alerts" }).waitFor();
   });
 
+  test("of devices are acknowledged by an operator", async () => {
+    const first = some()[0] as Alert;
+    const alarm = { ...first, agent: "node", key: "campus/ahu1 analog-input:2" };
+    const { page, complaints } = await alerts([{ ...alarm, unacknowledged: true }], {
+      role: "operator",
+      browser: phone,
+    });
+    const button = page.getByRole("button", { name: "Acknowledge campus/ahu1 analog-input:2" });
+    await button.waitFor();
+    const shots = process.env.VOLTBUS_SHOTS;
+    if (shots) await page.screenshot({ path: `${shots}/alert-phone.png` });
+    await button.click();
+    await button.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: /^Clear/ }).waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    expect(await sidewaysScroll(page)).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+
   test("say why one cannot be cleared", async () => {
     const { page, alarms } = await alerts();
     alarms.refuses = true;

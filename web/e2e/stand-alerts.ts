@@ -14,7 +14,11 @@ export class Alarms {
     "GET alerts": () => ({ alerts: this.list }),
     "POST alerts/*": ({ resource }) => {
       if (this.refuses) return new Refusal(404, "It is not open any more", "not-found");
-      const [, agent = "", key = ""] = resource.split("/").map(decodeURIComponent);
+      const [, agent = "", key = "", verb] = resource.split("/").map(decodeURIComponent);
+      if (verb === "acknowledge") {
+        this.list = this.list.map((a) => (a.key === key ? { ...a, unacknowledged: false } : a));
+        return undefined;
+      }
       this.list = this.list.filter((a) => a.agent !== agent || a.key !== key);
       return undefined;
     },

@@ -57,16 +57,16 @@ interface ItemProps {
 function AlertItem({ api, alert: a, mayClear, onCleared }: ItemProps) {
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
-  const clear = async () => {
+  const act = async (verb: "clear" | "acknowledge") => {
     setBusy(true);
     try {
       const [agent, key] = [a.agent, a.key].map(encodeURIComponent);
-      await api.send("POST", `alerts/${agent}/${key}/clear`);
+      await api.send("POST", `alerts/${agent}/${key}/${verb}`);
       onCleared();
     } catch (err) {
       setProblem(wordsOf(err));
-      setBusy(false);
     }
+    setBusy(false);
   };
   const first = Date.parse(a.first);
   const last = Date.parse(a.last);
@@ -92,15 +92,28 @@ function AlertItem({ api, alert: a, mayClear, onCleared }: ItemProps) {
         </p>
       )}
       {mayClear && (
-        <button
-          type="button"
-          aria-label={`Clear ${plain(a.key)} of ${plain(a.agent)}`}
-          title="End it; it opens again when the agent says so again"
-          disabled={busy}
-          onClick={() => void clear()}
-        >
-          Clear
-        </button>
+        <span class="alert-actions">
+          {a.unacknowledged && (
+            <button
+              type="button"
+              aria-label={`Acknowledge ${plain(a.key)}`}
+              title="Tell the device that you have seen it"
+              disabled={busy}
+              onClick={() => void act("acknowledge")}
+            >
+              Acknowledge
+            </button>
+          )}
+          <button
+            type="button"
+            aria-label={`Clear ${plain(a.key)} of ${plain(a.agent)}`}
+            title="End it; it opens again when the agent says so again"
+            disabled={busy}
+            onClick={() => void act("clear")}
+          >
+            Clear
+          </button>
+        </span>
       )}
     </li>
   );
