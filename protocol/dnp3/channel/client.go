@@ -94,7 +94,7 @@ func (c *Client) Run(ctx context.Context) error {
 	}
 }
 
-// errLine says that ports cannot share a line.
+// errLine is the error about ports that cannot share a line.
 var errLine = errors.New("channel: the ports do not fit on one line")
 
 // once opens the channel and serves it until it is lost.

@@ -20,12 +20,12 @@ var (
 	errUnknown = errors.New("no station that is known here spoke on the connection")
 )
 
-// conn drives ports over one stream. State machines are touched only under mu. One
-// goroutine reads; writes are made by the holder of mu that has something to send.
+// conn drives ports over one stream. State machines are touched only under mu. One goroutine reads; writes
+// are made by the holder of mu that has something to send.
 //
-// A member that wants attention while mu is held (a handler submits a request, a timer
-// rings) is noted, and the holder sees to it before he lets go: nobody waits for mu
-// while holding another one, so that stations of one program may call each other.
+// A member that needs attention while mu is held (a handler submits a request, a timer fires) is noted, and
+// the holder serves it before releasing mu: no goroutine waits for mu while holding another one, so that
+// stations of one program may call each other.
 type conn struct {
 	hub    *Hub
 	stream stream
@@ -34,7 +34,7 @@ type conn struct {
 	mu      sync.Mutex
 	mux     station.Mux
 	members members
-	err     error  // why the connection is given up
+	err     error  // why the connection was given up
 	closed  bool   // the ports may belong to another connection
 	wanted  *claim // ports that other connections hold
 
@@ -46,7 +46,7 @@ type conn struct {
 	attention attention
 }
 
-// claim collects frames for ports that other connections hold, until they let go.
+// claim collects frames for ports that other connections hold, until these release them.
 type claim struct {
 	holders []*conn
 	frames  []byte
@@ -91,7 +91,7 @@ func (c *conn) attach(p *station.Port) error {
 	return err
 }
 
-// detach takes a port off, when it has sent what it still has to send.
+// detach removes a port after it has sent its pending data.
 func (c *conn) detach(p *station.Port) {
 	c.mu.Lock()
 	if !c.closed && p.Opened() {
@@ -105,7 +105,7 @@ func (c *conn) detach(p *station.Port) {
 	c.drive()
 }
 
-// remove closes a port that is on the connection, and forgets it.
+// remove closes a port that is on the connection, and removes it.
 func (c *conn) remove(p *station.Port, now time.Time) {
 	m := c.members.of(p)
 	m.gone = true
@@ -132,8 +132,8 @@ func (c *conn) open() {
 	c.drive()
 }
 
-// serve opens the ports, reads until the stream ends or is closed, lets go of the ports,
-// and returns why the stream ended. opened and released are called in between.
+// serve opens the ports, reads until the stream ends or is closed, releases the ports, and returns why the
+// stream ended. opened and released are called in between.
 func (c *conn) serve(opened, released func()) error {
 	defer close(c.done)
 	defer released()
@@ -143,7 +143,7 @@ func (c *conn) serve(opened, released func()) error {
 	return c.read()
 }
 
-// close lets go of the ports.
+// close releases the ports.
 func (c *conn) close() {
 	c.stream.shut()
 	if c.stream.socket != nil {
@@ -166,8 +166,8 @@ func (c *conn) close() {
 	c.mux.Close(time.Now(), c.hub.fragments)
 }
 
-// receive handles what arrived and returns how many octets are done with, and the ports
-// that other connections have to let go of first.
+// receive handles received octets and returns how many it has processed, and the ports that other connections
+// must release first.
 func (c *conn) receive(octets []byte) (int, *claim) {
 	if !c.enter() {
 		return len(octets), nil
@@ -184,8 +184,8 @@ func (c *conn) receive(octets []byte) (int, *claim) {
 	return n, wanted
 }
 
-// takeOver waits until other connections let go of ports that peers on this one speak
-// to, and handles the frames that waited for that.
+// takeOver waits until other connections release ports addressed by peers on this one, and handles the frames
+// waiting for that.
 func (c *conn) takeOver(w *claim) {
 	for w != nil {
 		for _, holder := range w.holders {
@@ -200,7 +200,7 @@ func (c *conn) takeOver(w *claim) {
 	}
 }
 
-// claimFrom notes a frame for a port that another connection holds.
+// claimFrom records a frame for a port that another connection holds.
 func (c *conn) claimFrom(holder *conn, f link.Frame) {
 	if c.wanted == nil {
 		c.wanted = &claim{}
@@ -211,7 +211,7 @@ func (c *conn) claimFrom(holder *conn, f link.Frame) {
 	}
 }
 
-// write writes what a step left, and gives the connection up if that fails.
+// write sends the output of a step, and gives the connection up if that fails.
 func (c *conn) write(out *station.Output) {
 	c.send(out.Wire())
 	c.hub.fragments.Release(out)
@@ -233,8 +233,8 @@ func (c *conn) fail(err error) {
 	c.stream.shut()
 }
 
-// nudge has the members that want attention seen to for a caller who must not be held up by a stuck
-// write: it leaves the work to the reader where it can.
+// nudge serves the members that need attention for a caller that must not be blocked by a stuck write: it
+// leaves the work to the reader if possible.
 func (c *conn) nudge() {
 	c.halted.Load().kick()
 	if !c.stream.interrupt() {
@@ -263,7 +263,7 @@ func (c *conn) drive() {
 	}
 }
 
-// judge gives the connection up if nobody is there, or nobody who is known.
+// judge gives the connection up if no peer answers, or no known one.
 func (c *conn) judge(now time.Time) {
 	switch {
 	case dead(&c.mux):
@@ -273,7 +273,7 @@ func (c *conn) judge(now time.Time) {
 	}
 }
 
-// unnamed bounds how long a connection may leave open who is on it.
+// unnamed bounds how long a connection may remain unidentified.
 type unnamed struct {
 	until time.Time
 	alarm alarm
@@ -292,7 +292,7 @@ func (c *conn) name(within time.Duration) {
 	c.hub.wheel.set(&c.unnamed.alarm, c.unnamed.until)
 }
 
-// dead reports whether there are ports, and none of them receives from its peer any more.
+// dead reports whether there are ports, and none of them still receives from its peer.
 func dead(mux *station.Mux) bool {
 	for _, p := range mux.Ports() {
 		if !p.Dead() {
@@ -302,7 +302,7 @@ func dead(mux *station.Mux) bool {
 	return len(mux.Ports()) > 0
 }
 
-// readError returns why reading ended: the cause, if it is known better.
+// readError returns why reading ended: the actual cause, if known.
 func (c *conn) readError(err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// DialTCP returns a way to reach a TCP address, with TLS if a configuration is given.
-// TCP_NODELAY is on, as it is by default in Go.
+// DialTCP returns a Dialer for a TCP address, with TLS if a configuration is given. TCP_NODELAY is on, as it
+// is by default in Go.
 func DialTCP(address string, secure *tls.Config) Dialer {
 	return func(ctx context.Context) (io.ReadWriteCloser, error) {
 		if secure == nil {
@@ -24,9 +24,9 @@ func DialTCP(address string, secure *tls.Config) Dialer {
 // tryLimit is how long one address of several is tried if the context has no deadline.
 const tryLimit = 5 * time.Second
 
-// DialFirst returns a way to reach a peer that has several: they are tried in order each time, so
-// that the first is used whenever it can be. What is left until the context's deadline is shared
-// among those that are left. The error names what is wrong with each.
+// DialFirst returns a Dialer for a peer with several addresses: they are tried in order each time, so that
+// the first is used whenever possible. The time left until the context's deadline is shared among the
+// remaining ones. The error lists the failure of each.
 func DialFirst(ways ...Dialer) Dialer {
 	return func(ctx context.Context) (io.ReadWriteCloser, error) {
 		var all []error
@@ -50,8 +50,8 @@ func DialFirst(ways ...Dialer) Dialer {
 	}
 }
 
-// DialUDP returns a way to speak to a UDP address from a local one, "" for any. Each
-// fragment travels in one datagram.
+// DialUDP returns a Dialer for a UDP address from a local one, "" for any. Each fragment travels in one
+// datagram.
 func DialUDP(local, address string) Dialer {
 	return func(ctx context.Context) (io.ReadWriteCloser, error) {
 		dialer := net.Dialer{}
@@ -84,7 +84,7 @@ func (d datagrams) Read(p []byte) (int, error) {
 	}
 }
 
-// Write implements io.Writer. What nobody is there to take is lost, as on any such line.
+// Write implements io.Writer. Data without a receiver is lost, as on any such line.
 func (d datagrams) Write(p []byte) (int, error) {
 	n, err := d.Conn.Write(p)
 	if errors.Is(err, syscall.ECONNREFUSED) { // an earlier datagram's, and this one was not sent

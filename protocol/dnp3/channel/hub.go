@@ -8,7 +8,7 @@ import (
 	"voltbus/protocol/dnp3/transport"
 )
 
-// HubConfig says what channels share. The zero value is ready.
+// HubConfig configures what channels share. The zero value is ready to use.
 type HubConfig struct {
 	// FragmentSize bounds fragments in octets, 0 for 2048.
 	FragmentSize int
@@ -46,9 +46,8 @@ func NewHub(c HubConfig) *Hub {
 	}
 }
 
-// Run lets time pass for all channels of the hub until ctx ends, and its workers work;
-// without it nothing times out and no poll is made. It returns nil. The connections that
-// workers serve end with it.
+// Run drives the timers of all channels of the hub, and its workers, until ctx ends; without it nothing times
+// out and no poll is made. It returns nil. The connections that workers serve end with it.
 func (h *Hub) Run(ctx context.Context) error {
 	var working sync.WaitGroup
 	defer working.Wait()

@@ -24,14 +24,14 @@ func NewLine(h *Hub, stream io.ReadWriteCloser) *Line {
 	return &Line{conn: newConn(h, stream), done: make(chan struct{})}
 }
 
-// Add puts a port on the line and opens it. It fails if the line has ended, or a port with the same addresses is there.
+// Add puts a port on the line and opens it. It fails if the line has ended, or it has a port with the same addresses.
 func (l *Line) Add(p *station.Port) error { return l.conn.attach(p) }
 
-// Remove lets a port send what is due, closes it and takes it off.
+// Remove lets a port send pending data, closes it and removes it.
 func (l *Line) Remove(p *station.Port) { l.conn.detach(p) }
 
-// Pause keeps the line from handling what arrives until Resume: it stays in the stream. When Pause returns, nothing is
-// being handled. Requests can be sent meanwhile, and fail if they time out.
+// Pause stops the line from handling incoming data until Resume: the data stays in the stream. When Pause returns,
+// nothing is being handled. Requests can be sent meanwhile, and fail if they time out.
 func (l *Line) Pause() { l.conn.hold() }
 
 // Resume ends a pause.
@@ -47,7 +47,7 @@ func (l *Line) Run() error {
 	return err
 }
 
-// begin reports whether nobody has run or closed the line before.
+// begin reports whether the line has not been run or closed before.
 func (l *Line) begin() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

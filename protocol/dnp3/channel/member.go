@@ -13,13 +13,13 @@ type member struct {
 	port  *station.Port
 	alarm alarm
 	noted bool // guarded by attention.mu
-	gone  bool // the port was taken off; guarded by conn.mu
+	gone  bool // the port was removed; guarded by conn.mu
 }
 
 // schedule sets the alarm to the deadline of the port.
 func (m *member) schedule() { m.conn.hub.wheel.set(&m.alarm, m.port.Deadline()) }
 
-// wake is the machine's way to ask for attention.
+// wake is called by the machine to request attention.
 func (m *member) wake() {
 	m.conn.attention.ask(m)
 	if m.conn.hub.handOver && m.conn.stream.polled == nil {
@@ -76,7 +76,7 @@ func (s *members) remove(m *member) {
 	}
 }
 
-// attention is the list of members for which something is due. Everyone may add to it; the holder of conn.mu serves them.
+// attention is the list of members for which something is due. Any goroutine may add to it; the holder of conn.mu serves them.
 type attention struct {
 	pending atomic.Bool // something is due
 
@@ -84,7 +84,7 @@ type attention struct {
 	asked []*member
 }
 
-// ask notes that something is due for a member.
+// ask records that something is due for a member.
 func (a *attention) ask(m *member) {
 	a.mu.Lock()
 	if !m.noted {
@@ -95,7 +95,7 @@ func (a *attention) ask(m *member) {
 	a.pending.Store(true)
 }
 
-// take returns a member that something is due for, nil if there is none.
+// take returns a member for which something is due, nil if there is none.
 func (a *attention) take() *member {
 	a.mu.Lock()
 	defer a.mu.Unlock()

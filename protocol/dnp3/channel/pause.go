@@ -1,12 +1,12 @@
 package channel
 
-// halt is a pause of a connection: what arrives stays in the stream. The ports may send, and what is due is done.
+// halt is a pause of a connection: incoming data stays in the stream. The ports may send, and timers run.
 type halt struct {
 	over  chan struct{} // closed when it ends
-	kicks chan struct{} // something is due while the reader waits for that
+	kicks chan struct{} // something is due while the reader waits for the end
 }
 
-// kick has a reader that waits see to what is due.
+// kick makes a waiting reader serve what is due.
 func (h *halt) kick() {
 	if h == nil {
 		return
@@ -17,7 +17,7 @@ func (h *halt) kick() {
 	}
 }
 
-// hold begins a pause: when it returns, nothing that arrives is handled any more.
+// hold begins a pause: when it returns, no more incoming data is handled.
 func (c *conn) hold() {
 	if c.halted.Load() != nil {
 		return

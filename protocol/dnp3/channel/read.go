@@ -40,8 +40,8 @@ func readBlocking(c *conn) error {
 // free returns the unused part of a buffer.
 func free(b *station.Buffer) []byte { return b.Octets[len(b.Octets):cap(b.Octets)] }
 
-// consume handles what a buffer holds and leaves the rest in it. It returns the ports
-// that have to be taken over before reading goes on, nil if there are none.
+// consume handles the content of a buffer and leaves the rest in it. It returns the ports that must be taken
+// over before reading continues, nil if there are none.
 func (c *conn) consume(b *station.Buffer) *claim {
 	n, wanted := c.receive(b.Octets)
 	b.Octets = append(b.Octets[:0], b.Octets[n:]...)

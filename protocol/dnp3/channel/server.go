@@ -25,13 +25,13 @@ type ServerConfig struct {
 	// that dialed in may wait to be spoken to. Without it a single port is opened on the first connection, and there must be
 	// at least one port.
 	Ask bool
-	// Anonymous is how long a connection may leave open who is on it; 0 for as long as it likes.
+	// Anonymous is how long a connection may remain unidentified; 0 for no limit.
 	Anonymous time.Duration
-	// MaxConnections bounds the connections, 0 for 1000 more than there are ports. What
-	// comes above that is closed at once.
+	// MaxConnections bounds the connections, 0 for 1000 more than there are ports. Further connections are
+	// closed at once.
 	MaxConnections int
-	// MaxAddress bounds the connections of one address, of IPv6 of one network of 64 bits;
-	// 0 for 16 more than there are ports. What comes above that is closed at once.
+	// MaxAddress bounds the connections of one address, for IPv6 of one /64 network; 0 for 16 more than there
+	// are ports. Further connections are closed at once.
 	MaxAddress int
 	// Notify, if not nil, is called with connections that come and go, by their goroutines.
 	Notify func(s State)

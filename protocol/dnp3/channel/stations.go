@@ -7,7 +7,7 @@ import (
 	"voltbus/protocol/dnp3/station"
 )
 
-// Add lets peers reach another port. With ServerConfig.Ask all connections are asked for its peer.
+// Add makes another port reachable by peers. With ServerConfig.Ask all connections are probed for its peer.
 func (s *Server) Add(p *station.Port) {
 	s.mu.Lock()
 	s.ports = append(s.ports, p)
@@ -19,7 +19,7 @@ func (s *Server) Add(p *station.Port) {
 	}
 }
 
-// Remove takes a port off, when it has sent what is due. The connection that it is on stays.
+// Remove removes a port after it has sent pending data. Its connection stays.
 func (s *Server) Remove(p *station.Port) {
 	s.mu.Lock()
 	s.ports = slices.DeleteFunc(s.ports, func(other *station.Port) bool { return other == p })
@@ -85,7 +85,7 @@ func (s *Server) missing() []*station.Port {
 	return missing
 }
 
-// ask asks for the link status of the peers of ports: whoever of them is on the connection answers.
+// ask requests the link status of the peers of ports: those on the connection answer.
 func (c *conn) ask(ports ...*station.Port) {
 	var wire []byte
 	for _, p := range ports {

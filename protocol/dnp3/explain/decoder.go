@@ -48,7 +48,7 @@ func (d *Decoder) Add(octets []byte) []Node {
 	}
 }
 
-// skipped says what was found between frames, "" for nothing.
+// skipped describes what was found between frames, "" for nothing.
 func skipped(before, after link.Counters) string {
 	octets := after.SkippedOctets - before.SkippedOctets
 	if octets == 0 {

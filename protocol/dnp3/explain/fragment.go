@@ -72,7 +72,7 @@ func header(h app.Header) Node {
 	return n
 }
 
-// extent says which objects a header names.
+// extent describes which objects a header names.
 func extent(h app.Header) string {
 	switch {
 	case h.Qualifier.Ranged():
@@ -115,7 +115,7 @@ func stamp(t object.Timestamp) string {
 	return text
 }
 
-// raw explains an object that is no point.
+// raw explains an object that is not a point.
 func raw(o object.Raw) string {
 	if block, ok := o.CROB(); ok {
 		return fmt.Sprintf("%v, count %d, on %v, off %v, %v", block.Code, block.Count, block.OnTime, block.OffTime, block.Status)

@@ -56,15 +56,15 @@ func New(c Config, h Handler) (*Association, error) {
 	return a, nil
 }
 
-// Submit puts a request into the queue. done, if not nil, is called once with what came
-// of it, by the goroutine that drives the association or by this one; it must not
-// block. While the line is closed it fails at once with [ErrClosed].
+// Submit puts a request into the queue. done, if not nil, is called once with the result, by the goroutine
+// that drives the association or by this one; it must not block. While the line is closed it fails at once
+// with [ErrClosed].
 func (a *Association) Submit(r *Request, done func(Result, error)) {
 	a.submit(&pending{request: r, done: done})
 }
 
-// Do submits a request and waits for its end, or for that of the context; then nobody
-// knows whether the request was carried out.
+// Do submits a request and waits for its end, or for that of the context; in the latter case it is unknown
+// whether the request was carried out.
 func (a *Association) Do(ctx context.Context, r *Request) (Result, error) {
 	return a.DoWhile(ctx, r, nil, nil)
 }

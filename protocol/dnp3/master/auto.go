@@ -7,14 +7,13 @@ import (
 	"voltbus/protocol/dnp3/app"
 )
 
-// task is a set of requests that an association makes by itself, in the order of the bits.
+// task is a set of requests that an association makes on its own, in the order of the bits.
 //
-// After a restart (IIN1.7, clause 4.2.2) that order is: clear the indication first, as only then
-// does another restart during the rest show; then the clock, if it is asked for (IIN1.4), so
-// that what is read next is stamped rightly; then read everything, the new basis for events; and
-// enable unsolicited reports last, so that none overtakes that basis. The standard demands that
-// the indication is cleared and that reports stay disabled until they are enabled anew, and leaves
-// the order of the rest to the master.
+// After a restart (IIN1.7, clause 4.2.2) that order is: clear the indication first, as only then does another
+// restart during the rest show; then the clock, if it is asked for (IIN1.4), so that what is read next is
+// stamped rightly; then read everything, the new basis for events; and enable unsolicited reports last, so
+// that none overtakes that basis. The standard demands that the indication is cleared and that reports stay
+// disabled until they are enabled anew, and leaves the order of the rest to the master.
 type task uint16
 
 const (
@@ -30,7 +29,7 @@ const (
 // taskStartup are the tasks of the start-up sequence.
 const taskStartup = taskDisable | taskClear | taskIntegrity | taskEnable
 
-// auto is the state of what the association does by itself.
+// auto is the state of what the association does on its own.
 type auto struct {
 	due       task
 	notBefore time.Time // after a failure
@@ -91,8 +90,8 @@ func (u *auto) next(c *Config) *pending {
 	return &pending{request: r, own: t}
 }
 
-// finish notes the end of a request that the association made by itself, and reports whether the start-up sequence is done
-// with it. One that the outstation refused is not made again; one that got no answer is, later.
+// finish notes the end of a request that the association made on its own, and reports whether this completes the start-up
+// sequence. A refused one is not made again; an unanswered one is repeated later.
 func (u *auto) finish(now time.Time, c *Config, t task, err error) (ready bool) {
 	if t == 0 || t == taskPoll {
 		return false

@@ -23,16 +23,15 @@ type Config struct {
 	Enable app.Classes
 	// TimeSync says how the clock is set when the outstation asks for it.
 	TimeSync TimeSync
-	// Polls are read again and again.
+	// Polls are read periodically.
 	Polls []Poll
 	// OnEvents are the classes that are read when the outstation says that events wait.
 	OnEvents app.Classes
 	// IntegrityOnOverflow reads everything when the outstation says that it lost events.
 	IntegrityOnOverflow bool
-	// LeaveEvents is for a look at an outstation that has another master: nothing but what is submitted
-	// is asked for, and events that were not asked for are neither confirmed nor given to the handler,
-	// so that the outstation keeps them for that master. Of the fields above only Outstation may then
-	// be set.
+	// LeaveEvents is for inspecting an outstation that has another master: only submitted requests are made,
+	// and unrequested events are neither confirmed nor passed to the handler, so that the outstation keeps
+	// them for that master. Of the fields above only Outstation may then be set.
 	LeaveEvents bool
 
 	// ResponseTimeout is how long an answer may take; 0 means 5 s.

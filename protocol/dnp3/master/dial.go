@@ -107,7 +107,7 @@ func ReadOnce(ctx context.Context, address string, local, outstation link.Addres
 			break
 		}
 	}
-	conn.Close() // all is ours then
+	conn.Close() // the readings are then no longer modified
 	return all, err
 }
 

@@ -27,7 +27,7 @@ func (f *fileOp) answer(fragment app.Fragment, _ time.Time, result *Result) erro
 	return f.take(o, result)
 }
 
-// fileObject returns the object of an answer, which has one unless it is refused.
+// fileObject returns the object of an answer, which has one unless it was refused.
 func fileObject(f app.Fragment) (o object.Raw, ok bool, err error) {
 	if refused(f.IIN) {
 		return object.Raw{}, false, nil // the association says so

@@ -15,7 +15,7 @@ type Info struct {
 	Received time.Time
 	// IIN holds its internal indications.
 	IIN app.IIN
-	// Unsolicited says that it was not asked for.
+	// Unsolicited says that it was not requested.
 	Unsolicited bool
 	// First and Final say where it stands among the fragments of an answer.
 	First, Final bool

@@ -93,7 +93,7 @@ func (i *Inbox) poke() {
 type pending struct {
 	request  *Request
 	done     func(Result, error)
-	own      task // what the association asked for by itself
+	own      task // what the association requested on its own
 	result   Result
 	canceled atomic.Bool
 }

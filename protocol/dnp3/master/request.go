@@ -34,7 +34,7 @@ var (
 	ErrTooLong = errors.New("the request does not fit into one fragment: split it")
 )
 
-// Result is what came of a request.
+// Result is the result of a request.
 type Result struct {
 	// IIN holds the indications of the last fragment of the answer, and of all its fragments if they say that the
 	// outstation has not all that was asked for.
@@ -60,8 +60,8 @@ const (
 	Control
 )
 
-// Request is what a master asks of an outstation. It is made by one of the functions
-// of this package and can be submitted once.
+// Request is a master's request to an outstation. It is created by one of the functions of this package and
+// can be submitted once.
 type Request struct {
 	name      string
 	priority  Priority
@@ -148,7 +148,7 @@ func ReadAll(v object.Variation) *Request {
 	return newRequest(fmt.Sprintf("read %v", v), app.FuncRead, func(w *app.Writer) error { return w.All(v) })
 }
 
-// EnableUnsolicited allows the outstation to report events of classes unasked.
+// EnableUnsolicited allows the outstation to report events of classes unsolicited.
 func EnableUnsolicited(c app.Classes) *Request {
 	return newRequest("enable unsolicited", app.FuncEnableUnsolicited,
 		func(w *app.Writer) error { return w.Classes(c & app.EventClasses) })
