@@ -38,6 +38,7 @@ func main() {
 	flag.BoolVar(&w.kept, "kept", false, "with -over: connections stay open")
 	flag.IntVar(&w.senders, "senders", 64, "with -over: senders, each with one request at a time")
 	flag.DurationVar(&w.time, "time", 5*time.Second, "with -over: how long readings are sent")
+	flag.StringVar(&w.peer, "peer", "", "with -over: postgres, for the same readings as rows inserted into PostgreSQL in the same run")
 	flag.IntVar(&w.meters, "behind", 200, "with -over: meters behind each sender")
 	meters := flag.Int("meters", 200_000, "meters with one channel of 15 minutes")
 	days := flag.Int("days", 3, "days of readings")
@@ -58,6 +59,7 @@ func main() {
 	defer func() { check(os.RemoveAll(dir)) }()
 	if w.form != "" {
 		w.dir = dir
+		check(w.conventional())
 		check(w.run())
 		return
 	}

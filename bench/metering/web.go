@@ -31,6 +31,7 @@ type web struct {
 	meters  int // behind each sender
 	time    time.Duration
 	dir     string
+	peer    string // what else takes the same readings; "" for nothing
 
 	client *client.Client
 	tokens []string

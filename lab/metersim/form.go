@@ -5,7 +5,9 @@ package metersim
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,11 +27,12 @@ const (
 	JSON   = "json"
 	CSV    = "csv"
 	CIM    = "cim"   // MeterReadings of IEC 61968-9
+	SenML  = "senml" // RFC 8428, as CBOR
 	Block  = "block" // binary, as in docs/formats/block.md
 )
 
 // Forms names them.
-func Forms() []string { return []string{SOAP, SOAP12, JSON, CSV, CIM, Block} }
+func Forms() []string { return []string{SOAP, SOAP12, JSON, CSV, CIM, SenML, Block} }
 
 // form is how readings are written.
 type form struct {
@@ -69,6 +72,7 @@ func forms(readingType string) map[string]form {
 		JSON:  {service + "readings", "application/json", writeJSON},
 		CSV:   {service + "messages", "text/csv", writeCSV},
 		CIM:   {service + "messages", "application/xml", func(dst []byte, list []reading) []byte { return writeCIM(dst, list, readingType) }},
+		SenML: {service + "messages", "application/senml+cbor", writeSenML},
 		Block: {service + "messages", compact.Media, writeBlock},
 	}
 }
@@ -148,6 +152,26 @@ func writeCIM(dst []byte, list []reading, readingType string) []byte {
 	return add(dst, `</MeterReadings>`)
 }
 
+// writeSenML writes a pack with a record for each reading: name (label 0), time (6) and value (2), in the shortest usual types of CBOR
+// (RFC 8949, section 3).
+func writeSenML(dst []byte, list []reading) []byte {
+	const array, record, text, uint32Follows, doubleFollows = 0x99, 0xa3, 0x60, 0x1a, 0xfb
+	dst = binary.BigEndian.AppendUint16(append(dst, array), uint16(len(list)))
+	for i := range list {
+		r := &list[i]
+		dst = append(dst, record, 0, text|byte(len(r.meter)+len("/"+channel))) // shorter than 24, as all names here are
+		dst = add(append(dst, r.meter...), "/", channel)
+		dst = binary.BigEndian.AppendUint32(append(dst, 6, uint32Follows), uint32(r.at.Unix()))
+		dst = binary.BigEndian.AppendUint64(append(dst, 2, doubleFollows), math.Float64bits(r.number))
+	}
+	return dst
+}
+
+// Nth is reading number n, from 0, of a simulated concentrator with meters of one-minute intervals.
+func Nth(from time.Time, concentrator, n, meters int) (id string, end time.Time, value float64) {
+	return MeterID(concentrator*meters + n%meters), from.Add(time.Duration(n/meters+1) * Minute), float64(100+n*7%900) / 1000
+}
+
 // writeBlock writes readings that are right, as all of simulated meters are.
 func writeBlock(dst []byte, list []reading) []byte {
 	l := lists.Get().(*[]meter.Reading)
@@ -199,7 +223,8 @@ func (r *reading) fill(f *Fleet, first int, n int64) {
 	m, slot := n%int64(f.Meters), n/int64(f.Meters)
 	r.meter = appendID(r.meter[:0], first+int(m))
 	r.at, r.number = f.From.Add(time.Duration(slot+1)*f.Interval), float64(100+(n*7)%900)/1000
-	if f.Form == Block {
+	if f.Form == Block || f.Form == SenML {
+		r.end, r.value = r.end[:0], r.value[:0]
 		return
 	}
 	r.end = r.at.AppendFormat(r.end[:0], "2006-01-02T15:04:05Z")

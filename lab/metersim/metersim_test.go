@@ -72,7 +72,7 @@ func system(t *testing.T, secure bool, meters int) (*rig.Running, metersim.Fleet
 func TestEachFormIsTakenCompressedOrNotAndOverTLSOrNot(t *testing.T) {
 	for _, secure := range []bool{false, true} {
 		n, f := system(t, secure, 8)
-		for i, form := range []string{metersim.SOAP, metersim.SOAP12, metersim.JSON, metersim.CSV, metersim.CIM} {
+		for i, form := range []string{metersim.SOAP, metersim.SOAP12, metersim.JSON, metersim.CSV, metersim.CIM, metersim.SenML, metersim.Block} {
 			for _, gzip := range []bool{false, true} {
 				if gzip && form == metersim.JSON { // which a node takes as it is only
 					continue

@@ -3,8 +3,6 @@ package ami
 import (
 	"context"
 	"errors"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"voltbus/lab/account"
@@ -45,44 +43,21 @@ func insert(ctx context.Context, b *experiment.Bench, t *experiment.Trial, size 
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	var all, counted atomic.Uint64
-	start := time.Now()
-	measured, end := start.Add(min(b.Duration("warm-up"), b.Duration("window")/2)), start.Add(b.Duration("window"))
-	var group sync.WaitGroup
-	failures := make([]error, max(1, b.Int("concentrators")))
-	for i := range failures {
-		group.Go(func() {
-			rows := make([]peers.Row, size)
-			for n := 0; time.Now().Before(end) && ctx.Err() == nil; n += size {
-				fillRows(rows, i, n, max(1, b.Int("meters")), metersim.FirstDay(start))
-				if failures[i] = db.Insert(ctx, rows, single); failures[i] != nil {
-					return
-				}
-				all.Add(uint64(size))
-				if now := time.Now(); now.After(measured) && now.Before(end) {
-					counted.Add(uint64(size))
-				}
+	meters, from := max(1, b.Int("meters")), metersim.FirstDay(time.Now())
+	work := peers.Insertion{
+		Concentrators: max(1, b.Int("concentrators")), Bulk: size, Single: single, For: b.Duration("window"), WarmUp: min(b.Duration("warm-up"), b.Duration("window")/2),
+		Fill: func(rows []peers.Row, concentrator, n int) {
+			for i := range rows {
+				rows[i].Meter, rows[i].End, rows[i].Value = metersim.Nth(from, concentrator, n+i, meters)
 			}
-		})
+		},
 	}
-	group.Wait()
-	if err := errors.Join(failures...); err != nil {
+	sent, rate, err := work.Run(ctx, db)
+	if err != nil {
 		return err
 	}
-	t.Value(float64(counted.Load()) / end.Sub(measured).Seconds())
+	t.Value(rate)
 	found, err := db.Count(ctx)
-	sent := all.Load()
 	t.Account(account.Balance{Sent: sent, Acknowledged: sent, Found: min(found, sent), Lost: sent - min(found, sent), Foreign: found - min(found, sent)})
 	return err
-}
-
-// fillRows fills rows with readings from number n on of a concentrator.
-func fillRows(rows []peers.Row, concentrator, n, meters int, from time.Time) {
-	for i := range rows {
-		k := n + i
-		rows[i] = peers.Row{
-			Meter: metersim.MeterID(concentrator*meters + k%meters), End: from.Add(time.Duration(k/meters+1) * metersim.Minute),
-			Value: float64(100+k*7%900) / 1000,
-		}
-	}
 }

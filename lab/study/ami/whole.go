@@ -92,7 +92,7 @@ func payload() experiment.Experiment {
 		Source:   source + " One reading is 9 % of a SOAP request; in a bulk of 100 readings are 30 % of it.",
 		Method: append(common(),
 			"The share is that of the bytes of meter, channel, end and value in all bytes of a request as it was sent, head and body; for compressed messages the readings are counted as they are without compression, so that a share may be above 100 %. The concentrators send without pause; the rates stand in the table below."),
-		Limits: []string{together, "The published share counts an identifier, a time and a value of other lengths.", "With TLS and a new connection for each request a session is resumed.", "A node takes JSON only uncompressed."},
+		Limits: []string{together, "The published share counts an identifier, a time and a value of other lengths.", "With TLS and a new connection for each request a session is resumed.", "A node takes JSON only uncompressed.", "In SenML and blocks end and value are binary numbers, of 8 bytes each in the share."},
 		Metric: experiment.Metric{Name: "share of the readings in a message", Unit: "%", Axis: "readings in a bulk", Higher: true},
 		Settings: append([]experiment.Setting{
 			{Name: "bulk", Default: "100", Doc: "readings of the larger messages"},
@@ -114,7 +114,7 @@ type shape struct {
 }
 
 func (s shape) named() experiment.Case {
-	name := map[string]string{metersim.SOAP: "SOAP 1.1", metersim.SOAP12: "SOAP 1.2", metersim.JSON: "JSON", metersim.CSV: "CSV", metersim.CIM: "CIM XML"}[s.form]
+	name := map[string]string{metersim.SOAP: "SOAP 1.1", metersim.SOAP12: "SOAP 1.2", metersim.JSON: "JSON", metersim.CSV: "CSV", metersim.CIM: "CIM XML", metersim.SenML: "SenML CBOR", metersim.Block: "block"}[s.form]
 	line := name
 	name += ", " + bulk(s.bulk).Name
 	if s.gzip {
@@ -133,14 +133,17 @@ func (s shape) named() experiment.Case {
 // shapes are those that are compared.
 func shapes(large int) []shape {
 	var out []shape
-	for _, form := range []string{metersim.SOAP, metersim.JSON, metersim.CIM, metersim.CSV} {
+	for _, form := range []string{metersim.SOAP, metersim.JSON, metersim.CIM, metersim.CSV, metersim.SenML, metersim.Block} {
 		out = append(out, shape{form: form, bulk: 1}, shape{form: form, bulk: large})
 		if form != metersim.JSON {
 			out = append(out, shape{form: form, bulk: large, gzip: true})
 		}
 	}
-	for _, form := range []string{metersim.SOAP, metersim.CSV} {
+	for _, form := range []string{metersim.SOAP, metersim.JSON, metersim.CIM, metersim.CSV, metersim.SenML, metersim.Block} {
 		out = append(out, shape{form: form, bulk: large, kept: true}, shape{form: form, bulk: large, tls: true}, shape{form: form, bulk: large, tls: true, kept: true})
 	}
-	return append(out, shape{form: metersim.SOAP, bulk: large, gzip: true, tls: true, kept: true})
+	for _, form := range []string{metersim.SOAP, metersim.CIM, metersim.SenML, metersim.Block} {
+		out = append(out, shape{form: form, bulk: large, gzip: true, tls: true, kept: true})
+	}
+	return out
 }
