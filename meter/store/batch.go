@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -34,6 +35,13 @@ func (b *Batch) Len() int { return len(b.Key) }
 func (b *Batch) Reset() {
 	clear(b.Keys)
 	*b = Batch{Keys: b.Keys[:0], Senders: b.Senders[:0], Key: b.Key[:0], Sender: b.Sender[:0], End: b.End[:0], Value: b.Value[:0]}
+}
+
+// Grow makes room for so many more channels and readings.
+func (b *Batch) Grow(keys, readings int) {
+	b.Keys = slices.Grow(b.Keys, keys)
+	b.Key, b.Sender = slices.Grow(b.Key, readings), slices.Grow(b.Sender, readings)
+	b.End, b.Value = slices.Grow(b.End, readings), slices.Grow(b.Value, readings)
 }
 
 // Add appends a reading of the key and sender that were added last.

@@ -291,6 +291,11 @@ func (b blocks) Append(ctx context.Context, list []*point.Block) (store.Result, 
 	if b.cluster != nil {
 		batch.Keeps = b.cluster.Keeps
 	}
+	keys, readings := 0, 0
+	for _, one := range list {
+		keys, readings = keys+len(one.Points), readings+one.Len()
+	}
+	batch.Grow(keys, readings)
 	for _, one := range list {
 		batch.Take(one, b.own, b.now())
 	}

@@ -153,7 +153,15 @@ func (s *Store) Missing(ctx context.Context, q store.MissingQuery) (store.Missin
 	sources, _ := s.known()
 	m := marks.New(s.dir, s.calendar, q.Day, sources)
 	if d := seen.days[q.Day]; d != nil {
-		if err := m.Read(ctx, seen.c, d); err != nil {
+		beside, err := connection(s, op) // no view of its own: busy is held already
+		if err != nil {
+			return store.Missing{}, err
+		}
+		err = m.Read(ctx, seen.c, beside, d)
+		s.mu.Lock()
+		s.spare = append(s.spare, beside)
+		s.mu.Unlock()
+		if err != nil {
 			return store.Missing{}, failed(op, q.Day.String(), err)
 		}
 	}

@@ -4,7 +4,11 @@ package marks
 import (
 	"context"
 	"math/bits"
+	"slices"
+	"strconv"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"voltbus/meter"
 	"voltbus/meter/store"
@@ -113,10 +117,40 @@ func New(dir *directory.Directory, calendar *store.Calendar, d store.Day, source
 	return m
 }
 
-// Read marks what the tables of the day have.
-func (m *Marks) Read(ctx context.Context, c *engine.Conn, d *table.Day) error {
+// large is how many rows a day has that is read in two halves at a time.
+const large = 4 << 20
+
+// Read marks what the tables of the day have. beside reads a half of them at the same time; what it sees may be newer.
+func (m *Marks) Read(ctx context.Context, c, beside *engine.Conn, d *table.Day) error {
+	if d.Rows() < large {
+		return m.read(ctx, c, d, func(uint64) string { return "true" })
+	}
+	other := &Marks{groups: m.groups, raw: m.raw, grids: slices.Clone(m.grids)}
+	for i := range other.grids {
+		other.grids[i].bits = make([]uint64, len(m.grids[i].bits))
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		return m.read(ctx, c, d, func(rows uint64) string { return "rowid < " + strconv.FormatUint(rows/2, 10) })
+	})
+	group.Go(func() error {
+		return other.read(ctx, beside, d, func(rows uint64) string { return "rowid >= " + strconv.FormatUint(rows/2, 10) })
+	})
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for i := range m.grids {
+		for k, word := range other.grids[i].bits {
+			m.grids[i].bits[k] |= word
+		}
+	}
+	return nil
+}
+
+// read marks what the tables have in the rows that a condition names, of so many.
+func (m *Marks) read(ctx context.Context, c *engine.Conn, d *table.Day, which func(rows uint64) string) error {
 	if d.Sealed > 0 {
-		if err := c.Query(ctx, "SELECT channel, place FROM "+d.SealedTable(), func(k *engine.Chunk) error {
+		if err := c.Query(ctx, "SELECT channel, place FROM "+d.SealedTable()+" WHERE "+which(d.Sealed), func(k *engine.Chunk) error {
 			places := engine.Numbers[int32](k, 1)
 			for i, channel := range engine.Numbers[uint32](k, 0) {
 				m.mark(channel, places[i])
@@ -127,7 +161,7 @@ func (m *Marks) Read(ctx context.Context, c *engine.Conn, d *table.Day) error {
 		}
 	}
 	for _, from := range d.VersionTables() {
-		if err := c.Query(ctx, "SELECT channel, place, source FROM "+from.Table+" WHERE true"+from.And, func(k *engine.Chunk) error {
+		if err := c.Query(ctx, "SELECT channel, place, source FROM "+from.Table+" WHERE "+which(from.Rows)+from.And, func(k *engine.Chunk) error {
 			places, sources := engine.Numbers[int32](k, 1), engine.Numbers[uint32](k, 2)
 			for i, channel := range engine.Numbers[uint32](k, 0) {
 				if int(sources[i]) < len(m.raw) && m.raw[sources[i]] {

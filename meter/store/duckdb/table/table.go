@@ -78,20 +78,23 @@ func (d *Day) versioned(generation uint32) string {
 	return "o_" + d.name() + "_" + strconv.FormatUint(uint64(generation), 10)
 }
 
-// Versions is a table of versions, with what tells the rows that count.
-type Versions struct{ Table, And string }
+// Versions is a table of versions, with what tells the rows that count, and how many rows it has.
+type Versions struct {
+	Table, And string
+	Rows       uint64
+}
 
 // VersionTables lists the tables of versions, the oldest first.
 func (d *Day) VersionTables() []Versions {
 	var list []Versions
 	if d.Extra > 0 {
-		list = append(list, Versions{d.ExtraTable(), ""})
+		list = append(list, Versions{d.ExtraTable(), "", d.Extra})
 	}
 	if d.Taken > 0 {
-		list = append(list, Versions{d.BatchTable(), " AND channel >= " + strconv.FormatUint(uint64(d.Done), 10)})
+		list = append(list, Versions{d.BatchTable(), " AND channel >= " + strconv.FormatUint(uint64(d.Done), 10), d.Taken})
 	}
 	if d.Open > 0 {
-		list = append(list, Versions{d.OpenTable(), ""})
+		list = append(list, Versions{d.OpenTable(), "", d.Open})
 	}
 	return list
 }
