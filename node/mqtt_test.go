@@ -304,7 +304,8 @@ func TestManyDevicesAreAddedTogetherOrNone(t *testing.T) {
 	r := run(t, load(t, t.TempDir(), fleetOfDevices))
 	var b strings.Builder
 	b.WriteString("name,kind,secret\n")
-	for i := range 2000 {
+	const devices = 100_000
+	for i := range devices {
 		fmt.Fprintf(&b, "d%d,thermostat,secret-of-device-%08d\n", i, i)
 	}
 	good, bad := b.String(), b.String()+"a b,thermostat,\n"
@@ -312,12 +313,12 @@ func TestManyDevicesAreAddedTogetherOrNone(t *testing.T) {
 		t.Error("a list with a wrong name is taken")
 	}
 	made, err := client.Do(t.Context(), r.Client, mqtt.Provision, mqtt.List{List: &good})
-	if err != nil || made.Count != 2000 || len(made.Devices) != 0 {
+	if err != nil || made.Count != devices || len(made.Devices) != 0 {
 		t.Fatalf("%+v, %v", made, err)
 	}
-	connectMQTT(t, r.MQTTAddr(false), asDevice("d1999", "secret-of-device-00001999"))
+	connectMQTT(t, r.MQTTAddr(false), asDevice("d99999", "secret-of-device-00099999"))
 	page, err := client.Do(t.Context(), r.Client, mqtt.ListDevices, mqtt.Page{After: "d9", Limit: 2})
-	if err != nil || page.Total != 2000 || !page.More || len(page.Devices) != 2 || page.Devices[0].Name != "d90" {
+	if err != nil || page.Total != devices || !page.More || len(page.Devices) != 2 || page.Devices[0].Name != "d90" {
 		t.Errorf("the page is %+v, %v", page, err)
 	}
 }

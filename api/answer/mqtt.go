@@ -64,6 +64,20 @@ type MQTTCertificate struct {
 	Expires     time.Time `json:"expires"`
 }
 
+// MQTTCertificates are those of many devices.
+type MQTTCertificates struct {
+	Authority string                  `json:"authority"` // PEM; of the node, to be trusted
+	Devices   []MQTTDeviceCertificate `json:"devices"`
+}
+
+// MQTTDeviceCertificate is one of many certificates. The key is shown once.
+type MQTTDeviceCertificate struct {
+	Name        string    `json:"name"`
+	Certificate string    `json:"certificate"` // PEM
+	Key         string    `json:"key"`         // PEM
+	Expires     time.Time `json:"expires"`
+}
+
 // MQTTClient is a session of a client.
 type MQTTClient struct {
 	Client        string     `json:"client"`

@@ -157,6 +157,35 @@ func (r *Registry) Certify(ctx context.Context, name string, fingerprint [32]byt
 	return r.change(ctx, name, func(d *Device) { d.Certificate, d.Expires = fingerprint, expires })
 }
 
+// Issued is a certificate that a device is given.
+type Issued struct {
+	Fingerprint [32]byte // its SHA-256
+	Expires     time.Time
+}
+
+// CertifyAll notes the certificates that devices were given, by name, all or none, as Certify does.
+func (r *Registry) CertifyAll(ctx context.Context, given map[string]Issued) error {
+	r.writing.Lock()
+	defer r.writing.Unlock()
+	now := r.now().UTC().Truncate(time.Microsecond)
+	devices := make([]Device, 0, len(given))
+	for name, g := range given {
+		d, is := r.Get(name)
+		if !is {
+			return fault.E("account.CertifyAll", fault.NotFound, clip(name), errAbsent)
+		}
+		d.Certificate, d.Expires, d.Changed = g.Fingerprint, g.Expires, now
+		devices = append(devices, d)
+	}
+	if err := r.put(ctx, devices); err != nil {
+		return err
+	}
+	for name := range given {
+		r.dismiss(name, false)
+	}
+	return nil
+}
+
 func (r *Registry) change(ctx context.Context, name string, how func(*Device)) error {
 	r.writing.Lock()
 	defer r.writing.Unlock()

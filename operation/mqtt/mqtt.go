@@ -29,6 +29,7 @@ type Devices interface {
 	Add(ctx context.Context, list []account.NewDevice) error
 	Rotate(ctx context.Context, name string) (secret string, err error)
 	Certify(ctx context.Context, name string, fingerprint [32]byte, expires time.Time) error
+	CertifyAll(ctx context.Context, given map[string]account.Issued) error
 	Remove(ctx context.Context, name string) error
 	Get(name string) (account.Device, bool)
 	List(after string, limit int) ([]account.Device, bool)
@@ -53,6 +54,10 @@ type (
 	Device struct {
 		Device string `json:"device" api:"required,max=64" doc:"Its name"`
 	}
+	// Names are those of devices.
+	Names struct {
+		Devices []string `json:"devices" api:"required,max=1000" doc:"Up to 1000 names of devices"`
+	}
 	// NewDevice is a device to add.
 	NewDevice struct {
 		Name   string `json:"name" api:"required,max=64" doc:"Letters, digits and . _ : @ -; the user name that it shows"`
@@ -67,6 +72,7 @@ type (
 
 const (
 	smallBody = 4 << 10
+	namesBody = 128 << 10
 	listBody  = 48 << 20
 	pageSize  = 1000
 )
@@ -101,6 +107,10 @@ var (
 		Name: "mqtt.certify", ID: "certifyMQTTDevice", HTTP: "POST /mqtt/devices/{device}/certificate", Role: identity.Administrator, Audited: true,
 		Summary: "Give a device a certificate in place of the one before; its connections end", Result: "The certificate with its key, which is shown only now",
 	})
+	CertifyAll = operation.Declare[Names, answer.MQTTCertificates](operation.Spec{
+		Name: "mqtt.certify_all", ID: "certifyMQTTDevices", HTTP: "POST /mqtt/certificates", Role: identity.Administrator, Audited: true, Body: namesBody,
+		Summary: "Give many devices new certificates, all or none; their connections end", Result: "The certificates with their keys, which are shown only now",
+	})
 	Clients = operation.Declare[Page, answer.MQTTClients](operation.Spec{
 		Name: "mqtt.clients", ID: "listMQTTClients", HTTP: "GET /mqtt/clients", Role: identity.Viewer, Remote: true,
 		Summary: "List clients of the MQTT broker, connected or away", Result: "By device and client identifier",
@@ -128,6 +138,7 @@ func (p *Part) Operations() []operation.Bound {
 		operation.Bind(Remove, nil, there(p, p.remove)),
 		operation.Bind(Rotate, nil, there(p, p.rotate)),
 		operation.Bind(Certify, nil, there(p, p.certify)),
+		operation.Bind(CertifyAll, nil, there(p, p.certifyAll)),
 		operation.Bind(Clients, nil, there(p, p.clients)),
 		operation.Bind(Unknown, nil, there(p, p.unknown)),
 	}

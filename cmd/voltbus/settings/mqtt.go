@@ -179,11 +179,13 @@ read, and NAME.ca.pem, which the device trusts. The previous certificate becomes
 
 func newMQTTProvision(f *shell.Flags) *cobra.Command {
 	var out shell.Format
+	var folder string
 	cmd := &cobra.Command{
 		Use: "provision <file>", Short: "Add many devices, all or none", Args: cobra.ExactArgs(1),
 		Long: `Add many devices, all or none, of a file: CSV with the columns name, kind and secret, of which only name must be
 there, or JSON, a list of objects with these fields. - is the standard input. Names, kinds and secrets are printed as CSV;
-secrets that the file does not have are made. They cannot be shown again.`,
+secrets that the file does not have are made. They cannot be shown again. With --certificates each device also gets a
+certificate of this node's authority: NAME.pem and NAME.key in the folder, and ca.pem, which the devices trust.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			list, err := readDevices(cmd.InOrStdin(), args[0])
 			if err != nil {
@@ -192,6 +194,9 @@ secrets that the file does not have are made. They cannot be shown again.`,
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
 				text := listText(list)
 				if _, err := client.Do(ctx, s.Client, mqtt.Provision, mqtt.List{List: &text}); err != nil {
+					return err
+				}
+				if err := certifyList(ctx, s, folder, list); err != nil {
 					return err
 				}
 				r, err := out.Open(cmd.OutOrStdout(), "name", "kind", "secret")
@@ -208,6 +213,7 @@ secrets that the file does not have are made. They cannot be shown again.`,
 		},
 	}
 	out.Register(cmd)
+	cmd.Flags().StringVar(&folder, "certificates", "", "a folder for a certificate and a key of each device; it is made if absent")
 	_ = cmd.Flags().Set("format", "csv")
 	cmd.Flags().Lookup("format").DefValue = "csv"
 	return cmd

@@ -1229,6 +1229,11 @@ export interface MQTTCertificate {
   expires: Time;
 }
 
+export interface MQTTCertificates {
+  authority: string;
+  devices: MQTTDeviceCertificate[];
+}
+
 export interface MQTTClient {
   client: string;
   device: string;
@@ -1254,6 +1259,13 @@ export interface MQTTDevice {
   certificate?: Time;
   created: Time;
   changed: Time;
+}
+
+export interface MQTTDeviceCertificate {
+  name: string;
+  certificate: string;
+  key: string;
+  expires: Time;
 }
 
 export interface MQTTDevices {
