@@ -34,8 +34,8 @@ func TestManyDevicesGetCertificatesTogetherOrNone(t *testing.T) {
 	if err != nil || len(made.Devices) != len(names) {
 		t.Fatalf("%d certificates, %v", len(made.Devices), err)
 	}
-	for _, d := range []answer.MQTTDeviceCertificate{made.Devices[0], made.Devices[19]} {
-		p := connectCertified(t, r, made.Authority, &d)
+	for _, d := range []answer.MQTTCertificate{made.Devices[0], made.Devices[19]} {
+		p := connectCertified(t, r, &d)
 		if code := p.publish(t, "t/"+d.Name+"/temp", "21", 1); code != 0 {
 			t.Errorf("%s is answered with %#x", d.Name, code)
 		}
@@ -47,14 +47,14 @@ func TestManyDevicesGetCertificatesTogetherOrNone(t *testing.T) {
 }
 
 // connectCertified connects a device that shows its certificate.
-func connectCertified(t *testing.T, r *running, authority string, d *answer.MQTTDeviceCertificate) *mqttClient {
+func connectCertified(t *testing.T, r *running, d *answer.MQTTCertificate) *mqttClient {
 	t.Helper()
 	pair, err := tls.X509KeyPair([]byte(d.Certificate), []byte(d.Key))
 	if err != nil {
 		t.Fatal(err)
 	}
 	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM([]byte(authority))
+	pool.AppendCertsFromPEM([]byte(d.Authority))
 	conn, err := tls.Dial("tcp", r.MQTTAddr(true), &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{pair}, ServerName: "localhost"})
 	if err != nil {
 		t.Fatal(err)

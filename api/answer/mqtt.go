@@ -66,16 +66,7 @@ type MQTTCertificate struct {
 
 // MQTTCertificates are those of many devices.
 type MQTTCertificates struct {
-	Authority string                  `json:"authority"` // PEM; of the node, to be trusted
-	Devices   []MQTTDeviceCertificate `json:"devices"`
-}
-
-// MQTTDeviceCertificate is one of many certificates. The key is shown once.
-type MQTTDeviceCertificate struct {
-	Name        string    `json:"name"`
-	Certificate string    `json:"certificate"` // PEM
-	Key         string    `json:"key"`         // PEM
-	Expires     time.Time `json:"expires"`
+	Devices []MQTTCertificate `json:"devices"`
 }
 
 // MQTTClient is a session of a client.

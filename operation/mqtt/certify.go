@@ -36,15 +36,16 @@ func (p *Part) certifyAll(ctx context.Context, c *operation.Call, in *Names) (ou
 		}
 		given[name] = account.Issued{}
 	}
-	out.Devices = make([]answer.MQTTDeviceCertificate, 0, len(in.Devices))
+	out.Devices = make([]answer.MQTTCertificate, 0, len(in.Devices))
 	for _, name := range in.Devices {
 		issued, err := p.Issue(name)
 		if err != nil {
 			return answer.MQTTCertificates{}, err
 		}
 		given[name] = account.Issued{Fingerprint: issued.Fingerprint, Expires: issued.Expires}
-		out.Authority = issued.Authority
-		out.Devices = append(out.Devices, answer.MQTTDeviceCertificate{Name: name, Certificate: issued.Certificate, Key: issued.Key, Expires: issued.Expires.UTC()})
+		out.Devices = append(out.Devices, answer.MQTTCertificate{
+			Name: name, Certificate: issued.Certificate, Key: issued.Key, Authority: issued.Authority, Expires: issued.Expires.UTC(),
+		})
 	}
 	if err := p.Devices.CertifyAll(ctx, given); err != nil {
 		return answer.MQTTCertificates{}, err

@@ -29,9 +29,9 @@ func certifyList(ctx context.Context, s shell.Session, folder string, list []acc
 		if err != nil {
 			return err
 		}
-		files := map[string]string{"ca.pem": made.Authority}
+		files := map[string]string{}
 		for _, d := range made.Devices {
-			files[d.Name+".pem"], files[d.Name+".key"] = d.Certificate, d.Key
+			files["ca.pem"], files[d.Name+".pem"], files[d.Name+".key"] = d.Authority, d.Certificate, d.Key
 		}
 		for name, text := range files {
 			if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {

@@ -1230,8 +1230,7 @@ export interface MQTTCertificate {
 }
 
 export interface MQTTCertificates {
-  authority: string;
-  devices: MQTTDeviceCertificate[];
+  devices: MQTTCertificate[];
 }
 
 export interface MQTTClient {
@@ -1259,13 +1258,6 @@ export interface MQTTDevice {
   certificate?: Time;
   created: Time;
   changed: Time;
-}
-
-export interface MQTTDeviceCertificate {
-  name: string;
-  certificate: string;
-  key: string;
-  expires: Time;
 }
 
 export interface MQTTDevices {
