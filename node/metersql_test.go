@@ -79,3 +79,11 @@ func TestSQLReadsMetersBesideTheHistory(t *testing.T) {
 		}
 	}
 }
+
+func TestANodeWithoutMeteringSaysWhatSwitchesItOn(t *testing.T) {
+	r := run(t, load(t, t.TempDir(), listenAnywhere+"devices: []\n"))
+	_, err := client.Do(t.Context(), r.Client, metering.Missing, metering.Lacking{Day: "2026-03-03"})
+	if err == nil || !strings.Contains(err.Error(), "set metering.role to mds") {
+		t.Errorf("error is %v", err)
+	}
+}

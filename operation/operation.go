@@ -240,13 +240,16 @@ func judged[In any](ctx context.Context, d *Declared, c *Call, args Arguments, m
 
 // Absent returns operations that this node does not have: callers with the right to them get an error saying so. They can still be
 // requested from other nodes.
-func Absent(list []Bound) []Bound {
+func Absent(list []Bound) []Bound { return Lacking(list, errAbsent) }
+
+// Lacking is Absent with another reason, which says how a node gets them.
+func Lacking(list []Bound, why error) []Bound {
 	out := make([]Bound, len(list))
 	for i, b := range list {
 		if b.run != nil {
-			b.run = func(context.Context, *Call, Arguments) (any, error) { return nil, NotHere(b.Name) }
+			b.run = func(context.Context, *Call, Arguments) (any, error) { return nil, lacks(b.Name, why) }
 		} else {
-			b.stream = func(context.Context, *Call, Arguments, Stream) error { return NotHere(b.Name) }
+			b.stream = func(context.Context, *Call, Arguments, Stream) error { return lacks(b.Name, why) }
 		}
 		out[i] = b
 	}
@@ -256,8 +259,10 @@ func Absent(list []Bound) []Bound {
 var errAbsent = errors.New("this node does not have it; ask a node with that role")
 
 // NotHere is the error about a part that this node does not have.
-func NotHere(what string) error {
-	return fault.E("operation.Run", fault.Unavailable, what, errAbsent)
+func NotHere(what string) error { return lacks(what, errAbsent) }
+
+func lacks(what string, why error) error {
+	return fault.E("operation.Run", fault.Unavailable, what, why)
 }
 
 // DeclaredOf lists the declarations of bound operations.

@@ -5,6 +5,7 @@ package metering
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 
@@ -208,28 +209,36 @@ func (p *Part) Operations() []operation.Bound {
 	between := []operation.Bound{operation.Bind(Member, nil, r.member)}
 	switch {
 	case p.Store == nil:
-		system = operation.Absent(system)
+		system = operation.Lacking(system, errNoSystem)
 	case p.Cluster != nil:
 		system = r.inCluster(system)
 	}
 	if p.Cluster == nil {
-		between = operation.Absent(between)
+		between = operation.Lacking(between, errNoCluster)
 	}
 	both := []operation.Bound{operation.Bind(Record, nil, p.record), operation.Bind(RecordEvents, nil, p.recordEvents)}
 	if p.Gate == nil {
-		both = operation.Absent(both)
+		both = operation.Lacking(both, errNoRole)
 	}
 	reads := []operation.Bound{operation.Bind(ReadMeters, nil, func(ctx context.Context, c *operation.Call, in *ReadRequest) (MeterReads, error) {
 		return readMeters(ctx, p, c, in)
 	})}
 	if p.Collector == nil {
-		reads = operation.Absent(reads)
+		reads = operation.Lacking(reads, errNoReads)
 	}
 	again := []operation.Bound{operation.Bind(Recover, nil, func(ctx context.Context, c *operation.Call, in *account.ToSend) (SentAgain, error) {
 		return sendAgain(ctx, p, c, in)
 	})}
 	if p.Concentrator == nil {
-		again = operation.Absent(again)
+		again = operation.Lacking(again, errNoConcentrator)
 	}
 	return append(slices.Concat(system, both, reads, again, between), operation.Bind(Concentrators, nil, p.concentrators), operation.Bind(ClusterStatus, nil, r.cluster))
 }
+
+var (
+	errNoSystem       = errors.New("this node is no metering data system: set metering.role to mds in its configuration, or ask a node with that role")
+	errNoRole         = errors.New("this node takes no readings of meters: set metering.role to mds or concentrator in its configuration, or ask such a node")
+	errNoReads        = errors.New("this node reads no meters: set metering.role, and list the meters in metering.reads")
+	errNoConcentrator = errors.New("this node hands no readings to other systems: set metering.role to concentrator, and metering.concentrator.systems")
+	errNoCluster      = errors.New("this node is no member of a cluster: list the members in metering.cluster")
+)
