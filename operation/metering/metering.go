@@ -214,7 +214,7 @@ func (p *Part) Operations() []operation.Bound {
 		system = r.inCluster(system)
 	}
 	if p.Cluster == nil {
-		between = operation.Lacking(between, errNoCluster)
+		between = operation.Absent(between)
 	}
 	both := []operation.Bound{operation.Bind(Record, nil, p.record), operation.Bind(RecordEvents, nil, p.recordEvents)}
 	if p.Gate == nil {
@@ -240,5 +240,4 @@ var (
 	errNoRole         = errors.New("this node takes no readings of meters: set metering.role to mds or concentrator in its configuration, or ask such a node")
 	errNoReads        = errors.New("this node reads no meters: set metering.role, and list the meters in metering.reads")
 	errNoConcentrator = errors.New("this node hands no readings to other systems: set metering.role to concentrator, and metering.concentrator.systems")
-	errNoCluster      = errors.New("this node is no member of a cluster: list the members in metering.cluster")
 )
