@@ -69,6 +69,8 @@ type Config struct {
 	// Silence is how long a connection from outside may be silent before it is closed:
 	// default 45 s.
 	Silence time.Duration
+	// Cluster are the replicas that this bus is one of; the zero value for a node alone. Only the log is common to them.
+	Cluster Cluster
 	Log     *slog.Logger
 }
 
@@ -146,13 +148,18 @@ func (b *Bus) begin() {
 	b.connections.mu.Lock()
 	defer b.connections.mu.Unlock()
 	b.srv.Start()
-	b.connections.quarantine, _ = b.srv.LookupOrRegisterAccount(quarantineAccount)
+	quarantine := quarantineAccount
+	if b.cfg.Cluster.Enabled() { // what the replicas do not share is in accounts that only one of them has
+		quarantine += "_" + b.cfg.Name
+		b.connections.local, _ = b.srv.LookupOrRegisterAccount(localAccount + b.cfg.Name)
+	}
+	b.connections.quarantine, _ = b.srv.LookupOrRegisterAccount(quarantine)
 }
 
 // join opens the node's own connections.
 func (b *Bus) join() error {
 	for name, conn := range map[string]**nats.Conn{
-		"node publish": &b.requester.out, "node subscribe": &b.in, "node log": &b.log, "node requests": &b.requester.requests,
+		"node publish": &b.requester.out, "node subscribe": &b.in, logConn: &b.log, "node requests": &b.requester.requests,
 		"node blocks": &b.children.blocks, "node flows": &b.children.flows, quarantineConn: &b.quarantined,
 	} {
 		var err error
@@ -194,7 +201,15 @@ func (b *Bus) options() (*server.Options, error) {
 		JetStreamMaxStore:          b.jets.MaxStore,
 		SyncAlways:                 true,
 	}
+	if b.cfg.Cluster.Enabled() {
+		if err := b.cfg.Cluster.Apply(opts); err != nil {
+			return nil, err
+		}
+	}
 	if b.cfg.Listen == "" {
+		if b.cfg.Cluster.Enabled() { // the server joins others only if it listens for clients: none can show the key
+			opts.DontListen, opts.Host, opts.Port, opts.TLSConfig = false, "127.0.0.1", server.RANDOM_PORT, opts.Cluster.TLSConfig
+		}
 		return opts, nil
 	}
 	host, port, err := net.SplitHostPort(b.cfg.Listen)
@@ -266,7 +281,10 @@ func (b *Bus) connError(_ *nats.Conn, sub *nats.Subscription, err error) {
 
 // OpenLog opens the log, and makes it if there is none.
 func (b *Bus) OpenLog(ctx context.Context, cfg blocklog.Config) (*blocklog.Log, error) {
-	return blocklog.Open(ctx, blocklog.Engine{Server: b.srv, Conn: b.log, Store: b.jets, Log: b.cfg.Log}, cfg)
+	if b.cfg.Cluster.Enabled() {
+		cfg.Replica, cfg.Replicas = b.cfg.Cluster.Self, len(b.cfg.Cluster.Replicas)
+	}
+	return blocklog.Open(ctx, b.engine(), cfg)
 }
 
 // Addr returns the address for connections from outside, or "" if there is none.

@@ -19,6 +19,7 @@ type connections struct {
 	*probe
 	cfg        *Config
 	quarantine *server.Account // where those are kept who may not come in yet
+	local      *server.Account // where all others are, at a replica; nil for the usual one
 	guard      *guard
 	requester  *requester // asks holders whether they are there
 
@@ -97,8 +98,16 @@ func (g *connections) enter(c server.ClientAuthentication, key string) bool {
 	if may.Exclusive {
 		g.holders[may.Name] = n
 	}
-	c.RegisterUser(&server.User{Username: key, Permissions: may.Permissions()})
+	c.RegisterUser(&server.User{Username: key, Account: g.local, Permissions: may.Permissions()})
 	return true
+}
+
+// account is the name of the account of all who are let in.
+func (g *connections) account() string {
+	if g.local == nil {
+		return server.DEFAULT_GLOBAL_ACCOUNT
+	}
+	return g.local.Name
 }
 
 // count returns how many living connections the holder of a key has.
@@ -189,7 +198,7 @@ func (g *connections) Repermit(publicKey string) {
 		case n.quarantine != nil || n.permit.Same(&permit):
 		default:
 			n.permit = permit
-			n.auth.RegisterUser(&server.User{Username: publicKey, Permissions: permit.Permissions()})
+			n.auth.RegisterUser(&server.User{Username: publicKey, Account: g.local, Permissions: permit.Permissions()})
 			if !g.subscriptionsAllowed(id, &permit) {
 				closing, n.closed = append(closing, id), whyOther
 			}

@@ -20,14 +20,20 @@ const (
 	quarantineAccount = "QUARANTINE"
 	quarantineConn    = "node quarantine" // the name of the node's own connection in it
 	quarantineTime    = 2 * time.Second
+
+	logConn      = "node log" // the name of the node's own connection to the log
+	localAccount = "NODE_"    // and the name of a replica: what the replicas do not share
 )
 
 // ownAccount returns the account of one of the node's own connections; nil is the usual one.
 func (b *Bus) ownAccount(name string) *server.Account {
-	if name == quarantineConn {
+	switch name {
+	case quarantineConn:
 		return b.connections.quarantine
+	case logConn:
+		return nil
 	}
-	return nil
+	return b.connections.local
 }
 
 // answerQuarantined answers everybody who is kept in quarantine with why.

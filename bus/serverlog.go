@@ -33,6 +33,8 @@ func (l *serverLog) Warnf(format string, v ...any) {
 	switch {
 	case strings.Contains(format, "Stream state outdated"):
 		l.log.Info("the log ended in mid-write, as after a kill or a power cut; its index is rebuilt from the log, nothing is lost")
+	case replicaNoise(format):
+		l.write(slog.LevelDebug, format, v)
 	case strings.Contains(format, "Recovering stream state from index") && strings.HasSuffix(fmt.Sprint(v...), "prior state file"):
 	default:
 		l.write(slog.LevelWarn, format, v)
@@ -51,5 +53,22 @@ func (l *serverLog) Errorf(format string, v ...any) {
 		}
 		return
 	}
+	if replicaNoise(format) {
+		l.write(slog.LevelDebug, format, v)
+		return
+	}
 	l.write(slog.LevelError, format, v)
+}
+
+// replicaNoise reports whether a message only repeats that other replicas are not there, which the recorder says in plain words, or
+// is about accounts that they do not share on purpose.
+func replicaNoise(format string) bool {
+	for _, text := range []string{
+		"Error trying to connect to route", "Unknown account", "Metalayer blocking snapshot", "Waiting for routing", "has not established contact with a meta leader",
+	} {
+		if strings.Contains(format, text) {
+			return true
+		}
+	}
+	return false
 }

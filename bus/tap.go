@@ -125,7 +125,7 @@ const maxListed = 1 << 24
 // live messages or other messages may come. Those of taps, of the node's own subscriptions to its agents, and of connections
 // that are kept in quarantine are left out.
 func (i *inspector) Interest() ([]string, error) {
-	s, err := i.srv.Subsz(&server.SubszOptions{Subscriptions: true, Limit: maxListed, Account: server.DEFAULT_GLOBAL_ACCOUNT})
+	s, err := i.srv.Subsz(&server.SubszOptions{Subscriptions: true, Limit: maxListed, Account: i.connections.account()})
 	if err != nil {
 		return nil, fault.E("bus.Interest", fault.Unavailable, i.cfg.Name, trouble.Of(err))
 	}

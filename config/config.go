@@ -20,6 +20,8 @@ type Config struct {
 	Listen Listen `yaml:"listen"`
 	// Log bounds the log, which every reading enters before anything else reads it.
 	Log Log `yaml:"log"`
+	// Cluster makes this node a replica: what any replica acknowledged is on the disks of a majority of them.
+	Cluster Cluster `yaml:"cluster"`
 	// Audit bounds the audit log, the record of who did what.
 	Audit Audit `yaml:"audit"`
 	// Store says where the history is kept, and for how long.

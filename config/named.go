@@ -22,6 +22,7 @@ func namedFiles(cfg *Config) []namedFile {
 	if m := &cfg.Metering.Store; m.Engine == enginePostgres {
 		list = append(list, databaseFiles("metering.store.", &m.PasswordFile, &m.TLS)...)
 	}
+	list = append(list, namedFile{"cluster.key_file", &cfg.Cluster.KeyFile, true})
 	systems := cfg.Metering.Concentrator.Systems
 	for i := range systems {
 		key := fmt.Sprintf("metering.concentrator.systems[%d].", i)

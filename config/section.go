@@ -41,6 +41,7 @@ func (l *loader) checkSections(root *yaml.Node, cfg *Config) {
 	cfg.Node.validate(r)
 	cfg.Listen.validate(r)
 	cfg.Log.validate(r)
+	cfg.Cluster.validate(r, cfg)
 	cfg.Audit.validate(r)
 	cfg.Store.validate(r)
 	cfg.Recorder.validate(r)

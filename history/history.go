@@ -13,6 +13,7 @@ import (
 
 	"voltbus/fault"
 	"voltbus/point"
+	"voltbus/sink"
 	"voltbus/store"
 	"voltbus/store/duckdb"
 	"voltbus/store/duckdb/statement"
@@ -52,6 +53,8 @@ type History struct {
 	database *postgres.Store // the store, if it is a database
 
 	beside atomic.Value // a statement.Source
+
+	followers []*sink.Sink // of the logs of other replicas
 
 	mu    sync.Mutex
 	known map[string]store.Position // the store's last answer, for use while it is unavailable
@@ -181,9 +184,19 @@ type scrubber interface {
 	Scrub(ctx context.Context) error
 }
 
-// Run maintains the store until ctx ends. It first looks for damage when the node has run for a minute, so as not to
-// slow the start.
+// Run stores the logs of other replicas, if there are any, and lets the store do its upkeep until ctx ends.
 func (h *History) Run(ctx context.Context) error {
+	var following sync.WaitGroup
+	defer following.Wait()
+	for _, f := range h.followers {
+		following.Go(func() { _ = f.Run(ctx) }) // returns nil
+	}
+	return h.upkeep(ctx)
+}
+
+// upkeep lets the store do its upkeep until ctx ends. It looks for damage first when the node has run for a minute, so that
+// a start is not slowed.
+func (h *History) upkeep(ctx context.Context) error {
 	tick := time.NewTicker(upkeepEvery)
 	defer tick.Stop()
 	scrubbed := time.Time{}

@@ -28,6 +28,9 @@ func beginStore(ctx context.Context, n *Node) error {
 
 func openStore(ctx context.Context, n *Node) error {
 	err := n.history.Open(ctx)
+	if err == nil {
+		err = n.history.Follow(n.bus.Replicas(), func(replica string) (sink.Log, error) { return n.bus.LogOf(replica) }, n.catalog)
+	}
 	if kept := n.history.Store(); err == nil && kept != nil {
 		n.sink = sink.New(sink.Config{Stored: n.opts.Stored, Leaves: point.IsMeterOrigin, Log: n.log}, n.blocks, kept)
 	}

@@ -51,6 +51,10 @@ func TestMain(m *testing.M) {
 		meterKillChild(arguments)
 		return
 	}
+	if arguments := os.Getenv(replicaEnv); arguments != "" {
+		replicaChild(arguments)
+		return
+	}
 	if dir := os.Getenv(mqttEnv); dir != "" {
 		mqttChild(dir)
 		return

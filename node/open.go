@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"path/filepath"
 
 	"voltbus/bus"
 	"voltbus/bus/blocklog"
@@ -91,11 +90,15 @@ func certified(l config.Listen) []string {
 }
 
 func openBus(ctx context.Context, n *Node) error {
-	var err error
 	flood := n.opts.Config.Agents.Flood
+	cl, data := &n.opts.Config.Cluster, n.opts.Config.Node.Data
+	replicated, dir, err := bus.PrepareCluster(data, n.opts.Config.Node.Name, string(cl.Listen), cl.KeyFile, cl.Addresses())
+	if err != nil {
+		return err
+	}
 	admitted := &keyholder.Source{Agents: n.agents, Children: n.children, Members: n.catalog, Now: now, Log: n.log}
 	n.bus, err = bus.Open(bus.Config{
-		Name: n.opts.Config.Node.Name, Dir: filepath.Join(n.opts.Config.Node.Data, "log"),
+		Name: n.opts.Config.Node.Name, Dir: dir, Cluster: replicated,
 		Listen: string(n.opts.Config.Listen.Bus), TLS: n.identity.Certificates.ServerConfig(),
 		Key: n.identity.Node, Admit: admitted.Of, Refused: n.report.Violation, Event: func(e bus.ConnectionEvent) { childLink(n.links, e) }, Log: n.log,
 		Silence: n.opts.Config.Uplink.Silence * 3 / 2, Connections: n.files.Bus,

@@ -32,6 +32,28 @@ const (
 type Config struct {
 	// MaxBytes bounds the log on disk; beyond it the oldest blocks are dropped.
 	MaxBytes int64
+	// Replica is the name of the replica that writes the log, Replicas how many have it on disk. The zero values
+	// are those of a node alone.
+	Replica  string
+	Replicas int
+}
+
+// replicated reports whether the log is on the disks of several nodes: a block is acknowledged when a majority has it.
+func (c *Config) replicated() bool { return c.Replica != "" }
+
+// stream and subject are what the server calls the log.
+func (c *Config) stream() string {
+	if c.replicated() {
+		return logStream + "_" + c.Replica
+	}
+	return logStream
+}
+
+func (c *Config) subject() string {
+	if c.replicated() {
+		return logSubject + "." + c.Replica
+	}
+	return logSubject
 }
 
 // Log is the durable, bounded sequence of encoded blocks. It has one writer, the recorder, and
@@ -66,34 +88,51 @@ type Engine struct {
 	Conn   *nats.Conn // for the log alone
 	Store  *server.JetStreamConfig
 	Log    *slog.Logger
+	// Trouble says why no majority of the replicas can be reached; nil for a node alone.
+	Trouble func() error
 }
 
-// Open opens the log, and makes it if there is none.
+// Open opens the log, and makes it if there is none. At a replica it waits until a majority of them is there.
 func Open(ctx context.Context, e Engine, cfg Config) (*Log, error) {
+	l, err := prepare(e, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.replicated() {
+		return l, l.openReplicated(ctx)
+	}
+	return l, l.open(ctx)
+}
+
+func prepare(e Engine, cfg Config) (*Log, error) {
 	js, err := jetstream.New(e.Conn, jetstream.WithPublishAsyncMaxPending(1024),
 		jetstream.WithPublishAsyncTimeout(ackTimeout), jetstream.WithDefaultTimeout(apiTimeout))
 	if err != nil {
 		return nil, fault.E("bus.OpenLog", fault.Internal, logStream, trouble.Of(err))
 	}
-	l := &Log{engine: e, cfg: cfg, js: js}
-	return l, l.open(ctx)
+	return &Log{engine: e, cfg: cfg, js: js}, nil
 }
 
 func (l *Log) open(ctx context.Context) error {
 	stream, err := l.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-		Name: logStream, Subjects: []string{logSubject}, Storage: jetstream.FileStorage,
+		Name: l.cfg.stream(), Subjects: []string{l.cfg.subject()}, Storage: jetstream.FileStorage, Replicas: max(l.cfg.Replicas, 1),
 		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardOld,
 		MaxBytes: l.cfg.MaxBytes, MaxMsgs: -1, MaxMsgSize: MaxBlock,
-		Duplicates: 100 * time.Millisecond, AllowDirect: true,
+		// A replica that lags behind would answer directly, and not know the newest blocks.
+		Duplicates: 100 * time.Millisecond, AllowDirect: !l.cfg.replicated(),
 	})
 	if err != nil {
 		return fault.E("bus.OpenLog", fault.Unavailable, l.engine.Store.StoreDir, fmt.Errorf("open the log: %w", trouble.Of(err)))
 	}
+	l.take(stream)
+	return nil
+}
+
+func (l *Log) take(stream jetstream.Stream) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stream = stream
 	l.id = strconv.FormatInt(stream.CachedInfo().Created.UnixNano(), 36)
-	return nil
 }
 
 // ID identifies this log: another one in its place, after the directory was lost, has another ID.
@@ -108,7 +147,10 @@ func (l *Log) ID() string {
 // ones before; when one fails all later ones fail too, so that order is kept. The data must not
 // be changed until wait has returned.
 func (l *Log) Append(data []byte, after uint64) (wait func(context.Context) error, err error) {
-	future, err := l.js.PublishMsgAsync(&nats.Msg{Subject: logSubject, Data: data},
+	if err := l.trouble(); err != nil {
+		return nil, err
+	}
+	future, err := l.js.PublishMsgAsync(&nats.Msg{Subject: l.cfg.subject(), Data: data},
 		jetstream.WithExpectLastSequence(after), jetstream.WithRetryAttempts(0),
 		jetstream.WithStallWait(ackTimeout))
 	if err != nil {
@@ -119,6 +161,9 @@ func (l *Log) Append(data []byte, after uint64) (wait func(context.Context) erro
 		case <-future.Ok():
 			return nil
 		case err := <-future.Err():
+			if why := l.trouble(); why != nil {
+				return why
+			}
 			return fault.E("bus.Append", fault.Unavailable, logStream, trouble.Of(err))
 		case <-ctx.Done():
 			return fault.E("bus.Append", fault.Timeout, logStream, ctx.Err())
@@ -145,7 +190,7 @@ func (l *Log) Last(ctx context.Context) (data []byte, sequence uint64, err error
 
 // State returns what the log holds.
 func (l *Log) State(ctx context.Context) (State, error) {
-	info, err := ask(ctx, l, func(s jetstream.Stream) (*jetstream.StreamInfo, error) { return s.Info(ctx) })
+	info, err := ask(ctx, l, func(ctx context.Context, s jetstream.Stream) (*jetstream.StreamInfo, error) { return s.Info(ctx) })
 	if err != nil {
 		return State{}, fault.E("bus.State", fault.Unavailable, logStream, fmt.Errorf("ask for the log's state: %w", trouble.Of(err)))
 	}
@@ -205,10 +250,10 @@ func (l *Log) Read(ctx context.Context, from uint64, deliver func(sequence uint6
 // behind the last. Blocks that the log has dropped or cannot read are skipped: the sequence shows it.
 func (l *Log) Scan(ctx context.Context, from uint64, deliver func(sequence uint64, data []byte) error) error {
 	next, whole, err := l.scanStream(ctx, max(from, 1), deliver)
-	if err != nil || whole {
+	if err != nil || (whole && !l.cfg.replicated()) {
 		return err
 	}
-	// A damaged log counts blocks as pending that never come: what is behind is asked for one by one.
+	// The consumer of a replica that lags behind ends too early. A damaged log counts blocks as pending that never come: what is behind is asked for one by one.
 	state, err := l.State(ctx)
 	for ; err == nil && next <= state.Last; next++ {
 		err = l.scanOne(ctx, next, deliver)

@@ -16,6 +16,12 @@ import (
 func (l *Log) Recover(ctx context.Context) error {
 	l.recovering.Lock()
 	defer l.recovering.Unlock()
+	if l.cfg.replicated() && !l.stopped() { // what was missing is a majority, not this engine
+		if err := l.trouble(); err != nil {
+			return err
+		}
+		return l.open(ctx)
+	}
 	return l.recover(ctx)
 }
 
@@ -97,7 +103,7 @@ func (l *Log) enter(ctx context.Context) (jetstream.Stream, error) {
 
 // ask asks the stream while it is there: one that is being stopped answers as if it were empty. An engine that has
 // stopped by itself, as after a write that the disk refused, is started again first.
-func ask[T any](ctx context.Context, l *Log, question func(jetstream.Stream) (T, error)) (T, error) {
+func ask[T any](ctx context.Context, l *Log, question func(context.Context, jetstream.Stream) (T, error)) (T, error) {
 	var none T
 	if err := l.revive(ctx); err != nil {
 		return none, err
@@ -107,18 +113,29 @@ func ask[T any](ctx context.Context, l *Log, question func(jetstream.Stream) (T,
 		return none, err
 	}
 	defer l.asking.Done()
-	answer, err := question(stream)
+	if stream == nil { // that of another replica
+		if stream, err = l.find(ctx); err != nil {
+			return none, err
+		}
+	}
+	if l.cfg.replicated() {
+		answer, err := persist(ctx, func(ctx context.Context) (T, error) { return question(ctx, stream) })
+		return answer, trouble.Of(err)
+	}
+	answer, err := question(ctx, stream)
 	return answer, trouble.Of(err)
 }
 
 // message returns what the log has at a sequence.
 func (l *Log) message(ctx context.Context, sequence uint64) (*jetstream.RawStreamMsg, error) {
-	return ask(ctx, l, func(s jetstream.Stream) (*jetstream.RawStreamMsg, error) { return s.GetMsg(ctx, sequence) })
+	return ask(ctx, l, func(ctx context.Context, s jetstream.Stream) (*jetstream.RawStreamMsg, error) {
+		return s.GetMsg(ctx, sequence)
+	})
 }
 
 // consumer returns one that delivers what the log has from a sequence on.
 func (l *Log) consumer(ctx context.Context, from uint64) (jetstream.Consumer, error) {
-	return ask(ctx, l, func(s jetstream.Stream) (jetstream.Consumer, error) {
+	return ask(ctx, l, func(ctx context.Context, s jetstream.Stream) (jetstream.Consumer, error) {
 		return s.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
 			DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from, InactiveThreshold: time.Minute,
 		})

@@ -117,7 +117,7 @@ var table = []rule{
 	{"ingest/chunk", []string{"ingest", "fault"}, parts, "cutting a file needs only its format"},
 	{"ingest/admission", []string{"ingest", "catalog", "point", "fault"}, parts, "admission lists the points of what it lets in, and hands it to a recorder that node gives it"},
 	{"history/ledger", []string{"history", "api/answer", "bus/...", "recorder", "sink", "store", "catalog", "point"}, parts, "the account compares what recorder, log and store say, in the shapes of the API"},
-	{"history", []string{"recorder", "store", "store/duckdb", "store/duckdb/statement", "store/postgres", "catalog", "uplink", "point", "fault"}, parts, "which store a node has is decided here; everybody else asks a store"},
+	{"history", []string{"recorder", "sink", "store", "store/duckdb", "store/duckdb/statement", "store/postgres", "catalog", "uplink", "point", "fault"}, parts, "which store a node has is decided here; everybody else asks a store"},
 	{"query", []string{"store", "catalog", "point", "fault"}, parts, "a query reads stores and the catalogue"},
 
 	{"promql", []string{"query", "store", "catalog", "point", "fault"}, parts, "PromQL reads the store and the catalogue, and says of whom something is missing as a query does"},

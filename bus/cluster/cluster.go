@@ -1,0 +1,236 @@
+// Package cluster joins the buses of several nodes, the replicas, so that a log of each is on the disks of a majority of them.
+package cluster
+
+import (
+	"cmp"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"fmt"
+	"math/big"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"voltbus/fault"
+)
+
+// KeyBytes is the length of a shared key.
+const KeyBytes = 32
+
+// Replica is a node of a cluster.
+type Replica struct {
+	Name    string // of its node
+	Address string // host:port where it listens for the others
+}
+
+// Config says which replicas there are. The zero Config is a node alone.
+type Config struct {
+	Self     string // which of the replicas this node is
+	Listen   string // host:port; "" for the own address
+	Key      []byte // KeyBytes that all replicas share; who has them is a replica
+	Replicas []Replica
+}
+
+// ReadKey reads the key that all replicas share from a file: KeyBytes in base64.
+func ReadKey(file string) ([]byte, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fault.E("cluster.ReadKey", fault.Unavailable, file, err)
+	}
+	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil || len(key) != KeyBytes {
+		return nil, fault.E("cluster.ReadKey", fault.Invalid, file, errKey)
+	}
+	return key, nil
+}
+
+var errKey = fmt.Errorf("it is no key of a cluster, %d random bytes in base64; make one with: head -c %d /dev/urandom | base64", KeyBytes, KeyBytes)
+
+// Enabled reports whether there are other replicas.
+func (c *Config) Enabled() bool { return len(c.Replicas) > 0 }
+
+// Majority is how many replicas must have a block on disk before it is acknowledged.
+func (c *Config) Majority() int { return len(c.Replicas)/2 + 1 }
+
+// Others returns the names of the other replicas, sorted.
+func (c *Config) Others() (names []string) {
+	for _, r := range c.Replicas {
+		if r.Name != c.Self {
+			names = append(names, r.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// listen is where this replica listens for the others.
+func (c *Config) listen() string {
+	if c.Listen != "" {
+		return c.Listen
+	}
+	for _, r := range c.Replicas {
+		if r.Name == c.Self {
+			return r.Address
+		}
+	}
+	return ""
+}
+
+// The pace at which replicas look after each other.
+const (
+	pingEvery = time.Second
+	pingsOut  = 3 // a replica that was cut off without a word is given up after one more
+	tlsTime   = 5 // seconds
+)
+
+// Apply adds the cluster to the options of a server.
+func (c *Config) Apply(o *server.Options) error {
+	const op = "bus.Open"
+	host, port, err := split(c.listen())
+	if err != nil {
+		return fault.E(op, fault.Invalid, c.listen(), err)
+	}
+	if err := free(c.listen()); err != nil {
+		return err
+	}
+	o.Cluster = server.ClusterOpts{
+		Name: "voltbus", Host: host, Port: port, NoAdvertise: true, TLSTimeout: tlsTime, PingInterval: pingEvery, MaxPingsOut: pingsOut,
+	}
+	if o.Cluster.TLSConfig, err = c.tls(time.Now()); err != nil {
+		return fault.E(op, fault.Internal, c.Self, err)
+	}
+	for _, r := range c.Replicas {
+		if _, _, err := split(r.Address); err != nil {
+			return fault.E(op, fault.Invalid, r.Address, err)
+		}
+		if r.Name != c.Self {
+			o.Routes = append(o.Routes, &url.URL{Scheme: "nats-route", Host: r.Address})
+		}
+	}
+	return nil
+}
+
+// free finds out in time whether the port is free: the server itself would stop the process.
+func free(listen string) error {
+	l, err := net.Listen("tcp", listen) //nolint:noctx // local and immediate
+	if err != nil {
+		return fault.E("bus.Open", fault.Conflict, listen,
+			fmt.Errorf("cannot listen for the other replicas: %w; stop the program that uses the port, or set cluster.listen to another address", err))
+	}
+	return l.Close()
+}
+
+func split(address string) (host string, port int, err error) {
+	host, p, err := net.SplitHostPort(address)
+	if err == nil {
+		port, err = strconv.Atoi(p)
+	}
+	if err != nil || port < 1 || port > 65535 {
+		return "", 0, fmt.Errorf("%q is no address; write host:port, such as 10.0.0.1:6222", address)
+	}
+	return host, port, nil
+}
+
+// serverName is what replicas are called in certificates: who has the key is a replica, whatever its address.
+const serverName = "replica.voltbus.internal"
+
+// A certificate is made at each start, and counts for as long as no process runs, also where clocks differ.
+const (
+	lifetime = 20 * 365 * 24 * time.Hour
+	skew     = 30 * 24 * time.Hour
+)
+
+// tls returns mutual TLS among those who have the key: the authority of their certificates is derived from it.
+func (c *Config) tls(now time.Time) (*tls.Config, error) {
+	seed := sha256.Sum256(append([]byte("voltbus replica "), c.Key...))
+	authorityKey := ed25519.NewKeyFromSeed(seed[:])
+	authority := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "voltbus cluster"},
+		NotBefore: now.Add(-skew), NotAfter: now.Add(lifetime), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, authority, authority, authorityKey.Public(), authorityKey)
+	if err == nil {
+		authority, err = x509.ParseCertificate(der)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make the authority of the replicas: %w", err)
+	}
+	public, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("make the key of a replica: %w", err)
+	}
+	der, err = x509.CreateCertificate(rand.Reader, &x509.Certificate{
+		SerialNumber: big.NewInt(now.UnixNano()), Subject: pkix.Name{CommonName: c.Self}, DNSNames: []string{serverName},
+		NotBefore: now.Add(-skew), NotAfter: now.Add(lifetime), KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}, authority, public, authorityKey)
+	if err != nil {
+		return nil, fmt.Errorf("make the certificate of a replica: %w", err)
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(authority)
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
+		ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool, RootCAs: pool, ServerName: serverName,
+	}, nil
+}
+
+// Status is how this replica sees the cluster.
+type Status struct {
+	Self      string
+	Replicas  []Peer // sorted by name, this one too
+	Connected int    // replicas that are reached now, this one too
+	Majority  int
+}
+
+// Peer is a replica as seen by another one.
+type Peer struct {
+	Replica
+	Connected bool
+}
+
+// Look returns how this replica sees the cluster.
+func (c *Config) Look(srv *server.Server) Status {
+	s := Status{Self: c.Self, Majority: c.Majority()}
+	reached := map[string]bool{c.Self: true}
+	if routes, err := srv.Routez(nil); err == nil {
+		for _, r := range routes.Routes {
+			reached[r.RemoteName] = true
+		}
+	}
+	for _, r := range c.Replicas {
+		s.Replicas = append(s.Replicas, Peer{r, reached[r.Name]})
+		if reached[r.Name] {
+			s.Connected++
+		}
+	}
+	slices.SortFunc(s.Replicas, func(a, b Peer) int { return cmp.Compare(a.Name, b.Name) })
+	return s
+}
+
+// Trouble says why nothing can be acknowledged here, nil if a majority is there.
+func (s *Status) Trouble() error {
+	if s.Connected >= s.Majority {
+		return nil
+	}
+	var away []string
+	for _, p := range s.Replicas {
+		if !p.Connected {
+			away = append(away, p.Name)
+		}
+	}
+	return fault.E("bus.Cluster", fault.Unavailable, s.Self, fmt.Errorf(
+		"this replica reaches %d of %d, and %d are needed: nothing is acknowledged here until it reaches more; not reached: %s",
+		s.Connected, len(s.Replicas), s.Majority, strings.Join(away, ", ")))
+}

@@ -1,0 +1,71 @@
+package bus
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"voltbus/bus/blocklog"
+	"voltbus/bus/cluster"
+	"voltbus/fault"
+)
+
+// Cluster says which replicas a bus is one of; the zero value for a node alone.
+type Cluster = cluster.Config
+
+// PrepareCluster returns the cluster that a node is a replica of, the zero value if there are no addresses, and where the log is in
+// its data directory: fault.Conflict if there is one of the other kind.
+func PrepareCluster(data, self, listen, keyFile string, addresses map[string]string) (c Cluster, dir string, err error) {
+	if len(addresses) > 0 {
+		c.Self, c.Listen = self, listen
+		for _, name := range slices.Sorted(maps.Keys(addresses)) {
+			c.Replicas = append(c.Replicas, cluster.Replica{Name: name, Address: addresses[name]})
+		}
+		if c.Key, err = cluster.ReadKey(keyFile); err != nil {
+			return c, "", err
+		}
+	}
+	dir, err = logDir(data, &c)
+	return c, dir, err
+}
+
+// Where the log of a node is, alone and as a replica. One does not become the other by configuration: what is in it and not in the
+// store yet would be lost, and its numbers used again.
+const (
+	logFolder        = "log"
+	replicatedFolder = "replicated"
+)
+
+func logDir(data string, c *Cluster) (string, error) {
+	dir, other := logFolder, replicatedFolder
+	if c.Enabled() {
+		dir, other = other, dir
+	}
+	if _, err := os.Stat(filepath.Join(data, other)); err == nil {
+		return "", fault.E("bus.Open", fault.Conflict, data, fmt.Errorf(
+			"the log of this data directory is in the folder %s, and the section cluster was added or removed since: put the section back as it was, or write another directory as node.data", other))
+	}
+	return filepath.Join(data, dir), nil
+}
+
+func (b *Bus) engine() blocklog.Engine {
+	e := blocklog.Engine{Server: b.srv, Conn: b.log, Store: b.jets, Log: b.cfg.Log}
+	if b.cfg.Cluster.Enabled() {
+		e.Trouble = func() error {
+			s := b.Cluster()
+			return s.Trouble()
+		}
+	}
+	return e
+}
+
+// LogOf returns the log of another replica, which this one may only read. It need not be there yet.
+func (b *Bus) LogOf(replica string) (*blocklog.Log, error) { return blocklog.Of(b.engine(), replica) }
+
+// Replicas returns the names of the other replicas; none for a node alone.
+func (b *Bus) Replicas() []string { return b.cfg.Cluster.Others() }
+
+// Cluster returns how this bus sees the replicas.
+func (b *Bus) Cluster() cluster.Status { return b.cfg.Cluster.Look(b.srv) }
