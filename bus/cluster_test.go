@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -49,7 +48,7 @@ func newThree(t testing.TB) *three {
 func (f *three) open(t testing.TB, self string) (*bus.Bus, error) {
 	t.Helper()
 	return bus.Open(bus.Config{
-		Name: self, Dir: filepath.Join(f.dir, self), Key: newKey(t), Log: clusterLog(self),
+		Name: self, Dir: filepath.Join(f.dir, self), Key: newKey(t), Log: slog.New(slog.DiscardHandler),
 		Cluster: cluster.Config{Self: self, Key: f.key, Replicas: f.replicas},
 	})
 }
@@ -124,8 +123,10 @@ func TestAMinorityRefusesAndSaysSo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
 	for s := buses[0].Cluster(); s.Connected > 1; s = buses[0].Cluster() {
-		time.Sleep(time.Millisecond)
+		<-tick.C
 	}
 	err := appendOne(t, logs[0], "two", 1)
 	if !fault.Is(err, fault.Unavailable) || err == nil {
@@ -195,11 +196,4 @@ func BenchmarkAppendToThree(b *testing.B) {
 			waits = waits[:0]
 		}
 	}
-}
-
-func clusterLog(self string) *slog.Logger {
-	if os.Getenv("CLUSTER_LOG") == "" {
-		return slog.New(slog.DiscardHandler)
-	}
-	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})).With("self", self)
 }
