@@ -31,7 +31,7 @@ type branch struct {
 	round  uint64    // of offers
 	modern bool      // it reports as this package does
 	why    string    // why its ledger is unknown
-	judge  bool      // positions of nodes below it changed
+	judge  bool      // positions of its descendants changed
 	lost   []lineage.Refused
 	bytes  int // of all its documents
 }

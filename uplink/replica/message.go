@@ -38,7 +38,7 @@ const (
 	maxText     = 300      // bytes of other strings from a neighbour
 )
 
-// Node is the position of a node below another one.
+// Node is the position of a child.
 type Node struct {
 	Name    string   `json:"name,omitempty"`
 	Path    []string `json:"path,omitempty"`    // the nodes on the way to this one, itself last; nil: the reporting node

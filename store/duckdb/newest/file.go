@@ -101,7 +101,7 @@ func Read(from io.Reader, length int64, checksum uint64, most int) (*Table, erro
 func rowOf(b []byte) row {
 	le := binary.LittleEndian
 	return row{
-		time: octetsOf(le.Uint64(b)), bits: octetsOf(le.Uint64(b[8:])), kind: point.Kind(b[16]), quality: point.Quality(b[17]),
+		time: word64Of(le.Uint64(b)), bits: word64Of(le.Uint64(b[8:])), kind: point.Kind(b[16]), quality: point.Quality(b[17]),
 		known: b[18]&isKnown != 0, worded: b[18]&isWorded != 0,
 	}
 }

@@ -23,20 +23,20 @@ type Sample struct {
 }
 
 type row struct {
-	time    octets // microseconds since 1970 UTC
-	bits    octets
+	time    word64 // microseconds since 1970 UTC
+	bits    word64
 	kind    point.Kind
 	quality point.Quality
 	known   bool
 	worded  bool
 }
 
-// octets is eight bytes without alignment.
-type octets [2]uint32
+// word64 is eight bytes without alignment.
+type word64 [2]uint32
 
-func octetsOf(n uint64) octets { return octets{uint32(n), uint32(n >> 32)} }
+func word64Of(n uint64) word64 { return word64{uint32(n), uint32(n >> 32)} }
 
-func (o octets) get() uint64 { return uint64(o[0]) | uint64(o[1])<<32 }
+func (o word64) get() uint64 { return uint64(o[0]) | uint64(o[1])<<32 }
 
 // Len returns how many numbers there are.
 func (t *Table) Len() int { return t.rows.Len() }
@@ -54,7 +54,7 @@ func (t *Table) See(n uint32, s Sample) {
 // Take records the sample as the newest.
 func (t *Table) Take(n uint32, s Sample) {
 	t.rows.Set(n, row{
-		time: octetsOf(uint64(s.Time)), bits: octetsOf(s.Value.Bits()), kind: s.Value.Kind(), quality: s.Quality,
+		time: word64Of(uint64(s.Time)), bits: word64Of(s.Value.Bits()), kind: s.Value.Kind(), quality: s.Quality,
 		known: true, worded: t.Worded(n),
 	})
 	if s.Value.Kind() == point.Text {
