@@ -208,7 +208,9 @@ func (c *Client) asked(now time.Time, i transaction.Indication[ip.Address]) {
 		c.config.Event(i.Peer, n)
 		c.mu.Lock()
 	case c.config.Serve != nil:
-		go c.config.Serve(i)
+		c.mu.Unlock()
+		c.config.Serve(i)
+		c.mu.Lock()
 		return
 	default:
 		r = transaction.Response{Type: apdu.Reject, Reason: uint8(enum.RejectUnrecognizedService)}

@@ -29,7 +29,7 @@ type Config struct {
 	// block.
 	Event func(from ip.Address, n service.EventNotification)
 	// Serve answers requests that are not for a client, with the client's Respond, at once or
-	// later; nil rejects them. It must not block.
+	// later; nil rejects them. It must not block: nothing else is received meanwhile.
 	Serve func(i transaction.Indication[ip.Address])
 	// Unconfirmed takes unconfirmed services that are not for a client, such as Who-Is.
 	Unconfirmed func(m ip.Message, s service.Unconfirmed, payload []byte)

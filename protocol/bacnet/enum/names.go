@@ -150,6 +150,8 @@ const (
 	PropertyUTCOffset                      Property = 119
 	PropertyDaylightSavingsStatus          Property = 24
 	PropertyTimeSynchronizationRecipients  Property = 116
+	PropertyStopWhenFull                   Property = 144
+	PropertyLoggingType                    Property = 197
 )
 
 // Units that programs name.
@@ -195,6 +197,7 @@ const (
 	CodeMissingRequiredParameter          ErrorCode = 16
 	CodeNoObjectsOfSpecifiedType          ErrorCode = 17
 	CodeNoSpaceToWriteProperty            ErrorCode = 20
+	CodePropertyIsNotAList                ErrorCode = 22
 	CodeOperationalProblem                ErrorCode = 25
 	CodePasswordFailure                   ErrorCode = 26
 	CodeReadAccessDenied                  ErrorCode = 27
@@ -252,4 +255,14 @@ const (
 	EventHighLimit       EventState = 3
 	EventLowLimit        EventState = 4
 	EventLifeSafetyAlarm EventState = 5
+)
+
+// Reliabilities that programs name.
+const (
+	NoFaultDetected      Reliability = 0
+	NoSensor             Reliability = 1
+	OverRange            Reliability = 2
+	UnreliableOther      Reliability = 7
+	ConfigurationError   Reliability = 10
+	CommunicationFailure Reliability = 12
 )

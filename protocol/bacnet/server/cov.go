@@ -1,11 +1,15 @@
 package server
 
 import (
+	"slices"
+	"sync"
 	"time"
 
 	"voltbus/protocol/bacnet/client"
+	"voltbus/protocol/bacnet/constructed"
 	"voltbus/protocol/bacnet/encoding"
 	"voltbus/protocol/bacnet/enum"
+	"voltbus/protocol/bacnet/internal/deadline"
 	"voltbus/protocol/bacnet/ip"
 	"voltbus/protocol/bacnet/service"
 	"voltbus/protocol/bacnet/transaction"
@@ -20,103 +24,188 @@ type subscriber struct {
 
 // subscription is who is told of changes of an object.
 type subscription struct {
+	subscriber
+
 	to        client.Device
 	confirmed bool
 	until     time.Time // zero: without an end
-	told      []service.PropertyWrite
+	ends      deadline.Timer[*subscription]
+	told      []service.PropertyWrite // nil: nothing yet
+	busy      bool                    // a confirmed notification is under way
+	behind    bool                    // the object changed meanwhile
 }
 
-// subscribe makes, renews or cancels a subscription.
-func (d *Device) subscribe(peer ip.Address, limits transaction.Limits, r service.SubscribeRequest) error {
-	o, err := d.object(r.Object)
-	if err != nil {
-		return err
+// subscriptions are the subscriptions of a device.
+type subscriptions struct {
+	most    int
+	device  encoding.ObjectID
+	settled sync.WaitGroup
+
+	mu       sync.Mutex
+	client   *client.Client // nil before the device is open and after it is closed
+	byKey    map[subscriber]*subscription
+	byObject map[encoding.ObjectID][]*subscription
+	ends     deadline.Queue[*subscription]
+}
+
+func newSubscriptions(device encoding.ObjectID, most int) *subscriptions {
+	return &subscriptions{
+		most: most, device: device, byKey: map[subscriber]*subscription{}, byObject: map[encoding.ObjectID][]*subscription{},
 	}
-	if _, ok := o.(Watched); !ok {
-		return service.Error{Class: enum.ClassObject, Code: enum.CodeOptionalFunctionalityNotSupported}
-	}
+}
+
+// attach gives the client that notifies; nil ends notifications.
+func (s *subscriptions) attach(c *client.Client) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.client = c
+}
+
+// request makes, renews or cancels a subscription.
+func (s *subscriptions) request(peer ip.Address, limits transaction.Limits, r service.SubscribeRequest) error {
+	now := time.Now()
 	key := subscriber{peer, r.Process, r.Object}
-	if r.Cancel {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		delete(d.subs, key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for due := s.ends.Due(now); due != nil; due = s.ends.Due(now) {
+		s.drop(due.Owner)
+	}
+	old := s.byKey[key]
+	switch {
+	case r.Cancel:
+		if old != nil {
+			s.drop(old)
+		}
 		return nil
-	}
-	s := &subscription{confirmed: r.Confirmed, to: client.Device{Address: peer, MaxAPDU: limits.MaxAPDU}}
-	if r.Lifetime > 0 {
-		s.until = time.Now().Add(time.Duration(r.Lifetime) * time.Second)
-	}
-	d.mu.Lock()
-	d.expire()
-	if d.subs[key] == nil && len(d.subs) >= d.config.MaxSubscriptions {
-		d.mu.Unlock()
+	case old == nil && len(s.byKey) >= s.most:
 		return service.Error{Class: enum.ClassResources, Code: enum.CodeCOVSubscriptionFailed}
+	case old == nil:
+		old = &subscription{subscriber: key}
+		old.ends.Owner = old
+		s.byKey[key] = old
+		s.byObject[r.Object] = append(s.byObject[r.Object], old)
 	}
-	d.subs[key] = s
-	d.mu.Unlock()
+	old.confirmed, old.to, old.told, old.until = r.Confirmed, client.Device{Address: peer, MaxAPDU: limits.MaxAPDU}, nil, time.Time{}
+	s.ends.Stop(&old.ends)
+	if r.Lifetime > 0 {
+		old.until = now.Add(time.Duration(r.Lifetime) * time.Second)
+		s.ends.Set(&old.ends, old.until)
+	}
 	return nil
 }
 
+// drop forgets a subscription. The lock is held.
+func (s *subscriptions) drop(gone *subscription) {
+	s.ends.Stop(&gone.ends)
+	delete(s.byKey, gone.subscriber)
+	left := slices.DeleteFunc(s.byObject[gone.object], func(other *subscription) bool { return other == gone })
+	if s.byObject[gone.object] = left; len(left) == 0 {
+		delete(s.byObject, gone.object)
+	}
+}
+
+// forget drops all.
+func (s *subscriptions) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, gone := range s.byKey {
+		s.drop(gone)
+	}
+}
+
+func (s *subscriptions) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.byKey)
+}
+
+// changed tells those who subscribed to an object when it differs from what they were told.
+func (s *subscriptions) changed(o Watched) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := s.byObject[o.ID()]
+	if s.client == nil || len(list) == 0 {
+		return
+	}
+	now, state := time.Now(), o.Reported()
+	for _, one := range list {
+		s.consider(now, one, o, state)
+	}
+}
+
 // greet tells a new subscriber the present state, after its request was acknowledged.
-func (d *Device) greet(payload []byte) {
-	r, err := service.DecodeSubscribeRequest(payload)
+func (s *subscriptions) greet(key subscriber, o Watched) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if one := s.byKey[key]; one != nil && s.client != nil {
+		s.consider(time.Now(), one, o, o.Reported())
+	}
+}
+
+// consider notifies a subscriber who must be told of a state. The lock is held.
+func (s *subscriptions) consider(now time.Time, one *subscription, o Watched, state []service.PropertyWrite) {
+	switch {
+	case !one.until.IsZero() && now.After(one.until), one.told != nil && !o.Differs(one.told, state):
+		return
+	case one.busy: // a slow subscriber gets the newest state, not every one
+		one.behind = true
+		return
+	}
+	one.told = state
+	n := service.Notification{Process: one.process, Device: s.device, Object: one.object, Values: state}
+	if !one.until.IsZero() {
+		n.Left = uint32(max(one.until.Sub(now)/time.Second, 1))
+	}
+	if !one.confirmed {
+		_ = s.client.At(one.to).Tell(service.UnconfirmedCOVNotification, n.Append(nil)) // the next one tells more
+		return
+	}
+	one.busy = s.client.At(one.to).Start(service.ConfirmedCOVNotification, n.Append(nil), func(_ []byte, err error) {
+		s.settled.Go(func() { s.answered(one, o, err) })
+	}) == nil
+}
+
+// answered takes the end of a confirmed notification.
+func (s *subscriptions) answered(one *subscription, o Watched, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	behind := one.behind
+	one.busy, one.behind = false, false
 	if err != nil {
-		return
+		one.told = nil // it is told with the next change
 	}
-	if o, ok := d.find(service.ObjectQuery{Object: r.Object}).(Watched); ok {
-		d.Changed(o)
+	if behind && s.client != nil && s.byKey[one.subscriber] == one {
+		s.consider(time.Now(), one, o, o.Reported())
 	}
 }
 
-// Forget drops all subscriptions, as a device does that restarts.
-func (d *Device) Forget() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	clear(d.subs)
-}
-
-// expire drops subscriptions that ended. The lock is held.
-func (d *Device) expire() {
+// active returns the subscriptions as the property active-cov-subscriptions has them.
+func (s *subscriptions) active() encoding.Any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	now := time.Now()
-	for key, s := range d.subs {
-		if !s.until.IsZero() && now.After(s.until) {
-			delete(d.subs, key)
-		}
-	}
-}
-
-// Changed tells those who subscribed to an object when it differs from what they were told. A
-// [Point] of the device calls it by itself.
-func (d *Device) Changed(o Watched) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.client == nil || len(d.subs) == 0 {
-		return
-	}
-	var state []service.PropertyWrite
-	now := time.Now()
-	for key, s := range d.subs {
-		if key.object != o.ID() || !s.until.IsZero() && now.After(s.until) {
+	list := make([]constructed.COVSubscription, 0, len(s.byKey))
+	for key, one := range s.byKey {
+		if !one.until.IsZero() && now.After(one.until) {
 			continue
 		}
-		if state == nil {
-			state = o.Reported()
+		entry := constructed.COVSubscription{
+			Recipient: constructed.Recipient{ByAddress: true, Address: stationOf(key.peer)}, Process: key.process, Confirmed: one.confirmed,
+			Property: constructed.ObjectPropertyReference{Object: key.object, Property: enum.PropertyPresentValue},
 		}
-		if s.told == nil || o.Differs(s.told, state) {
-			s.told = state
-			d.notify(now, key, s)
+		if !one.until.IsZero() {
+			entry.Left = uint32(max(one.until.Sub(now)/time.Second, 1))
 		}
+		list = append(list, entry)
 	}
+	return constructed.Encode(list...)
 }
 
-func (d *Device) notify(now time.Time, key subscriber, s *subscription) {
-	n := service.Notification{Process: key.process, Device: d.ID(), Object: key.object, Values: s.told}
-	if !s.until.IsZero() {
-		n.Left = uint32(max(s.until.Sub(now)/time.Second, 1))
+// stationOf returns an address as it stands in properties: of BACnet/IP four bytes and the port (clause J.1.2).
+func stationOf(a ip.Address) constructed.Address {
+	if !a.Remote.IsLocal() {
+		return constructed.Address{Net: a.Remote.Net, MAC: a.Remote.MAC}
 	}
-	if !s.confirmed {
-		_ = d.client.At(s.to).Tell(service.UnconfirmedCOVNotification, n.Append(nil)) // the next one tells more
-		return
-	}
-	_ = d.client.At(s.to).Start(service.ConfirmedCOVNotification, n.Append(nil), func([]byte, error) {})
+	mac := append(a.Link.Addr().AsSlice(), byte(a.Link.Port()>>8), byte(a.Link.Port()))
+	return constructed.Address{MAC: string(mac)}
 }

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
-	"voltbus/protocol/bacnet/apdu"
 	"voltbus/protocol/bacnet/client"
 	"voltbus/protocol/bacnet/encoding"
 	"voltbus/protocol/bacnet/enum"
@@ -17,27 +17,49 @@ import (
 
 // Config describes a device.
 type Config struct {
-	Instance uint32 // 0–4194302, unique in the whole network
-	Name     string
-	Vendor   uint16 // vendor identifier that ASHRAE assigned
-	Model    string
+	Instance    uint32 // 0–4194302, unique in the whole network
+	Name        string // unique in the whole network
+	Description string
+	Location    string
+	Vendor      uint16 // vendor identifier that ASHRAE assigned
+	Model       string
+	Version     string // of the firmware; Voltbus if empty
 	// Client has the socket and the limits; Serve is the device's own.
 	Client client.Config
 	// MaxSubscriptions bounds the subscriptions to changes; 0: 1000.
 	MaxSubscriptions int
 }
 
+// Counts says how much a device did since it was opened.
+type Counts struct {
+	Reads         uint64 // requests that were answered at once: of properties and subscriptions
+	Writes        uint64 // requests to write
+	Refused       uint64 // requests of both kinds that were answered with an error
+	Subscriptions int    // now
+}
+
 // Device is a device on the network. It may be used by several goroutines.
 type Device struct {
-	config Config
-	client *client.Client
+	config  Config
+	client  *client.Client
+	subs    *subscriptions
+	cancel  context.CancelFunc
+	waiting sync.WaitGroup // for requests that wait
+	places  chan struct{}  // bounds them
 
-	mu      sync.RWMutex
-	objects map[encoding.ObjectID]Object
-	names   map[string]encoding.ObjectID
-	order   []encoding.ObjectID
-	subs    map[subscriber]*subscription
+	reads, writes, refused atomic.Uint64
+	down                   atomic.Bool
+
+	mu       sync.RWMutex
+	objects  map[encoding.ObjectID]Object
+	names    map[string]encoding.ObjectID
+	order    []encoding.ObjectID
+	list     *Value // of the property object-list; nil: to be made
+	revision uint64 // counts the changes of the list
 }
+
+// maxWaiting bounds the requests that are carried out beside the others, such as writes.
+const maxWaiting = 64
 
 // Errors of Add.
 var (
@@ -53,12 +75,19 @@ func Open(ctx context.Context, c Config) (*Device, error) {
 	if c.MaxSubscriptions <= 0 {
 		c.MaxSubscriptions = 1000
 	}
-	d := &Device{config: c, objects: map[encoding.ObjectID]Object{}, names: map[string]encoding.ObjectID{}, subs: map[subscriber]*subscription{}}
+	if c.Version == "" {
+		c.Version = "Voltbus"
+	}
+	d := &Device{
+		config: c, objects: map[encoding.ObjectID]Object{}, names: map[string]encoding.ObjectID{}, places: make(chan struct{}, maxWaiting),
+	}
+	d.subs = newSubscriptions(d.ID(), c.MaxSubscriptions)
 	if err := d.Add(&self{device: d}); err != nil {
 		return nil, err
 	}
+	ctx, d.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	other := c.Client.Unconfirmed
-	c.Client.Serve = d.serve
+	c.Client.Serve = func(i transaction.Indication[ip.Address]) { d.serve(ctx, i) }
 	c.Client.Unconfirmed = func(m ip.Message, s service.Unconfirmed, payload []byte) {
 		d.unconfirmed(m, s, payload)
 		if other != nil {
@@ -69,14 +98,23 @@ func Open(ctx context.Context, c Config) (*Device, error) {
 	defer d.mu.Unlock()
 	opened, err := client.Open(ctx, c.Client)
 	if err != nil {
+		d.cancel()
 		return nil, err
 	}
 	d.client = opened
+	d.subs.attach(opened)
 	return d, nil
 }
 
-// Close closes the socket.
-func (d *Device) Close() error { return d.client.Close() }
+// Close closes the socket and waits for requests that are under way.
+func (d *Device) Close() error {
+	d.cancel()
+	d.subs.attach(nil)
+	err := d.client.Close()
+	d.waiting.Wait()
+	d.subs.settled.Wait()
+	return err
+}
 
 // Client returns the client on the device's socket.
 func (d *Device) Client() *client.Client { return d.client }
@@ -85,6 +123,14 @@ func (d *Device) Client() *client.Client { return d.client }
 func (d *Device) ID() encoding.ObjectID {
 	return encoding.ObjectID{Type: enum.Device, Instance: d.config.Instance}
 }
+
+// Counts returns the counters.
+func (d *Device) Counts() Counts {
+	return Counts{d.reads.Load(), d.writes.Load(), d.refused.Load(), d.subs.count()}
+}
+
+// SetOperational sets the property system-status: a device that is not operational has nothing to show.
+func (d *Device) SetOperational(is bool) { d.down.Store(!is) }
 
 // Add adds an object.
 func (d *Device) Add(o Object) error {
@@ -100,11 +146,27 @@ func (d *Device) Add(o Object) error {
 	}
 	d.objects[id], d.names[o.Name()] = o, id
 	d.order = append(d.order, id)
-	if p, ok := o.(*Point); ok {
-		p.attach(d.Changed)
+	d.list = nil
+	d.revision++
+	if p, ok := o.(interface{ attach(func(Watched)) }); ok {
+		p.attach(d.subs.changed)
 	}
 	return nil
 }
+
+// Announce broadcasts an I-Am, as devices do when they start.
+func (d *Device) Announce() error { return d.client.IAm(d.announcement()) }
+
+func (d *Device) announcement() service.Announcement {
+	return service.Announcement{Device: d.ID(), MaxAPDU: d.maxAPDU(), Vendor: d.config.Vendor}
+}
+
+// Changed tells those who subscribed to an object when it differs from what they were told. A
+// [Point] of the device calls it by itself.
+func (d *Device) Changed(o Watched) { d.subs.changed(o) }
+
+// Forget drops all subscriptions, as a device does that restarts.
+func (d *Device) Forget() { d.subs.forget() }
 
 // object returns an object; the instance 4194303 of a device stands for this one (clause 15.5.2).
 func (d *Device) object(id encoding.ObjectID) (Object, error) {
@@ -124,12 +186,14 @@ func (d *Device) unconfirmed(m ip.Message, s service.Unconfirmed, payload []byte
 	d.mu.RLock()
 	c := d.client
 	d.mu.RUnlock()
+	if c == nil {
+		return
+	}
 	to := client.Device{Address: m.From}
 	switch s {
 	case service.WhoIs:
 		if r, err := service.DecodeWhoIs(payload); err == nil && r.Has(d.config.Instance) {
-			a := service.Announcement{Device: d.ID(), MaxAPDU: d.maxAPDU(), Vendor: d.config.Vendor}
-			_ = c.At(to).Tell(service.IAm, a.Append(nil)) // who asked asks again
+			_ = c.At(to).Tell(service.IAm, d.announcement().Append(nil)) // who asked asks again
 		}
 	case service.WhoHas:
 		if q, err := service.DecodeObjectQuery(payload); err == nil && q.Devices.Has(d.config.Instance) {
@@ -145,10 +209,14 @@ func (d *Device) unconfirmed(m ip.Message, s service.Unconfirmed, payload []byte
 func (d *Device) find(q service.ObjectQuery) Object {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	if q.Name != "" {
-		return d.objects[d.names[q.Name]]
+	if q.Name == "" {
+		return d.objects[q.Object]
 	}
-	return d.objects[q.Object]
+	id, known := d.names[q.Name]
+	if !known {
+		return nil
+	}
+	return d.objects[id]
 }
 
 func (d *Device) maxAPDU() uint32 {
@@ -158,32 +226,21 @@ func (d *Device) maxAPDU() uint32 {
 	return 1476
 }
 
-// serve answers a confirmed service.
-func (d *Device) serve(i transaction.Indication[ip.Address]) {
+// objectList returns the property object-list.
+func (d *Device) objectList() Value {
 	d.mu.RLock()
-	c := d.client
+	made := d.list
 	d.mu.RUnlock()
-	answer, err := d.carryOut(i)
-	var refused service.Error
-	var multiple service.WriteMultipleError
-	switch {
-	case err == nil && answer == nil:
-		c.Respond(i, transaction.Response{Type: apdu.SimpleAck})
-		if i.Service == service.SubscribeCOV {
-			d.greet(i.Payload)
-		}
-	case err == nil:
-		c.Respond(i, transaction.Response{Type: apdu.ComplexAck, Payload: answer})
-	case errors.Is(err, errService):
-		c.Respond(i, transaction.Response{Type: apdu.Reject, Reason: uint8(enum.RejectUnrecognizedService)})
-	case errors.Is(err, errRequest):
-		c.Respond(i, transaction.Response{Type: apdu.Reject, Reason: uint8(enum.RejectInvalidTag)})
-	case errors.As(err, &multiple):
-		c.Respond(i, transaction.Response{Type: apdu.Error, Payload: multiple.Append(nil)})
-	case errors.As(err, &refused):
-		c.Respond(i, transaction.Response{Type: apdu.Error, Payload: refused.Append(nil)})
-	default:
-		e := service.Error{Class: enum.ClassDevice, Code: enum.CodeOperationalProblem}
-		c.Respond(i, transaction.Response{Type: apdu.Error, Payload: e.Append(nil)})
+	if made != nil {
+		return *made
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	values := make([]encoding.Value, 0, len(d.order))
+	for _, id := range d.order {
+		values = append(values, encoding.ObjectIDValue(id))
+	}
+	v := List(values...)
+	d.list = &v
+	return v
 }

@@ -1,31 +1,40 @@
 // Package server is a BACnet device (ASHRAE 135): objects with properties that clients find, read, write at priorities and subscribe to.
 // A [Device] has one socket and, beside its own services, the client of package client on it.
 //
-// Objects are an interface; [Point] is an object with a present value, which may be commanded.
+// Objects are an interface; [Point] is an object with a present value, which may be commanded. A list that is too long to be read as a
+// property, such as the records of a trend log, is read by ranges from an object that is [Ranged].
 package server
 
 import (
-	"voltbus/protocol/bacnet/constructed"
-	"voltbus/protocol/bacnet/encoding"
+	"context"
+
 	"voltbus/protocol/bacnet/enum"
+	"voltbus/protocol/bacnet/encoding"
+	"voltbus/protocol/bacnet/ip"
 	"voltbus/protocol/bacnet/service"
 )
 
-// Object is an object of a device. Its methods may be called by several goroutines, and must not
-// block. Errors that are no service.Error are told to the client as operational-problem.
+// Object is an object of a device. Its methods may be called by several goroutines. Errors that are no service.Error are told to the
+// client as operational-problem.
 type Object interface {
 	// ID identifies the object; it does not change.
 	ID() encoding.ObjectID
 	// Name is unique in the device; it does not change.
 	Name() string
 	// Properties lists what Read knows, without the four that the device answers itself:
-	// object-identifier, object-name, object-type and property-list.
+	// object-identifier, object-name, object-type and property-list. The caller does not change it.
 	Properties() []enum.Property
-	// Read returns a property, or ErrUnknownProperty.
+	// Read returns a property, or an error that says that there is none. It must not block.
 	Read(p enum.Property) (Value, error)
-	// Write writes a property, or an element of an array, at a priority; 0 means none, which
-	// counts as 16.
-	Write(w service.PropertyWrite) error
+	// Write writes a property, or an element of an array. It may wait, such as for somebody who decides about it, until ctx ends.
+	Write(ctx context.Context, w Write) error
+}
+
+// Write is a property that is written; priority 0 means none, which counts as 16.
+type Write struct {
+	service.PropertyWrite
+
+	From ip.Address // who writes: BACnet/IP knows no more than its address
 }
 
 // Watched is an object whose changes can be subscribed to.
@@ -37,46 +46,9 @@ type Watched interface {
 	Differs(told, now []service.PropertyWrite) bool
 }
 
-// Value is the value of a property.
-type Value struct {
-	Data  encoding.Any   // unless it is an array
-	Array []encoding.Any // elements; nil: no array
-}
-
-// Single returns the value of a property that is one value.
-func Single(v encoding.Value) Value { return Value{Data: encoding.Encode(v)} }
-
-// List returns the value of a property that is an array of values.
-func List(values ...encoding.Value) Value {
-	array := make([]encoding.Any, 0, len(values))
-	for _, v := range values {
-		array = append(array, encoding.Encode(v))
-	}
-	return Value{Array: array}
-}
-
-// at returns the whole, the length or an element.
-func (v Value) at(index constructed.Index) (encoding.Any, error) {
-	i, indexed := index.Number()
-	switch {
-	case !indexed && v.Array == nil:
-		return v.Data, nil
-	case !indexed:
-		var all encoding.Any
-		for _, element := range v.Array {
-			all = append(all, element...)
-		}
-		return all, nil
-	case v.Array == nil:
-		return nil, propertyError(enum.CodePropertyIsNotAnArray)
-	case i == 0:
-		return encoding.Encode(encoding.Unsigned(uint64(len(v.Array)))), nil
-	case uint64(i) > uint64(len(v.Array)):
-		return nil, propertyError(enum.CodeInvalidArrayIndex)
-	}
-	return v.Array[i-1], nil
-}
-
-func propertyError(code enum.ErrorCode) error {
-	return service.Error{Class: enum.ClassProperty, Code: code}
+// Ranged is an object with a list that is read by ranges (clause 15.8).
+type Ranged interface {
+	Object
+	// ReadRange returns items of a list of which the encoded ones take at most room bytes. It may wait until ctx ends.
+	ReadRange(ctx context.Context, r service.ReadRangeRequest, room int) (service.ReadRangeAck, error)
 }

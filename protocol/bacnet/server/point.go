@@ -1,44 +1,73 @@
 package server
 
 import (
+	"context"
+	"math"
 	"slices"
 	"sync"
 
 	"voltbus/protocol/bacnet/constructed"
 	"voltbus/protocol/bacnet/encoding"
 	"voltbus/protocol/bacnet/enum"
+	"voltbus/protocol/bacnet/ip"
 	"voltbus/protocol/bacnet/service"
 )
 
 // PointConfig describes a point.
 type PointConfig struct {
-	ID          encoding.ObjectID // of a type with a present value
-	Name        string
-	Description string
-	Units       enum.Unit      // shown for analog types
-	States      []string       // texts of a multi-state type, from state 1 on
-	Value       encoding.Value // at first; for a commandable point the relinquish default
-	Increment   float32        // change that is notified, of analog types; 0: every change
-	Commandable bool
-	// Commanded is told of the value that a write brought about and its priority, 0 when all are
-	// relinquished. An error, such as a service.Error, refuses the write. It must not block; nil
-	// accepts all.
+	ID               encoding.ObjectID // of a type with a present value
+	Name             string
+	Description      string
+	Units            enum.Unit      // shown for analog types
+	States           []string       // texts of a multi-state type, from state 1 on
+	Inactive, Active string         // texts of a binary type; not shown if both are empty
+	Min, Max         encoding.Value // limits of the present value of an analog type; null: none
+	Value            encoding.Value // at first; for a commandable point the relinquish default
+	Increment        float32        // change that is notified, of analog types; 0: every change
+	Commandable      bool
+	// Command carries out what is written to the present value of a commandable point: null relinquishes. It may wait until ctx
+	// ends. The point then keeps no commands of its own: Update and SetCommands say what came of it. With nil the point keeps them, and
+	// the most urgent one is its value.
+	Command func(ctx context.Context, c Command) error
+	// Commanded is told, if there is no Command, of the value that a write brought about and its priority, 0 when all are relinquished.
+	// An error, such as a service.Error, refuses the write. It must not block or use the point; nil accepts all.
 	Commanded func(v encoding.Value, priority int) error
+}
+
+// Command is what somebody wrote to a present value.
+type Command struct {
+	Value    encoding.Value // null: relinquish
+	Priority uint8          // 1–16
+	From     ip.Address
+}
+
+// State is what a point shows.
+type State struct {
+	Value       encoding.Value
+	Flags       constructed.StatusFlags
+	Reliability enum.Reliability
 }
 
 // Point is an object with a present value.
 type Point struct {
-	config PointConfig
+	config     PointConfig
+	properties []enum.Property
 
 	mu       sync.Mutex
-	value    encoding.Value
-	flags    constructed.StatusFlags
+	state    State
+	flags    encoding.Value // the flags as a value
 	commands constructed.PriorityArray
-	changed  func(Watched) // nil until it belongs to a device
+	fallback encoding.Value // relinquish default
+	changed  func(Watched)  // nil until it belongs to a device
 }
 
 // NewPoint makes a point.
-func NewPoint(c PointConfig) *Point { return &Point{config: c, value: c.Value} }
+func NewPoint(c PointConfig) *Point {
+	p := &Point{config: c, state: State{Value: c.Value}, fallback: c.Value}
+	p.flags = encoding.BitStringValue(p.state.Flags.Bits())
+	p.properties = p.list()
+	return p
+}
 
 // ID identifies the point.
 func (p *Point) ID() encoding.ObjectID { return p.config.ID }
@@ -47,38 +76,68 @@ func (p *Point) ID() encoding.ObjectID { return p.config.ID }
 func (p *Point) Name() string { return p.config.Name }
 
 // Value returns the present value.
-func (p *Point) Value() encoding.Value {
+func (p *Point) Value() encoding.Value { return p.State().Value }
+
+// State returns what the point shows.
+func (p *Point) State() State {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.value
-}
-
-// Set changes the present value of a point that is not commandable, and the flags of any. Those
-// who subscribed are told.
-func (p *Point) Set(v encoding.Value, flags constructed.StatusFlags) {
-	p.mu.Lock()
-	if !p.config.Commandable {
-		p.value = v
-	}
-	p.flags = flags
-	changed := p.changed
-	p.mu.Unlock()
-	if changed != nil {
-		changed(p)
-	}
+	return p.state
 }
 
 // Flags returns the status flags.
-func (p *Point) Flags() constructed.StatusFlags {
+func (p *Point) Flags() constructed.StatusFlags { return p.State().Flags }
+
+// Set changes the present value of a point that keeps no commands, and the flags of any. Those who subscribed are told.
+func (p *Point) Set(v encoding.Value, flags constructed.StatusFlags) {
+	s := State{Value: v, Flags: flags}
+	if flags.Fault {
+		s.Reliability = enum.UnreliableOther
+	}
+	p.Update(s)
+}
+
+// Update is Set with a reason for a fault.
+func (p *Point) Update(s State) {
+	p.mu.Lock()
+	if p.config.Commandable && p.config.Command == nil {
+		s.Value = p.state.Value
+	}
+	if s.Flags != p.state.Flags {
+		p.flags = encoding.BitStringValue(s.Flags.Bits())
+	}
+	p.state = s
+	p.mu.Unlock()
+	p.notify()
+}
+
+// SetCommands sets the priority array and the relinquish default that a point with a Command shows.
+func (p *Point) SetCommands(a constructed.PriorityArray, fallback encoding.Value) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.flags
+	p.commands, p.fallback = a, fallback
+}
+
+// Commands returns the priority array.
+func (p *Point) Commands() constructed.PriorityArray {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.commands
 }
 
 func (p *Point) attach(changed func(Watched)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.changed = changed
+}
+
+func (p *Point) notify() {
+	p.mu.Lock()
+	changed := p.changed
+	p.mu.Unlock()
+	if changed != nil {
+		changed(p)
+	}
 }
 
 func (p *Point) analog() bool {
@@ -91,64 +150,97 @@ func (p *Point) analog() bool {
 }
 
 // Properties lists the properties of the point.
-func (p *Point) Properties() []enum.Property {
+func (p *Point) Properties() []enum.Property { return p.properties }
+
+func (p *Point) list() []enum.Property {
+	c := &p.config
 	all := []enum.Property{
 		enum.PropertyPresentValue, enum.PropertyDescription, enum.PropertyStatusFlags, enum.PropertyEventState,
-		enum.PropertyOutOfService,
+		enum.PropertyReliability, enum.PropertyOutOfService,
 	}
-	if p.analog() {
-		all = append(all, enum.PropertyUnits, enum.PropertyCOVIncrement)
+	add := func(is bool, more ...enum.Property) {
+		if is {
+			all = append(all, more...)
+		}
 	}
-	if p.config.States != nil {
-		all = append(all, enum.PropertyNumberOfStates, enum.PropertyStateText)
-	}
-	if p.config.Commandable {
-		all = append(all, enum.PropertyPriorityArray, enum.PropertyRelinquishDefault)
-	}
+	add(p.analog(), enum.PropertyUnits, enum.PropertyCOVIncrement)
+	add(p.analog() && c.Min.Kind() != encoding.KindNull, enum.PropertyMinPresValue)
+	add(p.analog() && c.Max.Kind() != encoding.KindNull, enum.PropertyMaxPresValue)
+	add(c.ID.Type == enum.BinaryInput || c.ID.Type == enum.BinaryOutput, enum.PropertyPolarity)
+	add(c.Inactive != "" || c.Active != "", enum.PropertyInactiveText, enum.PropertyActiveText)
+	add(c.States != nil, enum.PropertyNumberOfStates, enum.PropertyStateText)
+	add(c.Commandable, enum.PropertyPriorityArray, enum.PropertyRelinquishDefault, enum.PropertyCurrentCommandPriority)
 	return all
 }
 
 // Read returns a property.
 func (p *Point) Read(property enum.Property) (Value, error) {
-	if !slices.Contains(p.Properties(), property) {
+	if !slices.Contains(p.properties, property) {
 		return Value{}, propertyError(enum.CodeUnknownProperty)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch property {
 	case enum.PropertyPresentValue:
-		return Single(p.value), nil
-	case enum.PropertyDescription:
-		return Single(encoding.Text(p.config.Description)), nil
+		return Single(p.state.Value), nil
 	case enum.PropertyStatusFlags:
-		return Single(encoding.BitStringValue(p.flags.Bits())), nil
+		return Single(p.flags), nil
 	case enum.PropertyEventState:
 		return Single(encoding.Enumerated(enum.EventNormal)), nil
+	case enum.PropertyReliability:
+		return Single(encoding.Enumerated(p.state.Reliability)), nil
 	case enum.PropertyOutOfService:
-		return Single(encoding.Boolean(p.flags.OutOfService)), nil
-	case enum.PropertyUnits:
-		return Single(encoding.Enumerated(p.config.Units)), nil
-	case enum.PropertyCOVIncrement:
-		return Single(encoding.Real(p.config.Increment)), nil
-	case enum.PropertyNumberOfStates:
-		return Single(encoding.Unsigned(uint64(len(p.config.States)))), nil
-	case enum.PropertyStateText:
-		texts := make([]encoding.Value, 0, len(p.config.States))
-		for _, text := range p.config.States {
-			texts = append(texts, encoding.Text(text))
-		}
-		return List(texts...), nil
+		return Single(encoding.Boolean(p.state.Flags.OutOfService)), nil
 	case enum.PropertyPriorityArray:
 		return List(p.commands[:]...), nil
+	case enum.PropertyRelinquishDefault:
+		return Single(p.fallback), nil
+	case enum.PropertyCurrentCommandPriority:
+		_, at := p.commands.Active()
+		if at == 0 {
+			return Single(encoding.Null()), nil
+		}
+		return Single(encoding.Unsigned(uint64(at))), nil
 	default:
-		return Single(p.config.Value), nil // relinquish-default
+		return p.described(property), nil
+	}
+}
+
+// described returns a property that does not change.
+func (p *Point) described(property enum.Property) Value {
+	c := &p.config
+	switch property {
+	case enum.PropertyDescription:
+		return Single(encoding.Text(c.Description))
+	case enum.PropertyUnits:
+		return Single(encoding.Enumerated(c.Units))
+	case enum.PropertyCOVIncrement:
+		return Single(encoding.Real(c.Increment))
+	case enum.PropertyMinPresValue:
+		return Single(c.Min)
+	case enum.PropertyMaxPresValue:
+		return Single(c.Max)
+	case enum.PropertyInactiveText:
+		return Single(encoding.Text(c.Inactive))
+	case enum.PropertyActiveText:
+		return Single(encoding.Text(c.Active))
+	case enum.PropertyNumberOfStates:
+		return Single(encoding.Unsigned(uint64(len(c.States))))
+	case enum.PropertyStateText:
+		texts := make([]encoding.Value, 0, len(c.States))
+		for _, text := range c.States {
+			texts = append(texts, encoding.Text(text))
+		}
+		return List(texts...)
+	default:
+		return Single(encoding.Enumerated(uint8(0))) // polarity: normal
 	}
 }
 
 // Write commands the present value; other properties are read only.
-func (p *Point) Write(w service.PropertyWrite) error {
+func (p *Point) Write(ctx context.Context, w Write) error {
 	switch {
-	case !slices.Contains(p.Properties(), w.Property):
+	case !slices.Contains(p.properties, w.Property):
 		return propertyError(enum.CodeUnknownProperty)
 	case w.Property != enum.PropertyPresentValue || !p.config.Commandable:
 		return propertyError(enum.CodeWriteAccessDenied)
@@ -156,39 +248,66 @@ func (p *Point) Write(w service.PropertyWrite) error {
 		return propertyError(enum.CodePropertyIsNotAnArray)
 	}
 	v, err := w.Value.One()
-	if err != nil || v.Kind() != encoding.KindNull && v.Kind() != p.config.Value.Kind() {
+	if err != nil {
 		return propertyError(enum.CodeInvalidDataType)
 	}
-	if err := p.command(v, w.Priority); err != nil {
+	if err := p.check(v); err != nil {
 		return err
 	}
-	p.mu.Lock()
-	changed := p.changed
-	p.mu.Unlock()
-	if changed != nil {
-		changed(p)
+	c := Command{Value: v, Priority: w.Priority, From: w.From}
+	if c.Priority == 0 {
+		c.Priority = constructed.Priorities
+	}
+	if p.config.Command != nil {
+		return p.config.Command(ctx, c)
+	}
+	if err := p.command(c); err != nil {
+		return err
+	}
+	p.notify()
+	return nil
+}
+
+// check reports whether the object can have a value.
+func (p *Point) check(v encoding.Value) error {
+	c := &p.config
+	if v.Kind() == encoding.KindNull {
+		return nil
+	}
+	if v.Kind() != c.Value.Kind() {
+		return propertyError(enum.CodeInvalidDataType)
+	}
+	number, _ := v.Float()
+	low, limited := c.Min.Float()
+	high, bounded := c.Max.Float()
+	switch {
+	case v.Kind() == encoding.KindCharacterString:
+		return nil
+	case math.IsNaN(number) || math.IsInf(number, 0),
+		v.Kind() == encoding.KindEnumerated && number > 1,
+		c.States != nil && (number < 1 || number > float64(len(c.States))),
+		limited && number < low, bounded && number > high:
+		return propertyError(enum.CodeValueOutOfRange)
 	}
 	return nil
 }
 
-func (p *Point) command(v encoding.Value, priority uint8) error {
-	if priority == 0 {
-		priority = constructed.Priorities
-	}
+// command puts a command into the point's own array.
+func (p *Point) command(c Command) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	commands := p.commands
-	commands[priority-1] = v
+	commands[c.Priority-1] = c.Value
 	active, at := commands.Active()
 	if at == 0 {
-		active = p.config.Value
+		active = p.fallback
 	}
 	if p.config.Commanded != nil {
 		if err := p.config.Commanded(active, at); err != nil {
 			return err
 		}
 	}
-	p.commands, p.value = commands, active
+	p.commands, p.state.Value = commands, active
 	return nil
 }
 
@@ -197,8 +316,8 @@ func (p *Point) Reported() []service.PropertyWrite {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return []service.PropertyWrite{
-		{Property: enum.PropertyPresentValue, Value: encoding.Encode(p.value)},
-		{Property: enum.PropertyStatusFlags, Value: encoding.Encode(encoding.BitStringValue(p.flags.Bits()))},
+		{Property: enum.PropertyPresentValue, Value: encoding.Encode(p.state.Value)},
+		{Property: enum.PropertyStatusFlags, Value: encoding.Encode(p.flags)},
 	}
 }
 
@@ -207,12 +326,13 @@ func (p *Point) Differs(told, now []service.PropertyWrite) bool {
 	if len(told) != len(now) || string(told[1].Value) != string(now[1].Value) {
 		return true
 	}
-	if !p.analog() || p.config.Increment <= 0 {
-		return string(told[0].Value) != string(now[0].Value)
+	if same := string(told[0].Value) == string(now[0].Value); same || !p.analog() || p.config.Increment <= 0 {
+		return !same
 	}
 	a, errA := told[0].Value.One()
 	b, errB := now[0].Value.One()
 	from, _ := a.Float()
 	to, _ := b.Float()
-	return errA != nil || errB != nil || max(to-from, from-to) >= float64(p.config.Increment)
+	less := max(to-from, from-to) < float64(p.config.Increment) // false for what is no number
+	return errA != nil || errB != nil || !less
 }

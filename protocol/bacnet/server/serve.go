@@ -1,8 +1,10 @@
 package server
 
 import (
+	"context"
 	"errors"
 
+	"voltbus/protocol/bacnet/apdu"
 	"voltbus/protocol/bacnet/constructed"
 	"voltbus/protocol/bacnet/encoding"
 	"voltbus/protocol/bacnet/enum"
@@ -14,10 +16,39 @@ import (
 var (
 	errService = errors.New("unknown service")
 	errRequest = errors.New("malformed request")
+	errTooLong = errors.New("the answer is too long")
 )
 
-// carryOut returns the parameters of the answer, nil for a simple acknowledgement.
-func (d *Device) carryOut(i transaction.Indication[ip.Address]) ([]byte, error) {
+// maxAnswer bounds an answer in bytes: a short request may ask for a long one.
+const maxAnswer = 256 << 10
+
+// serve answers a confirmed service: at once, or beside others if it may have to wait.
+func (d *Device) serve(ctx context.Context, i transaction.Indication[ip.Address]) {
+	if !waits(i.Service) {
+		d.reads.Add(1)
+		answer, err := d.answer(&i)
+		d.respond(&i, answer, err)
+		return
+	}
+	d.waiting.Go(func() {
+		select {
+		case d.places <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		defer func() { <-d.places }()
+		answer, err := d.carryOut(ctx, &i)
+		d.respond(&i, answer, err)
+	})
+}
+
+// waits reports whether a service is carried out beside others.
+func waits(s service.Confirmed) bool {
+	return s == service.WriteProperty || s == service.WritePropertyMultiple || s == service.ReadRange
+}
+
+// answer returns the parameters of the answer to what never waits, nil for a simple acknowledgement.
+func (d *Device) answer(i *transaction.Indication[ip.Address]) ([]byte, error) {
 	switch i.Service {
 	case service.ReadProperty:
 		r, err := service.DecodeReadPropertyRequest(i.Payload)
@@ -26,31 +57,111 @@ func (d *Device) carryOut(i transaction.Indication[ip.Address]) ([]byte, error) 
 		}
 		return d.readProperty(r)
 	case service.ReadPropertyMultiple:
-		r, err := service.DecodeReadMultipleRequest(i.Payload)
-		if err != nil {
-			return nil, errRequest
-		}
-		return d.readMultiple(r).Append([]byte{}), nil
-	case service.WriteProperty:
-		r, err := service.DecodeWritePropertyRequest(i.Payload)
-		if err != nil {
-			return nil, errRequest
-		}
-		return nil, d.write(r.Object, service.PropertyWrite{Property: r.Property, Index: r.Index, Value: r.Value, Priority: r.Priority})
-	case service.WritePropertyMultiple:
-		r, err := service.DecodeWriteMultipleRequest(i.Payload)
-		if err != nil {
-			return nil, errRequest
-		}
-		return nil, d.writeMultiple(r)
+		return d.readMultiple(i.Payload)
 	case service.SubscribeCOV:
 		r, err := service.DecodeSubscribeRequest(i.Payload)
 		if err != nil {
 			return nil, errRequest
 		}
-		return nil, d.subscribe(i.Peer, i.Limits, r)
+		return nil, d.subscribe(i, r)
 	default:
 		return nil, errService
+	}
+}
+
+// carryOut is answer for what may wait.
+func (d *Device) carryOut(ctx context.Context, i *transaction.Indication[ip.Address]) ([]byte, error) {
+	switch i.Service {
+	case service.ReadRange:
+		d.reads.Add(1)
+		r, err := service.DecodeReadRangeRequest(i.Payload)
+		if err != nil {
+			return nil, errRequest
+		}
+		return d.readRange(ctx, i.Limits, r)
+	case service.WriteProperty:
+		d.writes.Add(1)
+		r, err := service.DecodeWritePropertyRequest(i.Payload)
+		if err != nil {
+			return nil, errRequest
+		}
+		return nil, d.write(ctx, r.Object, Write{From: i.Peer, PropertyWrite: service.PropertyWrite{
+			Property: r.Property, Index: r.Index, Value: r.Value, Priority: r.Priority,
+		}})
+	default:
+		d.writes.Add(1)
+		r, err := service.DecodeWriteMultipleRequest(i.Payload)
+		if err != nil {
+			return nil, errRequest
+		}
+		return nil, d.writeMultiple(ctx, i.Peer, r)
+	}
+}
+
+// respond sends an answer.
+func (d *Device) respond(i *transaction.Indication[ip.Address], answer []byte, err error) {
+	if err != nil {
+		d.refused.Add(1)
+	}
+	r := responseOf(answer, err)
+	d.mu.RLock()
+	c := d.client
+	d.mu.RUnlock()
+	c.Respond(*i, r)
+	if i.Service == service.SubscribeCOV && err == nil {
+		d.greet(i)
+	}
+}
+
+func responseOf(answer []byte, err error) transaction.Response {
+	var refused service.Error
+	var multiple service.WriteMultipleError
+	switch {
+	case err == nil && answer == nil:
+		return transaction.Response{Type: apdu.SimpleAck}
+	case err == nil:
+		return transaction.Response{Type: apdu.ComplexAck, Payload: answer}
+	case errors.Is(err, errService):
+		return transaction.Response{Type: apdu.Reject, Reason: uint8(enum.RejectUnrecognizedService)}
+	case errors.Is(err, errRequest):
+		return transaction.Response{Type: apdu.Reject, Reason: uint8(enum.RejectInvalidTag)}
+	case errors.Is(err, errTooLong):
+		return transaction.Response{Type: apdu.Abort, Reason: uint8(enum.AbortBufferOverflow)}
+	case errors.As(err, &multiple):
+		return transaction.Response{Type: apdu.Error, Payload: multiple.Append(nil)}
+	case errors.As(err, &refused):
+		return transaction.Response{Type: apdu.Error, Payload: refused.Append(nil)}
+	}
+	return transaction.Response{Type: apdu.Error, Payload: problem(err).Append(nil)}
+}
+
+// problem returns the error that the client is told.
+func problem(err error) service.Error {
+	e := service.Error{Class: enum.ClassDevice, Code: enum.CodeOperationalProblem}
+	_ = errors.As(err, &e)
+	return e
+}
+
+// subscribe makes, renews or cancels a subscription.
+func (d *Device) subscribe(i *transaction.Indication[ip.Address], r service.SubscribeRequest) error {
+	o, err := d.object(r.Object)
+	if err != nil {
+		return err
+	}
+	if _, ok := o.(Watched); !ok {
+		return service.Error{Class: enum.ClassObject, Code: enum.CodeOptionalFunctionalityNotSupported}
+	}
+	return d.subs.request(i.Peer, i.Limits, r)
+}
+
+// greet tells a new subscriber the present state.
+func (d *Device) greet(i *transaction.Indication[ip.Address]) {
+	r, err := service.DecodeSubscribeRequest(i.Payload)
+	if err != nil || r.Cancel {
+		return
+	}
+	if o, ok := d.find(service.ObjectQuery{Object: r.Object}).(Watched); ok {
+		d.subs.greet(subscriber{i.Peer, r.Process, r.Object}, o)
 	}
 }
 
@@ -59,16 +170,13 @@ func (d *Device) readProperty(r service.ReadPropertyRequest) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	value, err := d.read(o, r.Property, r.Index)
-	if err != nil {
-		return nil, err
-	}
 	r.Object = o.ID()
-	return service.ReadPropertyAck{ReadPropertyRequest: r, Value: value}.Append(nil), nil
+	b := make([]byte, 0, 64)
+	return r.AppendAck(b, func(b []byte) ([]byte, error) { return d.appendProperty(b, o, r.Property, r.Index) })
 }
 
-// read returns a property of an object, with those that every object has.
-func (d *Device) read(o Object, p enum.Property, index constructed.Index) (encoding.Any, error) {
+// appendProperty writes a property of an object, with those that every object has.
+func (d *Device) appendProperty(b []byte, o Object, p enum.Property, index constructed.Index) ([]byte, error) {
 	var v Value
 	var err error
 	switch p {
@@ -79,65 +187,100 @@ func (d *Device) read(o Object, p enum.Property, index constructed.Index) (encod
 	case enum.PropertyObjectType:
 		v = Single(encoding.Enumerated(o.ID().Type))
 	case enum.PropertyPropertyList:
-		var list []encoding.Value
+		list := make([]encoding.Value, 0, len(o.Properties()))
 		for _, p := range o.Properties() {
 			list = append(list, encoding.Enumerated(p))
 		}
 		v = List(list...)
 	default:
-		v, err = o.Read(p)
+		if v, err = o.Read(p); err != nil {
+			return nil, err
+		}
 	}
+	return v.appendTo(b, index)
+}
+
+// readMultiple answers while it reads the request.
+func (d *Device) readMultiple(payload []byte) ([]byte, error) {
+	answer := service.NewMultipleAnswer(make([]byte, 0, 1536))
+	var o Object
+	var unknown error
+	err := service.EachRead(payload, func(id encoding.ObjectID) error {
+		if o, unknown = d.object(id); unknown == nil {
+			id = o.ID()
+		}
+		answer.Object(id)
+		return nil
+	}, func(ref constructed.PropertyReference) error {
+		d.answerReference(answer, o, unknown, ref)
+		if answer.Len() > maxAnswer {
+			return errTooLong
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, errTooLong):
+		return nil, err
+	case err != nil:
+		return nil, errRequest
+	}
+	return answer.Bytes(), nil
+}
+
+// answerReference answers for a property, or a group of them (clause 15.7.3.1.2).
+func (d *Device) answerReference(answer *service.MultipleAnswer, o Object, unknown error, ref constructed.PropertyReference) {
+	one := func(ref constructed.PropertyReference) {
+		answer.Property(ref, func(b []byte) ([]byte, error) {
+			if unknown != nil {
+				return nil, unknown
+			}
+			return d.appendProperty(b, o, ref.Property, ref.Index)
+		}, problem)
+	}
+	group := ref.Property == enum.PropertyAll || ref.Property == enum.PropertyRequired || ref.Property == enum.PropertyOptional
+	if !group || unknown != nil {
+		one(ref)
+		return
+	}
+	if ref.Property != enum.PropertyOptional {
+		for _, p := range [...]enum.Property{enum.PropertyObjectIdentifier, enum.PropertyObjectName, enum.PropertyObjectType} {
+			one(constructed.PropertyReference{Property: p})
+		}
+	}
+	kind := o.ID().Type
+	for _, p := range o.Properties() {
+		if ref.Property == enum.PropertyAll || (ref.Property == enum.PropertyRequired) == required(kind, p) {
+			one(constructed.PropertyReference{Property: p})
+		}
+	}
+}
+
+// readRange reads a part of a list that takes no more than the client takes.
+func (d *Device) readRange(ctx context.Context, limits transaction.Limits, r service.ReadRangeRequest) ([]byte, error) {
+	o, err := d.object(r.Object)
 	if err != nil {
 		return nil, err
 	}
-	return v.at(index)
-}
-
-func (d *Device) readMultiple(r service.ReadMultipleRequest) service.ReadMultipleAck {
-	ack := make(service.ReadMultipleAck, 0, len(r))
-	for _, s := range r {
-		result := service.ReadResult{Object: s.Object}
-		o, err := d.object(s.Object)
-		if err == nil {
-			result.Object = o.ID()
-		}
-		for _, ref := range expand(o, s.Properties) {
-			p := service.PropertyResult{Property: ref.Property, Index: ref.Index}
-			failed := err
-			if failed == nil {
-				p.Value, failed = d.read(o, ref.Property, ref.Index)
-			}
-			if failed != nil {
-				e := service.Error{Class: enum.ClassDevice, Code: enum.CodeOperationalProblem}
-				_ = errors.As(failed, &e)
-				p.Error = &e
-			}
-			result.Properties = append(result.Properties, p)
-		}
-		ack = append(ack, result)
+	list, ok := o.(Ranged)
+	if !ok {
+		return nil, propertyError(enum.CodePropertyIsNotAList)
 	}
-	return ack
-}
-
-// expand replaces the groups all, required and optional. Which properties are required depends on
-// the type; here those of the object count as required, and none as optional.
-func expand(o Object, refs []constructed.PropertyReference) []constructed.PropertyReference {
-	var all []constructed.PropertyReference
-	for _, ref := range refs {
-		switch {
-		case o != nil && (ref.Property == enum.PropertyAll || ref.Property == enum.PropertyRequired):
-			for _, p := range append([]enum.Property{enum.PropertyObjectIdentifier, enum.PropertyObjectName, enum.PropertyObjectType}, o.Properties()...) {
-				all = append(all, constructed.PropertyReference{Property: p})
-			}
-		case o != nil && ref.Property == enum.PropertyOptional:
-		default:
-			all = append(all, ref)
+	const head = 40 // of the APDU and the parameters beside the items
+	room := limits.MaxAPDU
+	if limits.Segments {
+		room = maxAnswer
+		if limits.MaxSegments > 0 {
+			room = min(room, limits.MaxAPDU*limits.MaxSegments*9/10)
 		}
 	}
-	return all
+	ack, err := list.ReadRange(ctx, r, room-head)
+	if err != nil {
+		return nil, err
+	}
+	return ack.Append([]byte{}), nil
 }
 
-func (d *Device) write(id encoding.ObjectID, w service.PropertyWrite) error {
+func (d *Device) write(ctx context.Context, id encoding.ObjectID, w Write) error {
 	o, err := d.object(id)
 	if err != nil {
 		return err
@@ -146,17 +289,15 @@ func (d *Device) write(id encoding.ObjectID, w service.PropertyWrite) error {
 	case enum.PropertyObjectIdentifier, enum.PropertyObjectName, enum.PropertyObjectType, enum.PropertyPropertyList:
 		return propertyError(enum.CodeWriteAccessDenied)
 	default:
-		return o.Write(w)
+		return o.Write(ctx, w)
 	}
 }
 
-func (d *Device) writeMultiple(r service.WriteMultipleRequest) error {
+func (d *Device) writeMultiple(ctx context.Context, from ip.Address, r service.WriteMultipleRequest) error {
 	for _, s := range r {
 		for _, w := range s.Properties {
-			if err := d.write(s.Object, w); err != nil {
-				e := service.Error{Class: enum.ClassDevice, Code: enum.CodeOperationalProblem}
-				_ = errors.As(err, &e)
-				return service.WriteMultipleError{Cause: e, First: constructed.ObjectPropertyReference{
+			if err := d.write(ctx, s.Object, Write{PropertyWrite: w, From: from}); err != nil {
+				return service.WriteMultipleError{Cause: problem(err), First: constructed.ObjectPropertyReference{
 					Object: s.Object, Property: w.Property, Index: w.Index,
 				}}
 			}

@@ -235,3 +235,32 @@ func BenchmarkRead100Properties(b *testing.B) {
 	}
 	b.ReportMetric(100*float64(b.N)/b.Elapsed().Seconds(), "properties/s")
 }
+
+// BenchmarkRead100PropertiesSixteenAtOnce reads five properties of each of 20 objects in one request, with 16 requests under way.
+func BenchmarkRead100PropertiesSixteenAtOnce(b *testing.B) {
+	d := newDevice(b, client.Config{IP: ip.Config{Listen: loopback}}, 20)
+	c, err := client.Open(b.Context(), client.Config{IP: ip.Config{Listen: loopback}, Pace: client.Pace{InFlight: 16}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = c.Close() })
+	remote := c.At(client.Device{Address: ip.Address{Link: d.Client().Port().Address()}})
+	var all []client.Property
+	for n := range 100 {
+		all = append(all, client.Property{
+			Object:   encoding.ObjectID{Instance: uint32(n/5 + 1)},
+			Property: []enum.Property{enum.PropertyPresentValue, enum.PropertyStatusFlags, enum.PropertyUnits, enum.PropertyEventState, enum.PropertyOutOfService}[n%5],
+		})
+	}
+	b.ReportAllocs()
+	b.SetParallelism(8) // of two processors
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if _, err := remote.Read(b.Context(), all); err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "requests/s")
+}
