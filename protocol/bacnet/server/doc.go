@@ -8,8 +8,8 @@ package server
 import (
 	"context"
 
-	"voltbus/protocol/bacnet/enum"
 	"voltbus/protocol/bacnet/encoding"
+	"voltbus/protocol/bacnet/enum"
 	"voltbus/protocol/bacnet/ip"
 	"voltbus/protocol/bacnet/service"
 )

@@ -6,8 +6,8 @@ import (
 	"voltbus/protocol/bacnet/enum"
 )
 
-// requiredEverywhere are the properties that objects with a present value must have (clause 12).
-var requiredEverywhere = []enum.Property{
+// presentValueTable are the properties that objects with a present value must have (clause 12).
+var presentValueTable = []enum.Property{
 	enum.PropertyPresentValue, enum.PropertyStatusFlags, enum.PropertyEventState, enum.PropertyOutOfService,
 }
 
@@ -40,5 +40,5 @@ func required(kind enum.ObjectType, p enum.Property) bool {
 	if slices.Contains(requiredTable[kind], p) {
 		return true
 	}
-	return kind != enum.Device && kind != enum.TrendLog && slices.Contains(requiredEverywhere, p)
+	return kind != enum.Device && kind != enum.TrendLog && slices.Contains(presentValueTable, p)
 }

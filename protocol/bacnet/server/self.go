@@ -15,7 +15,7 @@ type self struct{ device *Device }
 func (s *self) ID() encoding.ObjectID { return s.device.ID() }
 func (s *self) Name() string          { return s.device.config.Name }
 
-var selfProperties = []enum.Property{
+var selfTable = []enum.Property{
 	enum.PropertySystemStatus, enum.PropertyVendorName, enum.PropertyVendorIdentifier, enum.PropertyModelName,
 	enum.PropertyFirmwareRevision, enum.PropertyApplicationSoftwareVersion, enum.PropertyLocation, enum.PropertyDescription,
 	enum.PropertyProtocolVersion, enum.PropertyProtocolRevision, enum.PropertyProtocolServicesSupported,
@@ -25,7 +25,7 @@ var selfProperties = []enum.Property{
 	enum.PropertyLocalTime, enum.PropertyUTCOffset, enum.PropertyDaylightSavingsStatus, enum.PropertyActiveCOVSubscriptions,
 }
 
-func (s *self) Properties() []enum.Property { return selfProperties }
+func (s *self) Properties() []enum.Property { return selfTable }
 
 // revision is the protocol revision of ASHRAE 135-2012, of which everything required is here.
 const revision = 14
