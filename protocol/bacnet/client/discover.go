@@ -105,11 +105,6 @@ func (c *Client) WhoHas(network uint16, q service.ObjectQuery) error {
 	return c.port.Broadcast(network, unconfirmed(service.WhoHas, q.Append(nil)))
 }
 
-// IAm broadcasts one I-Am in the local network.
-func (c *Client) IAm(a service.Announcement) error {
-	return c.port.Broadcast(0, unconfirmed(service.IAm, a.Append(nil)))
-}
-
 // Tell sends an unconfirmed service to a device, such as TimeSynchronization.
 func (d Remote) Tell(s service.Unconfirmed, payload []byte) error {
 	return d.client.port.Send(d.Address, unconfirmed(s, payload), false)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"voltbus/protocol/bacnet/apdu"
 	"voltbus/protocol/bacnet/client"
 	"voltbus/protocol/bacnet/encoding"
 	"voltbus/protocol/bacnet/enum"
@@ -42,6 +43,7 @@ type Counts struct {
 type Device struct {
 	config  Config
 	client  *client.Client
+	objects *objects
 	subs    *subscriptions
 	cancel  context.CancelFunc
 	waiting sync.WaitGroup // for requests that wait
@@ -50,12 +52,7 @@ type Device struct {
 	reads, writes, refused atomic.Uint64
 	down                   atomic.Bool
 
-	mu       sync.RWMutex
-	objects  map[encoding.ObjectID]Object
-	names    map[string]encoding.ObjectID
-	order    []encoding.ObjectID
-	list     *Value // of the property object-list; nil: to be made
-	revision uint64 // counts the changes of the list
+	opening sync.RWMutex // client is written while it is held
 }
 
 // maxWaiting bounds the requests that are carried out beside the others, such as writes.
@@ -78,10 +75,8 @@ func Open(ctx context.Context, c Config) (*Device, error) {
 	if c.Version == "" {
 		c.Version = "Voltbus"
 	}
-	d := &Device{
-		config: c, objects: map[encoding.ObjectID]Object{}, names: map[string]encoding.ObjectID{}, places: make(chan struct{}, maxWaiting),
-	}
-	d.subs = newSubscriptions(d.ID(), c.MaxSubscriptions)
+	d := &Device{config: c, places: make(chan struct{}, maxWaiting)}
+	d.objects, d.subs = newObjects(d.ID()), newSubscriptions(d.ID(), c.MaxSubscriptions)
 	if err := d.Add(&self{device: d}); err != nil {
 		return nil, err
 	}
@@ -94,8 +89,8 @@ func Open(ctx context.Context, c Config) (*Device, error) {
 			other(m, s, payload)
 		}
 	}
-	d.mu.Lock() // nothing is answered before the client is known
-	defer d.mu.Unlock()
+	d.opening.Lock() // nothing is answered before the client is known
+	defer d.opening.Unlock()
 	opened, err := client.Open(ctx, c.Client)
 	if err != nil {
 		d.cancel()
@@ -134,28 +129,20 @@ func (d *Device) SetOperational(is bool) { d.down.Store(!is) }
 
 // Add adds an object.
 func (d *Device) Add(o Object) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	id := o.ID()
-	_, named := d.names[o.Name()]
-	switch {
-	case id.Instance > encoding.MaxInstance:
-		return fmt.Errorf("add %v: %w", id, ErrInstance)
-	case d.objects[id] != nil || named:
-		return fmt.Errorf("add %v %q: %w", id, o.Name(), ErrDuplicate)
+	if err := d.objects.add(o); err != nil {
+		return err
 	}
-	d.objects[id], d.names[o.Name()] = o, id
-	d.order = append(d.order, id)
-	d.list = nil
-	d.revision++
-	if p, ok := o.(interface{ attach(func(Watched)) }); ok {
+	if p, ok := o.(interface{ attach(changed func(Watched)) }); ok {
 		p.attach(d.subs.changed)
 	}
 	return nil
 }
 
 // Announce broadcasts an I-Am, as devices do when they start.
-func (d *Device) Announce() error { return d.client.IAm(d.announcement()) }
+func (d *Device) Announce() error {
+	message := apdu.Append(nil, apdu.Header{Type: apdu.UnconfirmedRequest, Service: uint8(service.IAm)})
+	return d.client.Port().Broadcast(0, d.announcement().Append(message))
+}
 
 func (d *Device) announcement() service.Announcement {
 	return service.Announcement{Device: d.ID(), MaxAPDU: d.maxAPDU(), Vendor: d.config.Vendor}
@@ -168,24 +155,11 @@ func (d *Device) Changed(o Watched) { d.subs.changed(o) }
 // Forget drops all subscriptions, as a device does that restarts.
 func (d *Device) Forget() { d.subs.forget() }
 
-// object returns an object; the instance 4194303 of a device stands for this one (clause 15.5.2).
-func (d *Device) object(id encoding.ObjectID) (Object, error) {
-	if id.Type == enum.Device && id.Instance == encoding.MaxInstance+1 {
-		id = d.ID()
-	}
-	d.mu.RLock()
-	defer d.mu.RUnlock()
-	if o := d.objects[id]; o != nil {
-		return o, nil
-	}
-	return nil, service.Error{Class: enum.ClassObject, Code: enum.CodeUnknownObject}
-}
-
 // unconfirmed answers Who-Is and Who-Has, to the one who asked.
 func (d *Device) unconfirmed(m ip.Message, s service.Unconfirmed, payload []byte) {
-	d.mu.RLock()
+	d.opening.RLock()
 	c := d.client
-	d.mu.RUnlock()
+	d.opening.RUnlock()
 	if c == nil {
 		return
 	}
@@ -197,7 +171,7 @@ func (d *Device) unconfirmed(m ip.Message, s service.Unconfirmed, payload []byte
 		}
 	case service.WhoHas:
 		if q, err := service.DecodeObjectQuery(payload); err == nil && q.Devices.Has(d.config.Instance) {
-			if o := d.find(q); o != nil {
+			if o := d.objects.find(q); o != nil {
 				a := service.ObjectAnnouncement{Device: d.ID(), Object: o.ID(), Name: o.Name()}
 				_ = c.At(to).Tell(service.IHave, a.Append(nil))
 			}
@@ -206,41 +180,9 @@ func (d *Device) unconfirmed(m ip.Message, s service.Unconfirmed, payload []byte
 	}
 }
 
-func (d *Device) find(q service.ObjectQuery) Object {
-	d.mu.RLock()
-	defer d.mu.RUnlock()
-	if q.Name == "" {
-		return d.objects[q.Object]
-	}
-	id, known := d.names[q.Name]
-	if !known {
-		return nil
-	}
-	return d.objects[id]
-}
-
 func (d *Device) maxAPDU() uint32 {
 	if n := d.config.Client.Transaction.MaxAPDU; n >= 50 {
 		return uint32(n)
 	}
 	return 1476
-}
-
-// objectList returns the property object-list.
-func (d *Device) objectList() Value {
-	d.mu.RLock()
-	made := d.list
-	d.mu.RUnlock()
-	if made != nil {
-		return *made
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	values := make([]encoding.Value, 0, len(d.order))
-	for _, id := range d.order {
-		values = append(values, encoding.ObjectIDValue(id))
-	}
-	v := List(values...)
-	d.list = &v
-	return v
 }

@@ -54,15 +54,13 @@ func (s *self) Read(p enum.Property) (Value, error) {
 	case enum.PropertyDescription:
 		return Single(encoding.Text(d.config.Description)), nil
 	case enum.PropertyObjectList:
-		return d.objectList(), nil
+		return d.objects.objectList(), nil
 	case enum.PropertyActiveCOVSubscriptions:
 		return Encoded(d.subs.active()), nil
 	case enum.PropertyDeviceAddressBinding:
 		return Encoded(nil), nil
 	case enum.PropertyDatabaseRevision:
-		d.mu.RLock()
-		defer d.mu.RUnlock()
-		return Single(encoding.Unsigned(d.revision)), nil
+		return Single(encoding.Unsigned(d.objects.databaseRevision())), nil
 	default:
 		return s.protocol(p)
 	}
@@ -79,7 +77,7 @@ func (s *self) protocol(p enum.Property) (Value, error) {
 	case enum.PropertyProtocolServicesSupported:
 		return Single(encoding.BitStringValue(bits(40, 5, 12, 14, 15, 16, 33, 34, 35))), nil
 	case enum.PropertyProtocolObjectTypesSupported:
-		return Single(encoding.BitStringValue(s.types())), nil
+		return Single(encoding.BitStringValue(s.device.objects.types())), nil
 	case enum.PropertyMaxAPDULengthAccepted:
 		return Single(encoding.Unsigned(uint64(s.device.maxAPDU()))), nil
 	case enum.PropertySegmentationSupported:
@@ -122,16 +120,6 @@ func clock(p enum.Property, now time.Time) (Value, error) {
 	default:
 		return Value{}, propertyError(enum.CodeUnknownProperty)
 	}
-}
-
-func (s *self) types() encoding.BitString {
-	s.device.mu.RLock()
-	defer s.device.mu.RUnlock()
-	var set []int
-	for id := range s.device.objects {
-		set = append(set, int(id.Type))
-	}
-	return bits(63, set...)
 }
 
 // bits returns n bits of which some are set.

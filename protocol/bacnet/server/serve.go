@@ -104,9 +104,9 @@ func (d *Device) respond(i *transaction.Indication[ip.Address], answer []byte, e
 		d.refused.Add(1)
 	}
 	r := responseOf(answer, err)
-	d.mu.RLock()
+	d.opening.RLock()
 	c := d.client
-	d.mu.RUnlock()
+	d.opening.RUnlock()
 	c.Respond(*i, r)
 	if i.Service == service.SubscribeCOV && err == nil {
 		d.greet(i)
@@ -144,7 +144,7 @@ func problem(err error) service.Error {
 
 // subscribe makes, renews or cancels a subscription.
 func (d *Device) subscribe(i *transaction.Indication[ip.Address], r service.SubscribeRequest) error {
-	o, err := d.object(r.Object)
+	o, err := d.objects.get(r.Object)
 	if err != nil {
 		return err
 	}
@@ -160,23 +160,23 @@ func (d *Device) greet(i *transaction.Indication[ip.Address]) {
 	if err != nil || r.Cancel {
 		return
 	}
-	if o, ok := d.find(service.ObjectQuery{Object: r.Object}).(Watched); ok {
+	if o, ok := d.objects.find(service.ObjectQuery{Object: r.Object}).(Watched); ok {
 		d.subs.greet(subscriber{i.Peer, r.Process, r.Object}, o)
 	}
 }
 
 func (d *Device) readProperty(r service.ReadPropertyRequest) ([]byte, error) {
-	o, err := d.object(r.Object)
+	o, err := d.objects.get(r.Object)
 	if err != nil {
 		return nil, err
 	}
 	r.Object = o.ID()
 	b := make([]byte, 0, 64)
-	return r.AppendAck(b, func(b []byte) ([]byte, error) { return d.appendProperty(b, o, r.Property, r.Index) })
+	return r.AppendAck(b, func(b []byte) ([]byte, error) { return appendProperty(b, o, r.Property, r.Index) })
 }
 
 // appendProperty writes a property of an object, with those that every object has.
-func (d *Device) appendProperty(b []byte, o Object, p enum.Property, index constructed.Index) ([]byte, error) {
+func appendProperty(b []byte, o Object, p enum.Property, index constructed.Index) ([]byte, error) {
 	var v Value
 	var err error
 	switch p {
@@ -206,13 +206,13 @@ func (d *Device) readMultiple(payload []byte) ([]byte, error) {
 	var o Object
 	var unknown error
 	err := service.EachRead(payload, func(id encoding.ObjectID) error {
-		if o, unknown = d.object(id); unknown == nil {
+		if o, unknown = d.objects.get(id); unknown == nil {
 			id = o.ID()
 		}
 		answer.Object(id)
 		return nil
 	}, func(ref constructed.PropertyReference) error {
-		d.answerReference(answer, o, unknown, ref)
+		answerReference(answer, o, unknown, ref)
 		if answer.Len() > maxAnswer {
 			return errTooLong
 		}
@@ -228,13 +228,13 @@ func (d *Device) readMultiple(payload []byte) ([]byte, error) {
 }
 
 // answerReference answers for a property, or a group of them (clause 15.7.3.1.2).
-func (d *Device) answerReference(answer *service.MultipleAnswer, o Object, unknown error, ref constructed.PropertyReference) {
+func answerReference(answer *service.MultipleAnswer, o Object, unknown error, ref constructed.PropertyReference) {
 	one := func(ref constructed.PropertyReference) {
 		answer.Property(ref, func(b []byte) ([]byte, error) {
 			if unknown != nil {
 				return nil, unknown
 			}
-			return d.appendProperty(b, o, ref.Property, ref.Index)
+			return appendProperty(b, o, ref.Property, ref.Index)
 		}, problem)
 	}
 	group := ref.Property == enum.PropertyAll || ref.Property == enum.PropertyRequired || ref.Property == enum.PropertyOptional
@@ -257,7 +257,7 @@ func (d *Device) answerReference(answer *service.MultipleAnswer, o Object, unkno
 
 // readRange reads a part of a list that takes no more than the client takes.
 func (d *Device) readRange(ctx context.Context, limits transaction.Limits, r service.ReadRangeRequest) ([]byte, error) {
-	o, err := d.object(r.Object)
+	o, err := d.objects.get(r.Object)
 	if err != nil {
 		return nil, err
 	}
@@ -281,7 +281,7 @@ func (d *Device) readRange(ctx context.Context, limits transaction.Limits, r ser
 }
 
 func (d *Device) write(ctx context.Context, id encoding.ObjectID, w Write) error {
-	o, err := d.object(id)
+	o, err := d.objects.get(id)
 	if err != nil {
 		return err
 	}
