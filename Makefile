@@ -148,9 +148,14 @@ attack: build/.go web sdk ## run the tests that attack a node and its parts, tho
 soak-nodes: build/.go ## kill nodes in a row at random under load for SOAK (10m); SEED repeats a run
 	VOLTBUS_SOAK=$(SOAK) VOLTBUS_SEED=$(SEED) go test -count=1 -v -timeout 0 -run TestNodesInARowKilled ./node
 
+.PHONY: storm
+storm: build/.go ## report the last gasps of STORM (1000000) meters at once, beside readings; none may be lost
+	VOLTBUS_STORM=$(STORM) go test -count=1 -v -timeout $(TIMEOUT) -run TestAStormOfLastGasps ./node
+
 # The last version whose nodes do not say who asks from another node, send large blocks whole, and write
 # the file of origins anew for each.
 OLD ?= ff0a157
+STORM ?= 1000000
 
 .PHONY: skew
 skew: build/.go ## run nodes of the program at the commit OLD together with those of this one

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -227,9 +229,23 @@ func TestALastGaspOvertakesTheBacklogOnTheUplink(t *testing.T) {
 	eventually(t, "the child knows it", func() bool { got := concentration(t, child); return got.Waiting == 0 && got.Events.Waiting == 0 })
 }
 
+// stormSize is how many meters lose their supply at once: 50,000, or VOLTBUS_STORM of them.
+func stormSize(t *testing.T) int {
+	t.Helper()
+	n := 50_000
+	if text := os.Getenv("VOLTBUS_STORM"); text != "" {
+		var err error
+		if n, err = strconv.Atoi(text); err != nil || n%10_000 != 0 {
+			t.Fatalf("VOLTBUS_STORM=%s: write a multiple of 10000", text)
+		}
+	}
+	return n
+}
+
 func TestAStormOfLastGaspsBesideReadingsLosesNothing(t *testing.T) {
 	mds := run(t, load(t, t.TempDir(), listenAnywhere+meteringConfig))
-	const meters, part, readings = 50_000, 1000, 96
+	const part, readings = 1000, 96
+	meters := stormSize(t)
 	var list []answer.MeterEntry
 	for i := range meters {
 		list = append(list, smartMeter(fmt.Sprintf("s%d", i)))
@@ -240,6 +256,7 @@ func TestAStormOfLastGaspsBesideReadingsLosesNothing(t *testing.T) {
 		}
 	}
 	start := someDay(t)
+	began := time.Now()
 	var calls sync.WaitGroup
 	for w := range 5 {
 		calls.Go(func() {
@@ -263,10 +280,12 @@ func TestAStormOfLastGaspsBesideReadingsLosesNothing(t *testing.T) {
 		}
 	})
 	calls.Wait()
+	t.Logf("%d last gasps acknowledged, beside %d readings, in %v", meters, 100*readings, time.Since(began))
 	seen := map[string]bool{}
 	for _, e := range mds.happened(metering.Happened{Kinds: []string{"last-gasp"}}, meters) {
 		seen[e.Meter] = true
 	}
+	t.Logf("all are stored and listed after %v", time.Since(began))
 	if len(seen) != meters {
 		t.Errorf("events of %d meters", len(seen))
 	}
