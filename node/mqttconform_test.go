@@ -135,7 +135,7 @@ func TestTheNodeConformsToTheStandard(t *testing.T) {
 	} {
 		t.Run(c.number+" "+c.name, func(t *testing.T) {
 			client := dialRaw(t, r.MQTTAddr(false))
-			for _, half := range strings.Split(c.send, "|") {
+			for half := range strings.SplitSeq(c.send, "|") {
 				client.send(half)
 			}
 			want, ends := strings.CutSuffix(c.want, " end")
@@ -145,7 +145,7 @@ func TestTheNodeConformsToTheStandard(t *testing.T) {
 			if want == "end" {
 				want, ends = "", true
 			}
-			for _, begin := range strings.Split(strings.ReplaceAll(want, " ", ""), "|") {
+			for begin := range strings.SplitSeq(strings.ReplaceAll(want, " ", ""), "|") {
 				if begin == "" || strings.HasPrefix(c.want, "any") {
 					continue
 				}
