@@ -27,7 +27,7 @@ func TestAFullDiskRefusesReadingsOfMetersAndLosesNone(t *testing.T) {
 	list := meterReadings("m1", start, make([]float64, 96)...)
 	send := func(list []answer.MeterReadingIn) error {
 		taken, err := client.Do(ctx, r.Client, metering.Record, metering.Bulk{Readings: list})
-		if err == nil && int(taken.Accepted) != len(list) {
+		if err == nil && taken.Accepted != len(list) {
 			t.Errorf("taken: %+v", taken)
 		}
 		return err
