@@ -109,8 +109,8 @@ func (s *Session) Receive(t Topic, data []byte, emit func(*Reading)) error {
 		return ErrNoBirth
 	}
 	if err := s.follow(&p); err != nil {
-		s.online = false // nothing is believed until the next birth
-		s.fade(emit, time.Time{})
+		s.online = false                   // nothing is believed until the next birth
+		s.fade(emit, at(p.GetTimestamp())) // by the clock of the edge node, so that its births come later
 		return err
 	}
 	if t.Type == DBIRTH {

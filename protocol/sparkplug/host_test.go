@@ -21,6 +21,7 @@ type play struct {
 	t       *testing.T
 	session sparkplug.Session
 	said    []string
+	last    time.Time // of what was said last
 }
 
 func (p *play) receive(topic string, m *payload.Payload) error {
@@ -39,7 +40,7 @@ func (p *play) receive(topic string, m *payload.Payload) error {
 		if r.Quality != sparkplug.Good {
 			text += []string{"", " bad", " stale"}[r.Quality]
 		}
-		p.said = append(p.said, text)
+		p.said, p.last = append(p.said, text), r.Time
 	})
 }
 
@@ -107,6 +108,9 @@ func TestAGapInTheSequenceMakesEverythingStaleUntilTheNextBirth(t *testing.T) {
 	}
 	if len(p.said) != 2 || !strings.HasSuffix(p.said[0], "stale") || !strings.HasSuffix(p.said[1], "stale") {
 		t.Errorf("after a gap: %q", p.said)
+	}
+	if want := time.UnixMilli(1772366400000); !p.last.Equal(want) { // the clock of the edge node may be slow: the births come later than that
+		t.Errorf("stale at %v, want %v", p.last, want)
 	}
 	if err := p.receive("spBv1.0/g/DDATA/n/d", seq(4, float("", 2, 22))); !errors.Is(err, sparkplug.ErrNoBirth) {
 		t.Errorf("data after a gap: %v", err)
