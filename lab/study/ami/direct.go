@@ -25,7 +25,7 @@ func bulkFromMeters() experiment.Experiment {
 		Metric: experiment.Metric{Name: "capacity", Unit: "readings/s", Axis: "readings in a request", Higher: true},
 		Settings: append([]experiment.Setting{
 			{Name: "bulks", Default: "1,4,24,96", Quick: "1,24", Doc: "readings of a meter in a request, one case each"},
-			{Name: "at-once", Default: "200", Quick: "20", Doc: "meters that send at a time"},
+			{Name: "at-once", Default: "500", Quick: "20", Doc: "meters that send at a time"},
 		}, shared("500ms", "3s")...),
 		Run: func(ctx context.Context, b *experiment.Bench) error {
 			return steps{"bulks", bulk, senders, func(f *metersim.Fleet, n int) {
