@@ -90,6 +90,17 @@ func chart(t *testing.T, arguments ...string) (string, error) {
 	return does(t, tool(t, "helm"), append([]string{"template", "plant", "deploy/helm/voltbus", "--kube-version", "1.31.0"}, arguments...)...)
 }
 
+// configured returns the configuration in rendered manifests.
+func configured(t *testing.T, manifests string) string {
+	t.Helper()
+	_, text, is := strings.Cut(manifests, "voltbus.yaml: |\n")
+	if !is {
+		t.Fatalf("there is no configuration in\n%s", manifests)
+	}
+	text, _, _ = strings.Cut(text, "\n---")
+	return strings.ReplaceAll(text, "\n    ", "\n")[4:]
+}
+
 func TestTheChartRendersManifestsThatKubernetesTakes(t *testing.T) {
 	if out, err := does(t, tool(t, "helm"), "lint", "--strict", "--kube-version", "1.31.0", "deploy/helm/voltbus"); err != nil {
 		t.Fatalf("%s%v", out, err)
@@ -112,12 +123,7 @@ func TestTheChartRendersManifestsThatKubernetesTakes(t *testing.T) {
 			if said, err := does(t, validate, "--strict", "--kubernetes-version", "1.31", file); err != nil {
 				t.Errorf("%s%v", said, err)
 			}
-			_, text, is := strings.Cut(out, "voltbus.yaml: |\n")
-			if !is {
-				t.Fatalf("there is no configuration in\n%s", out)
-			}
-			text, _, _ = strings.Cut(text, "\n---")
-			checked(t, strings.ReplaceAll(text, "\n    ", "\n")[4:])
+			checked(t, configured(t, out))
 		})
 	}
 	out, err := chart(t, "--set", "monitoring.enabled=true")
@@ -128,7 +134,7 @@ func TestTheChartRendersManifestsThatKubernetesTakes(t *testing.T) {
 
 func TestTheChartSaysWhichValuesAreWrong(t *testing.T) {
 	for set, want := range map[string]string{
-		"replicas=2": "/replicas", "config.listen.http=off": "/config", "mqtts.port=0": "/mqtts/port", "storage.size=big": "/storage/size", "colour=red": "colour",
+		"replicas=2": "/replicas", "config.cluster.listen=off": "/config", "cluster.keySecret.name=": "/cluster/keySecret/name", "config.listen.http=off": "/config", "mqtts.port=0": "/mqtts/port", "storage.size=big": "/storage/size", "colour=red": "colour",
 	} {
 		if _, err := chart(t, "--set", set); err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), ".", "/"), want) {
 			t.Errorf("--set %s: %v", set, err)

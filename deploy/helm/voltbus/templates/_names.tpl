@@ -14,13 +14,30 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 
+{{/* Not empty if the nodes are replicas. Their names are those of their pods. */}}
+{{- define "voltbus.replicated" -}}
+{{ if gt (int .Values.replicas) 1 }}yes{{ end }}
+{{- end }}
+
 {{- define "voltbus.configuration" -}}
 node:
+  {{- if not (include "voltbus.replicated" .) }}
   name: {{ include "voltbus.name" . }}
+  {{- end }}
   data: /var/lib/voltbus
 listen:
   http: ":{{ .Values.http.port }}"
   bus: "off"
   mqtts: ":{{ .Values.mqtts.port }}"
+{{- if include "voltbus.replicated" . }}
+cluster:
+  listen: ":{{ .Values.cluster.port }}"
+  key_file: /run/secrets/voltbus/{{ .Values.cluster.keySecret.key }}
+  replicas:
+    {{- range $n := until (int .Values.replicas) }}
+    {{- $name := printf "%s-%d" (include "voltbus.name" $) $n }}
+    - {name: {{ $name }}, address: "{{ $name }}.{{ include "voltbus.name" $ }}:{{ $.Values.cluster.port }}"}
+    {{- end }}
+{{- end }}
 {{ toYaml .Values.config }}
 {{- end }}
