@@ -1,10 +1,12 @@
 package fleetsim
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,6 +26,41 @@ type Site struct {
 	Clients  int    // that may connect
 	Connects int    // that are let in a second; 0 for no bound
 	Live     bool   // nothing is recorded
+
+	Host     string    // IP address where it listens; "" for that of loopback
+	Replicas []Replica // with which it shares a log, this one too; none for a node alone
+	Key      string    // file with the key of the replicas
+	Witness  bool      // it has the logs of the replicas and stores nothing
+}
+
+// Replica is a node that shares a log with others.
+type Replica struct {
+	Name    string // of its node
+	Address string // where the others reach it
+}
+
+// replicated is the section of the configuration that makes a node a replica; "" for a node alone.
+func (s *Site) replicated() string {
+	if len(s.Replicas) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "cluster:\n  key_file: %s\n  replicas:\n", s.Key)
+	for _, r := range s.Replicas {
+		fmt.Fprintf(&b, "    - {name: %s, address: %q}\n", r.Name, r.Address)
+	}
+	if s.Witness {
+		b.WriteString("store: {engine: none}\n")
+	}
+	return b.String()
+}
+
+// logs bounds the log. A replica has those of all on one disk.
+func (s *Site) logs() string {
+	if len(s.Replicas) > 0 {
+		return "1GiB"
+	}
+	return "8GiB"
 }
 
 // noBound is a rate that no client reaches.
@@ -34,22 +71,10 @@ const kindOfDevices = "fleet"
 
 // Write writes the configuration into dir, which holds the node's data too, and returns the file.
 func (s Site) Write(dir string) (string, error) {
-	at := func(address string) string {
-		if address == "" {
-			return "127.0.0.1:0"
-		}
-		return address
-	}
-	name, connects := s.Name, s.Connects
-	if name == "" {
-		name = "lab"
-	}
-	if connects == 0 {
-		connects = noBound
-	}
+	anywhere := net.JoinHostPort(cmp.Or(s.Host, "127.0.0.1"), "0")
 	text := fmt.Sprintf(`node: {name: %s, data: data}
-listen: {http: "127.0.0.1:0", bus: off, mqtt: %q, mqtts: %q}
-log: {max_bytes: 8GiB}
+listen: {http: %q, bus: off, mqtt: %q, mqtts: %q}
+log: {max_bytes: %s}
 ingest: {points: 1000000}
 mqtt:
   clients: %d
@@ -58,7 +83,8 @@ mqtt:
     - {name: %s, publish: ["#"], subscribe: ["#"], rate: %d, bytes: %d, sessions: 4, points: 1000}
   templates:
     - {name: fleet, topic: "fleet/{device}/{channel}", device: "fleet/{device}", format: json, live: %t, points: [{name: "{channel}", from: value}]}
-`, name, at(s.Plain), at(s.Secure), max(s.Clients, 1), connects, kindOfDevices, noBound, 100_000_000, s.Live)
+`, cmp.Or(s.Name, "lab"), anywhere, cmp.Or(s.Plain, anywhere), cmp.Or(s.Secure, anywhere), s.logs(), max(s.Clients, 1), cmp.Or(s.Connects, noBound),
+		kindOfDevices, noBound, 100_000_000, s.Live) + s.replicated()
 	file := filepath.Join(dir, "fleet.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return "", fmt.Errorf("write the configuration: %w", err)

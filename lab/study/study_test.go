@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 
 	"voltbus/fault"
 	"voltbus/lab/experiment"
+	"voltbus/lab/machine"
 	"voltbus/lab/study"
 	"voltbus/store/duckdb/statement"
 )
@@ -63,10 +65,14 @@ func tiny() map[string]map[string]string {
 		"ami-payload":          {"bulk": "5", "concentrators": "2", "meters": "50", "warm-up": "50ms", "window": "200ms"},
 		"ami-3a":               {"bulks": "1,10", "concentrators": "2", "meters": "50", "warm-up": "50ms", "window": "300ms"},
 		"mqtt-clients":         {"clients": "5", "http": "2", "speed": "50", "rest": "1ms", "warm-up": "100ms", "window": "300ms"},
-		"mqtt-fleet":           {"first": "2", "most": "3", "speed": "50", "bound": "false", "window": "300ms"},
+		"mqtt-fleet":           {"first": "2", "most": "3", "speed": "50", "bound": "false", "window": "300ms", "machines": "false"},
 		"mqtt-fleet-1":         {"first": "2", "most": "3", "speed": "50", "bound": "false", "window": "300ms"},
+		"mqtt-fleet-2":         {"first": "2", "most": "3", "speed": "50", "bound": "false", "window": "300ms"},
+		"mqtt-fleet-3":         {"first": "2", "most": "3", "speed": "50", "bound": "false", "window": "300ms"},
 		"mqtt-fleet-4":         {"first": "2", "most": "3", "speed": "50", "bound": "false", "window": "300ms", "tls": "false"},
 		"mqtt-fleet-5":         {"first": "2", "most": "3", "speed": "50", "bound": "false", "window": "300ms", "qos": "1"},
+		"mqtt-fleet-6":         {"first": "2", "most": "3", "speed": "50", "bound": "false", "window": "300ms", "machines": machines()},
+		"mqtt-fleet-7":         {"first": "2", "most": "3", "speed": "50", "bound": "false", "window": "300ms", "machines": machines()},
 		"mqtt-storm":           {"clients": "10", "live": "2", "window": "200ms"},
 		"mqtt-failover":        {"clients": "5", "speed": "50", "window": "200ms"},
 		"mqtt-p2p":             {"publishers": "3", "warm-up": "50ms", "window": "300ms"},
@@ -74,6 +80,15 @@ func tiny() map[string]map[string]string {
 		"mqtt-fan-out":         {"publishers": "2", "subscribers": "3", "warm-up": "50ms", "window": "300ms"},
 		"large-messages":       {"most-devices": "2", "scrapes": "1", "interval": "200ms"},
 	}
+}
+
+// machines says whether this user may make network namespaces.
+func machines() string {
+	n, err := machine.NewNetwork(context.Background(), 1)
+	if err == nil {
+		err = n.Remove()
+	}
+	return strconv.FormatBool(err == nil)
 }
 
 func TestEveryExperimentRunsInATinySize(t *testing.T) {

@@ -145,13 +145,13 @@ func settle(ctx context.Context, h *hub, r *fleetsim.Running, so *fleetsim.Look)
 	sum := fleetsim.Together(so, rest)
 	a := account.Balance{Sent: sum.Published, Acknowledged: sum.Answered, Refused: sum.Refused}
 	a.Unanswered = a.Sent - min(a.Sent, a.Acknowledged+a.Refused)
-	if h.node == nil || h.bench.Int("qos") == 0 {
+	if h.node() == nil || h.bench.Int("qos") == 0 {
 		a.Found = a.Acknowledged // nobody promised that it is on disk
-		if h.node == nil {
+		if h.node() == nil {
 			return nil
 		}
 	}
-	rows, distinct, err := h.rows(ctx)
+	rows, distinct, err := h.rows(ctx, a.Acknowledged)
 	if err != nil {
 		return err
 	}

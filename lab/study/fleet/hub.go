@@ -5,30 +5,26 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
-	"path/filepath"
 	"time"
 
 	"voltbus/lab/experiment"
 	"voltbus/lab/fleetsim"
 	"voltbus/lab/machine"
 	"voltbus/lab/peers"
-	"voltbus/lab/rig"
 )
 
-// hub is a broker that serves fleets: a node, or that of another project.
+// hub is a broker that serves fleets: a node, replicas, or that of another project.
 type hub struct {
-	bench *experiment.Bench
-	trial *experiment.Trial
-	dir   string
-	file  string       // the configuration of a node
-	node  *rig.Running // nil for a peer
-	peer  *peers.FleetBroker
-	quota *machine.Quota
-	doors fleetsim.Doors
-	meter *machine.Meter
-	all   int  // devices that may connect
-	old   bool // they speak MQTT 3.1.1
+	bench   *experiment.Bench
+	trial   *experiment.Trial
+	dir     string
+	members []*member // none for a peer
+	network *machine.Network
+	peer    *peers.FleetBroker
+	quotas  []*machine.Quota
+	meters  map[int]*machine.Meter // by process
+	all     int                    // devices that may connect
+	old     bool                   // they speak MQTT 3.1.1
 }
 
 // plan is what a trial needs of a broker.
@@ -37,6 +33,9 @@ type plan struct {
 	live    bool   // nothing is recorded
 	fixed   bool   // its addresses stay the same when it is started again
 	kind    string // experiment.Own, mosquitto or aedes
+
+	replicas int  // 0 or 1 for a node alone
+	apart    bool // each replica is at a machine of its own
 }
 
 // The brokers of others.
@@ -66,17 +65,24 @@ func open(ctx context.Context, b *experiment.Bench, t *experiment.Trial, p plan)
 	case aedes:
 		err = h.openPeer(ctx, peers.OpenAedes)
 	default:
-		err = h.openNode(ctx, p)
+		err = h.openNodes(ctx, p)
 	}
 	return h, err
 }
 
-// bind bounds the processor of the broker to so many cores.
-func (h *hub) bind(cores float64) (err error) {
-	if h.quota, err = machine.NewQuota(cores); err == nil {
-		err = h.quota.Bind(h.process())
+// bind bounds the processor of each process of the broker to so many cores.
+func (h *hub) bind(cores float64) error {
+	for _, process := range h.processes() {
+		q, err := machine.NewQuota(cores)
+		if err != nil {
+			return err
+		}
+		h.quotas = append(h.quotas, q)
+		if err := q.Bind(process); err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 func (h *hub) openPeer(ctx context.Context, start func(context.Context, string, map[string]string) (*peers.FleetBroker, error)) (err error) {
@@ -87,38 +93,8 @@ func (h *hub) openPeer(ctx context.Context, start func(context.Context, string, 
 	if h.peer, err = start(ctx, h.dir, passwords); err != nil {
 		return err
 	}
-	h.doors, h.meter = fleetsim.Doors{Plain: h.peer.Plain, Secure: h.peer.Secure}, machine.NewMeter(h.peer.Process())
+	h.measure()
 	return nil
-}
-
-func (h *hub) openNode(ctx context.Context, p plan) (err error) {
-	site := fleetsim.Site{Clients: p.devices + 100, Live: p.live}
-	if p.fixed {
-		if site.Secure, err = freeAddress(); err != nil {
-			return err
-		}
-	}
-	dir := filepath.Join(h.dir, "node")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	if h.file, err = site.Write(dir); err != nil {
-		return err
-	}
-	if err := h.start(); err != nil {
-		return err
-	}
-	return fleetsim.Provision(ctx, h.node, &fleetsim.Fleet{Prefix: prefix, Secret: secret}, p.devices)
-}
-
-// start starts the node, for the first time or again.
-func (h *hub) start() (err error) {
-	if h.node, err = rig.Open(h.bench.Program(), h.file); err != nil {
-		return err
-	}
-	h.meter = machine.NewMeter(h.node.Process())
-	h.doors, err = fleetsim.DoorsOf(h.node)
-	return err
 }
 
 // freeAddress returns an address of loopback that nobody listens at.
@@ -130,24 +106,33 @@ func freeAddress() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-func (h *hub) process() int {
+// processes are those of the broker that run.
+func (h *hub) processes() (list []int) {
 	if h.peer != nil {
-		return h.peer.Process()
+		return []int{h.peer.Process()}
 	}
-	return h.node.Process()
+	for _, m := range h.members {
+		if m.node != nil {
+			list = append(list, m.node.Process())
+		}
+	}
+	return list
 }
 
 // close ends the broker.
 func (h *hub) close() error {
 	var errs []error
-	if h.node != nil {
-		errs = append(errs, h.node.Close())
+	for _, m := range h.members {
+		errs = append(errs, m.close())
 	}
 	if h.peer != nil {
 		errs = append(errs, h.peer.Close())
 	}
-	if h.quota != nil {
-		errs = append(errs, h.quota.Remove())
+	for _, q := range h.quotas {
+		errs = append(errs, q.Remove())
+	}
+	if h.network != nil {
+		errs = append(errs, h.network.Remove())
 	}
 	return errors.Join(errs...)
 }
@@ -161,47 +146,43 @@ func (h *hub) fleet(f fleetsim.Fleet, first, devices int) (*fleetsim.Running, er
 	if f.Window == 0 {
 		f.Window, f.Patience = 20, 100
 	}
-	f.Brokers = []string{h.doors.Plain}
+	var err error
+	f.Brokers = h.doors(h.bench.Flag("tls"))
 	if h.bench.Flag("tls") {
-		f.Brokers = []string{h.doors.Secure}
-		if f.CA = h.ca(); f.Posters > 0 {
-			f.HTTP = h.node.URL
+		if f.CA, err = h.ca(); err != nil {
+			return nil, err
+		}
+		if f.Posters > 0 {
+			f.HTTP = h.node().URL
 		}
 	}
 	return fleetsim.Open(h.bench.Program(), f, devices)
 }
 
-func (h *hub) ca() string {
-	if h.peer != nil {
-		return h.peer.CA
+// measure begins to measure the processes of the broker.
+func (h *hub) measure() {
+	h.meters = map[int]*machine.Meter{}
+	for _, process := range h.processes() {
+		h.meters[process] = machine.NewMeter(process)
 	}
-	return h.node.CA()
 }
 
-// usage returns what the broker used since the last call.
-func (h *hub) usage() (machine.Usage, error) {
-	u, err := h.meter.Usage()
-	h.meter = machine.NewMeter(h.process())
-	return u, err
-}
-
-// rows counts the values that the node has stored, and those that differ. It waits for what is on its way.
-func (h *hub) rows(ctx context.Context) (rows, distinct uint64, err error) {
-	if _, err := h.node.Settled(ctx); err != nil {
-		return 0, 0, err
-	}
-	for _, q := range []struct {
-		statement string
-		n         *uint64
-	}{
-		{"SELECT count(*)::BIGINT FROM samples", &rows},
-		{"SELECT count(*)::BIGINT FROM (SELECT DISTINCT point, value FROM samples)", &distinct},
-	} {
-		if err := h.node.Numbers(ctx, q.statement, 1, func(v int64) { *q.n = uint64(v) }); err != nil { //nolint:gosec // a count
-			return 0, 0, err
+// usage returns what all processes of the broker used together since the last call.
+func (h *hub) usage() (sum machine.Usage, err error) {
+	for _, m := range h.meters {
+		u, err := m.Usage()
+		if err != nil {
+			return sum, err
 		}
+		sum.Wall = max(sum.Wall, u.Wall)
+		sum.CPU += u.CPU
+		sum.Memory += u.Memory
+		sum.Peak += u.Peak
+		sum.Written += u.Written
+		sum.Threads += u.Threads
 	}
-	return rows, distinct, nil
+	h.measure()
+	return sum, nil
 }
 
 // watch has a fleet publish for a time, and returns what it did. It tells each second how it goes.

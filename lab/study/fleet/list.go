@@ -14,9 +14,7 @@ import (
 func List() []experiment.Experiment {
 	list := []experiment.Experiment{clients(), search(all())}
 	for _, c := range all() {
-		if c.why() == "" {
-			list = append(list, search([]setup{c}))
-		}
+		list = append(list, search([]setup{c}))
 	}
 	return append(list, storm(), failover(), pairs(), fanIn(), fanOut())
 }
