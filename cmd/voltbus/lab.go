@@ -169,8 +169,8 @@ func newLabRun(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "run EXPERIMENT", Short: "Run an experiment and write its report",
 		Long: `Run an experiment on this machine and write result.json and report.html into a folder of
-its own below --out. A pattern such as 'ami-*' runs several, one after another. Only loopback addresses are used. A run that is interrupted leaves
-nothing behind. Run nothing else on the machine meanwhile: the report shows its load.`,
+its own below --out. A pattern such as 'ami-*' runs several, one after another. Only addresses of loopback and of
+network namespaces that the run makes are used. A run that is interrupted leaves nothing behind. Run nothing else on the machine meanwhile: the report shows its load.`,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: completeExperiments,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !cmd.Flags().Changed("log-level") {

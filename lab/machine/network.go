@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -21,7 +20,7 @@ type Network struct {
 }
 
 // NewNetwork makes so many machines, at most 200. It fails with fault.Unavailable where this user may make none.
-func NewNetwork(ctx context.Context, machines int) (*Network, error) {
+func NewNetwork(machines int) (*Network, error) {
 	var seed [3]byte
 	_, _ = rand.Read(seed[:]) // never fails
 	n := &Network{name: "vbl" + hex.EncodeToString(seed[:]), subnet: seed[0], machines: machines}
@@ -30,9 +29,9 @@ func NewNetwork(ctx context.Context, machines int) (*Network, error) {
 		{"addr", "add", fmt.Sprintf("198.18.%d.1/24", n.subnet), "dev", n.name},
 		{"link", "set", n.name, "up"},
 	}
-	err := run(ctx, bridge)
+	err := run(bridge)
 	for i := 0; i < machines && err == nil; i++ {
-		err = run(ctx, n.join(i))
+		err = run(n.join(i))
 	}
 	if err != nil {
 		err = fault.E("machine.NewNetwork", fault.Unavailable, "network namespaces", fmt.Errorf("cannot make a machine: %w; run the lab as root, with the program ip (package iproute2)", err))
@@ -54,9 +53,9 @@ func (n *Network) join(i int) [][]string {
 	}
 }
 
-func run(ctx context.Context, commands [][]string) error {
+func run(commands [][]string) error {
 	for _, args := range commands {
-		if out, err := exec.CommandContext(ctx, "ip", args...).CombinedOutput(); err != nil {
+		if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil { //nolint:noctx // takes a moment, also when a run was stopped
 			return fmt.Errorf("ip %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(string(out)))
 		}
 	}
@@ -75,12 +74,11 @@ func (n *Network) Program(i int, program []string) []string {
 
 // Remove removes the machines and the bridge.
 func (n *Network) Remove() error {
-	ctx := context.Background() // also when a run was stopped
 	for i := range n.machines { // what was not made fails, and need not be removed
-		_ = run(ctx, [][]string{{"netns", "del", n.space(i)}})
+		_ = run([][]string{{"netns", "del", n.space(i)}})
 	}
-	if err := run(ctx, [][]string{{"link", "show", n.name}}); err != nil {
+	if err := run([][]string{{"link", "show", n.name}}); err != nil {
 		return nil //nolint:nilerr // there is none
 	}
-	return run(ctx, [][]string{{"link", "del", n.name}})
+	return run([][]string{{"link", "del", n.name}})
 }

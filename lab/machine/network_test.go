@@ -12,7 +12,7 @@ import (
 )
 
 func TestMachinesOfANetworkAreReached(t *testing.T) {
-	n, err := machine.NewNetwork(t.Context(), 2)
+	n, err := machine.NewNetwork(2)
 	if fault.Is(err, fault.Unavailable) {
 		t.Skip(err)
 	}

@@ -84,7 +84,7 @@ func tiny() map[string]map[string]string {
 
 // machines says whether this user may make network namespaces.
 func machines() string {
-	n, err := machine.NewNetwork(context.Background(), 1)
+	n, err := machine.NewNetwork(1)
 	if err == nil {
 		err = n.Remove()
 	}

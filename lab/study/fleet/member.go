@@ -56,7 +56,7 @@ func (h *hub) openNodes(ctx context.Context, p plan) (err error) {
 		n++
 	}
 	if p.apart {
-		if h.network, err = machine.NewNetwork(ctx, n); err != nil {
+		if h.network, err = machine.NewNetwork(n); err != nil {
 			return err
 		}
 	}

@@ -96,7 +96,7 @@ func runSearch(ctx context.Context, b *experiment.Bench, kind string, list []set
 	for i := range list {
 		s := &list[i]
 		row := []string{strconv.Itoa(s.number), "–", "–", number(s.clients), "–", number(s.response)}
-		if why := s.why(ctx, b, kind); why != nil {
+		if why := s.why(b, kind); why != nil {
 			b.Note("Experiment %d is not measured: %v.", s.number, why)
 			table.Rows = append(table.Rows, row)
 			missing = append(missing, why)
@@ -130,7 +130,7 @@ func runSearch(ctx context.Context, b *experiment.Bench, kind string, list []set
 }
 
 // why says why a set-up cannot be measured here, nil if it can.
-func (s *setup) why(ctx context.Context, b *experiment.Bench, kind string) error {
+func (s *setup) why(b *experiment.Bench, kind string) error {
 	if kind != experiment.Own && s.replicas > 1 {
 		return fmt.Errorf("%s is one broker, without replicas", kind)
 	}
@@ -146,7 +146,7 @@ func (s *setup) why(ctx context.Context, b *experiment.Bench, kind string) error
 	if s.machines == 1 || !b.Flag("machines") {
 		return nil
 	}
-	n, err := machine.NewNetwork(ctx, 1)
+	n, err := machine.NewNetwork(1)
 	if err != nil {
 		return fmt.Errorf("%w; or set machines=false", err)
 	}
