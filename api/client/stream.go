@@ -26,6 +26,8 @@ type Live struct {
 	Node    string // another node whose messages are wanted; "" for the node itself
 	// Dropped is called with the number of messages that arrived from another node faster than they were read; may be nil.
 	Dropped func(messages int)
+	// Control is called with each event of control that concerns points of the pattern; nil for none. An error ends the stream.
+	Control func(event json.RawMessage) error
 }
 
 // Stream calls emit with each live message that matches the pattern, as Follow does.
@@ -39,13 +41,19 @@ func (c *Client) Follow(ctx context.Context, want Live, emit func(json.RawMessag
 	params := url.Values{}
 	set(params, "pattern", want.Pattern)
 	set(params, "node", want.Node)
+	if want.Control != nil {
+		params.Set("control", "true")
+	}
 	resp, err := c.call(ctx, http.MethodGet, "stream", params, nil)
 	if err != nil {
 		return endOf(ctx, err)
 	}
 	defer resp.Body.Close()
 	return endOf(ctx, events(resp.Body, func(event string, data json.RawMessage) error {
-		if event != "dropped" {
+		switch {
+		case event == "control" && want.Control != nil:
+			return want.Control(data)
+		case event != "dropped":
 			return emit(data)
 		}
 		var lost struct{ Messages int }

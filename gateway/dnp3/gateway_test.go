@@ -47,9 +47,9 @@ func (*node) Points(_ context.Context, f client.Filter) (p answer.Points, err er
 	return p, nil
 }
 
-func (n *node) Stream(ctx context.Context, pattern string, emit func(json.RawMessage) error) error {
+func (n *node) Follow(ctx context.Context, want client.Live, emit func(json.RawMessage) error) error {
 	if n.pattern != nil {
-		n.pattern <- pattern
+		n.pattern <- want.Pattern
 	}
 	for {
 		select {

@@ -199,7 +199,7 @@ var table = []rule{
 	{"operation/metering", []string{"operation", "operation/metering/account", "api/answer", "meter/...", "identity", "point", "fault"}, parts, "the metering system is asked like every other part"},
 	{"operation/...", []string{"operation", "broker", "broker/account", "api/answer", "api/shape", "api/arrowstream", "query", "store", "catalog", "document", "control/access", "identity", "identity/registry", "point", "fault"}, parts, "an operation is done by the parts that know; nobody here knows how it was asked for"},
 	{"api/...", []string{"api/...", "operation/...", "agent/...", "ingest", "query", "store", "catalog", "control/access", "identity", "identity/registry", "audit", "document", "wire", "point", "fault"}, append([]string{"config"}, parts...), "the API never knows a driver, the device owner or an engine"},
-	{"gateway/...", []string{"api/...", "operation/...", "wire", "point", "fault", "protocol/..."}, parts, "a gateway is a client of the API; it shows points to others by a protocol"},
+	{"gateway/...", []string{"gateway/feed", "api/...", "operation/...", "wire", "point", "fault", "protocol/..."}, parts, "a gateway is a client of the API; it shows points to others by a protocol"},
 	{"python", nil, nil, "the SDK of other programs; this one only carries it"},
 	{"web", nil, nil, "the screens are files; they speak to the API over HTTP"},
 

@@ -1,16 +1,17 @@
-package dnp3
+package feed
 
 import (
 	"encoding/json"
 	"log/slog"
 	"testing"
-	"time"
+
+	"go.uber.org/goleak"
 
 	"voltbus/point"
-	"voltbus/protocol/dnp3/object"
-	"voltbus/protocol/dnp3/outstation"
 	"voltbus/wire"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestValuesOfLiveMessagesAreExact(t *testing.T) {
 	for text, want := range map[string]point.Value{
@@ -47,27 +48,20 @@ func TestAGatewayListensToWhatItsPointsHaveInCommon(t *testing.T) {
 	}
 }
 
-func TestALiveCounterIsShownExactlyWithTheDevicesTime(t *testing.T) {
-	m, problems := ParseMapping("map.yaml", []byte("points: [{point: d/energy, type: counter, index: 3, class: 1}, {point: d/quiet, type: counter, index: 4}]"))
-	if len(problems) > 0 {
-		t.Fatal(problems)
-	}
-	g, err := New(m, nil, slog.New(slog.DiscardHandler))
+func TestALiveValueIsShownAndItsPointCountsAsHeard(t *testing.T) {
+	var shown []point.Sample
+	f := New(Config{
+		Points: []point.Path{"d/energy", "d/quiet"}, Show: func(s []point.Sample) { shown = append(shown, s...) }, Log: slog.New(slog.DiscardHandler),
+	})
+	scan, err := wire.ParseScan([]byte(`{"device":"d","time":"2026-03-04T05:06:07Z","points":{"energy":7,"other":1},"quality":{"energy":"bad(sensor)"}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	scan, err := wire.ParseScan([]byte(`{"device":"d","time":"2026-03-04T05:06:07Z","points":{"energy":9007199254740993,"other":1},"times":{"energy":"2026-03-04T05:06:01Z"}}`))
-	if err != nil {
-		t.Fatal(err)
+	f.take(scan)
+	if len(shown) != 1 || shown[0].Point != "d/energy" || shown[0].Value != point.IntOf(7) || shown[0].Quality != point.BadSensor {
+		t.Errorf("shown are %v", shown)
 	}
-	g.take(scan)
-	var got object.Point
-	g.device.Update(func(tx *outstation.Tx) { got, _ = tx.Get(object.KindCounter, 3) })
-	at, _ := got.Time.Time()
-	if got.Value.Uint() != 1 || !at.Equal(time.Date(2026, 3, 4, 5, 6, 1, 0, time.UTC)) { // 2⁵³ + 1 rolls over to 1
-		t.Errorf("the counter is %v at %v", got.Value, at)
-	}
-	if quiet := g.unheard(); len(quiet) != 1 || quiet[0] != "d/quiet" {
+	if quiet := f.unheard(); len(quiet) != 1 || quiet[0] != "d/quiet" {
 		t.Errorf("%v were not heard", quiet)
 	}
 }

@@ -1,32 +1,46 @@
-package dnp3
+package feed
 
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 
+	"voltbus/api/answer"
+	"voltbus/api/client"
 	"voltbus/point"
 	"voltbus/wire"
 )
 
 // follow receives live messages until the node ends the stream.
-func (g *Gateway) follow(ctx context.Context) error {
-	return g.node.Stream(ctx, g.pattern, func(message json.RawMessage) error {
+func (f *Feed) follow(ctx context.Context) error {
+	want := client.Live{Pattern: f.pattern}
+	if f.config.Control != nil {
+		want.Control = func(event json.RawMessage) error {
+			var e answer.ControlEvent
+			if err := json.Unmarshal(event, &e); err != nil {
+				return fmt.Errorf("decode an event of control: %w", err)
+			}
+			f.config.Control(e)
+			return nil
+		}
+	}
+	return f.config.Node.Follow(ctx, want, func(message json.RawMessage) error {
 		scan, err := wire.ParseScan(message)
 		if err != nil {
 			return err
 		}
-		g.take(scan)
+		f.take(scan)
 		return nil
 	})
 }
 
-// take serves the samples of mapped points in a scan.
-func (g *Gateway) take(scan *wire.Scan) {
+// take shows the samples of the points in a scan.
+func (f *Feed) take(scan *wire.Scan) {
 	var samples []point.Sample
 	for name, raw := range scan.Points {
 		path := scan.Device.Join(name)
-		if len(g.byPath[path]) == 0 {
+		if !f.points[path] {
 			continue
 		}
 		s := point.Sample{Point: path, Time: scan.TimeOf(name), Value: valueOf(raw)}
@@ -39,22 +53,22 @@ func (g *Gateway) take(scan *wire.Scan) {
 		}
 		samples = append(samples, s)
 	}
-	g.show(samples)
-	g.mu.Lock()
-	defer g.mu.Unlock()
+	f.config.Show(samples)
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for i := range samples {
-		g.heard[samples[i].Point] = true
+		f.heard[samples[i].Point] = true
 	}
 }
 
 // unheard returns the points that the stream has not delivered since forget was called: their devices publish
 // no scans, or have nothing to report.
-func (g *Gateway) unheard() []string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (f *Feed) unheard() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	var paths []string
-	for path := range g.byPath {
-		if !g.heard[path] {
+	for path := range f.points {
+		if !f.heard[path] {
 			paths = append(paths, string(path))
 		}
 	}
@@ -62,10 +76,10 @@ func (g *Gateway) unheard() []string {
 }
 
 // forget clears the record of points delivered by the stream.
-func (g *Gateway) forget() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	clear(g.heard)
+func (f *Feed) forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	clear(f.heard)
 }
 
 // valueOf parses a value of a live message; none if it is null. An integer literal stays an exact integer.

@@ -1,4 +1,4 @@
-package dnp3
+package feed
 
 import (
 	"context"
@@ -14,25 +14,24 @@ import (
 	"voltbus/point"
 )
 
-// Missing asks the node for every point of the mapping, and returns those that it does not have, in path order. The
-// gateway serves the others, and these as soon as the node has them; until then they are not online. Call it before
-// Run, which then does not report these points again.
-func (g *Gateway) Missing(ctx context.Context) ([]point.Path, error) {
-	missing, err := g.missing(ctx, slices.Collect(maps.Keys(g.byPath)))
+// Missing asks the node for every point, and returns those that it does not have, in path order. Run shows the
+// others, and these as soon as the node has them. Call it before Run, which then does not report these points again.
+func (f *Feed) Missing(ctx context.Context) ([]point.Path, error) {
+	missing, err := f.missing(ctx, slices.Collect(maps.Keys(f.points)))
 	if err != nil {
 		return nil, err
 	}
 	for _, path := range missing {
-		g.absent[path] = true
+		f.absent[path] = true
 	}
 	return missing, nil
 }
 
 // missing returns the points among paths that the node does not have, sorted.
-func (g *Gateway) missing(ctx context.Context, paths []point.Path) ([]point.Path, error) {
+func (f *Feed) missing(ctx context.Context, paths []point.Path) ([]point.Path, error) {
 	var missing []point.Path
 	for _, path := range paths {
-		page, err := g.node.Points(ctx, client.Filter{Pattern: string(path), Limit: 1})
+		page, err := f.config.Node.Points(ctx, client.Filter{Pattern: string(path), Limit: 1})
 		if err != nil {
 			return nil, fmt.Errorf("ask for the point %s: %w", path, err)
 		}
@@ -46,26 +45,26 @@ func (g *Gateway) missing(ctx context.Context, paths []point.Path) ([]point.Path
 
 // ask fetches the existing points among paths; with again, it first checks whether the node now has those that it
 // lacked before.
-func (g *Gateway) ask(ctx context.Context, paths []string, again bool) error {
-	if again && len(g.absent) > 0 {
-		before := slices.Collect(maps.Keys(g.absent))
-		missing, err := g.missing(ctx, before)
+func (f *Feed) ask(ctx context.Context, paths []string, again bool) error {
+	if again && len(f.absent) > 0 {
+		before := slices.Collect(maps.Keys(f.absent))
+		missing, err := f.missing(ctx, before)
 		if err != nil {
 			return err
 		}
-		clear(g.absent)
+		clear(f.absent)
 		for _, path := range missing {
-			g.absent[path] = true
+			f.absent[path] = true
 		}
 		for _, path := range before {
-			if !g.absent[path] {
-				g.log.InfoContext(ctx, "the node has a point that it did not have before", slog.String("point", string(path)))
+			if !f.absent[path] {
+				f.config.Log.InfoContext(ctx, "the node has a point that it did not have before", slog.String("point", string(path)))
 			}
 		}
 	}
-	there := slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return g.absent[point.Path(path)] })
+	there := slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return f.absent[point.Path(path)] })
 	for some := range slices.Chunk(there, batch) {
-		if err := g.fetchSome(ctx, some); err != nil {
+		if err := f.fetchSome(ctx, some); err != nil {
 			return err
 		}
 	}
@@ -74,29 +73,29 @@ func (g *Gateway) ask(ctx context.Context, paths []string, again bool) error {
 
 // fetchSome fetches points, except those that the node does not have: one of them makes the node refuse the whole
 // request, so the request is halved until the point is found.
-func (g *Gateway) fetchSome(ctx context.Context, paths []string) error {
-	err := g.fetch(ctx, paths)
+func (f *Feed) fetchSome(ctx context.Context, paths []string) error {
+	err := f.fetch(ctx, paths)
 	if err == nil || fault.KindOf(err) != fault.NotFound {
 		return err
 	}
 	if len(paths) == 1 {
 		path := point.Path(paths[0])
-		g.absent[path] = true
-		g.log.WarnContext(ctx, "the node does not have a point of the mapping; correct the mapping, or wait until the node has it",
+		f.absent[path] = true
+		f.config.Log.WarnContext(ctx, "the node does not have a point of the mapping; correct the mapping, or wait until the node has it",
 			slog.String("point", string(path)))
 		return nil
 	}
 	half := len(paths) / 2
-	if err := g.fetchSome(ctx, paths[:half]); err != nil {
+	if err := f.fetchSome(ctx, paths[:half]); err != nil {
 		return err
 	}
-	return g.fetchSome(ctx, paths[half:])
+	return f.fetchSome(ctx, paths[half:])
 }
 
 // fetch gets the newest values of points, and the values between the previously shown ones and these: each change
 // is an event.
-func (g *Gateway) fetch(ctx context.Context, paths []string) error {
-	latest, err := g.node.Latest(ctx, client.Span{Points: paths})
+func (f *Feed) fetch(ctx context.Context, paths []string) error {
+	latest, err := f.config.Node.Latest(ctx, client.Span{Points: paths})
 	if err != nil {
 		return fmt.Errorf("ask for the newest values: %w", err)
 	}
@@ -108,27 +107,29 @@ func (g *Gateway) fetch(ctx context.Context, paths []string) error {
 		}
 		samples = append(samples, s)
 	}
-	between, err := g.between(ctx, samples)
-	if err != nil {
-		return err
+	if f.config.Between {
+		between, err := f.between(ctx, samples)
+		if err != nil {
+			return err
+		}
+		f.config.Show(between)
 	}
-	g.show(between)
-	g.show(samples)
+	f.config.Show(samples)
 	for i := range samples {
-		g.shown[samples[i].Point] = samples[i].Time
+		f.shown[samples[i].Point] = samples[i].Time
 	}
 	return nil
 }
 
 // between returns the history of points after the value last shown and before the newest samples, in time order.
-func (g *Gateway) between(ctx context.Context, newest []point.Sample) ([]point.Sample, error) {
+func (f *Feed) between(ctx context.Context, newest []point.Sample) ([]point.Sample, error) {
 	var paths []string
 	var from, to time.Time
-	g.mu.Lock()
+	f.mu.Lock()
 	for i := range newest {
 		s := &newest[i]
-		last, known := g.shown[s.Point]
-		if !known || g.heard[s.Point] || !s.Time.After(last) {
+		last, known := f.shown[s.Point]
+		if !known || f.heard[s.Point] || !s.Time.After(last) {
 			continue
 		}
 		paths = append(paths, string(s.Point))
@@ -139,11 +140,11 @@ func (g *Gateway) between(ctx context.Context, newest []point.Sample) ([]point.S
 			to = s.Time
 		}
 	}
-	g.mu.Unlock()
+	f.mu.Unlock()
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	answered, err := g.node.Range(ctx, client.Span{
+	answered, err := f.config.Node.Range(ctx, client.Span{
 		Points: paths, From: from.Add(time.Microsecond).Format(time.RFC3339Nano), To: to.Format(time.RFC3339Nano),
 	}, mostBetween, true)
 	if err != nil {
@@ -155,7 +156,7 @@ func (g *Gateway) between(ctx context.Context, newest []point.Sample) ([]point.S
 		if err != nil {
 			return nil, err
 		}
-		last := g.shown[point.Path(series.Point)]
+		last := f.shown[point.Path(series.Point)]
 		between = append(between, slices.DeleteFunc(samples, func(s point.Sample) bool { return !s.Time.After(last) })...)
 	}
 	slices.SortStableFunc(between, func(a, b point.Sample) int { return a.Time.Compare(b.Time) })
