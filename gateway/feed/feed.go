@@ -66,7 +66,7 @@ var errEnded = errors.New("the stream of live values has ended")
 func New(c Config) *Feed {
 	f := &Feed{
 		config: c, points: make(map[point.Path]bool), heard: make(map[point.Path]bool), shown: make(map[point.Path]time.Time),
-		absent: make(map[point.Path]bool), pattern: common(c.Points),
+		absent: make(map[point.Path]bool), pattern: Common(c.Points),
 	}
 	for _, path := range c.Points {
 		f.points[path] = true

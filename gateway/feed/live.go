@@ -102,8 +102,8 @@ func valueOf(raw json.RawMessage) point.Value {
 	return point.Value{}
 }
 
-// common returns the pattern of the deepest path at or below which all paths lie; "" for none.
-func common(paths []point.Path) string {
+// Common returns the pattern of the deepest path at or below which all paths lie; "" for none.
+func Common(paths []point.Path) string {
 	if len(paths) == 0 {
 		return ""
 	}

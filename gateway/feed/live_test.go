@@ -42,7 +42,7 @@ func TestAGatewayListensToWhatItsPointsHaveInCommon(t *testing.T) {
 		{[]point.Path{"a/*b", "a/*b"}, ""},
 		{nil, ""},
 	} {
-		if got := common(c.paths); got != c.want {
+		if got := Common(c.paths); got != c.want {
 			t.Errorf("%v have %q in common, want %q", c.paths, got, c.want)
 		}
 	}

@@ -26,3 +26,10 @@ func BACnetSC(t testing.TB, args ...string) *Process {
 	t.Helper()
 	return start(t, Python(t), append([]string{filepath.Join(folder(), "bacnet_sc_peer.py")}, args...))
 }
+
+// BACnetClient starts bacnet_client.py, a client that a test commands, with an address such as "10.66.0.3/24"; the commands and what it
+// answers stand in the file. It is stopped when the test ends. It belongs into a [Namespace].
+func BACnetClient(t testing.TB, args ...string) *Conversation {
+	t.Helper()
+	return converse(t, filepath.Join(folder(), "bacnet_client.py"), args...)
+}

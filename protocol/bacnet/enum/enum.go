@@ -97,3 +97,13 @@ func (p Property) Known() bool {
 	_, ok := propertyTable().names[uint32(p)]
 	return ok
 }
+
+// ParseUnit returns the unit of a name of the standard, such as degrees-celsius, or of a symbol, such as °C; false if there is none.
+func ParseUnit(text string) (Unit, bool) {
+	t := unitTable()
+	if n, ok := t.numbers[text]; ok {
+		return Unit(n), true
+	}
+	n, ok := t.bySymbol()[text]
+	return Unit(n), ok
+}

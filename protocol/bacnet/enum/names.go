@@ -265,4 +265,5 @@ const (
 	UnreliableOther      Reliability = 7
 	ConfigurationError   Reliability = 10
 	CommunicationFailure Reliability = 12
+	MultiStateOutOfRange Reliability = 25
 )

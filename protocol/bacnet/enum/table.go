@@ -15,6 +15,9 @@ type table struct {
 	names   map[uint32]string
 	symbols map[uint32]string
 	numbers map[string]uint32
+
+	once     sync.Once
+	symbolic map[string]uint32
 }
 
 // load reads a table when it is first used.
@@ -59,6 +62,19 @@ func (t *table) name(n uint32) string {
 		return name
 	}
 	return strconv.FormatUint(uint64(n), 10)
+}
+
+// bySymbol returns the numbers of symbols: the smallest if several have one.
+func (t *table) bySymbol() map[string]uint32 {
+	t.once.Do(func() {
+		t.symbolic = make(map[string]uint32, len(t.symbols))
+		for n, symbol := range t.symbols {
+			if before, twice := t.symbolic[symbol]; symbol != "-" && (!twice || n < before) {
+				t.symbolic[symbol] = n
+			}
+		}
+	})
+	return t.symbolic
 }
 
 // parse returns the number of a name, or of a number's text up to most.

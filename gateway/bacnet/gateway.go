@@ -1,0 +1,176 @@
+package bacnet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"voltbus/api/answer"
+	"voltbus/api/client"
+	"voltbus/fault"
+	"voltbus/gateway/feed"
+	"voltbus/point"
+	bacnet "voltbus/protocol/bacnet/client"
+	"voltbus/protocol/bacnet/ip"
+	"voltbus/protocol/bacnet/server"
+	"voltbus/protocol/bacnet/transaction"
+)
+
+// Node is the source of points, history and priority arrays; [API] implements it.
+type Node interface {
+	feed.Node
+	Aggregate(ctx context.Context, s client.Span, how client.Steps) (answer.Aggregate, error)
+	// ControlPoints returns a page of points as those see them who command them.
+	ControlPoints(ctx context.Context, pattern, after string) (answer.ControlPoints, error)
+}
+
+// Commander commands points of the node in the name of a person; [API] implements it.
+type Commander interface {
+	// Command sets a point, and waits a while for what its device says.
+	Command(ctx context.Context, c answer.NewCommand) (answer.Commanded, error)
+	// Release ends commands.
+	Release(ctx context.Context, s answer.CommandSelection) error
+}
+
+// Gateway serves points of a node to BACnet clients. New starts nothing; Run does the work.
+type Gateway struct {
+	mapping  *Mapping
+	node     Node
+	log      *slog.Logger
+	objects  []*object
+	byPath   map[point.Path][]*object
+	missing  []point.Path
+	feed     *feed.Feed
+	views    *views
+	commands *commands
+	answers  atomic.Bool // the node answers
+
+	mu     sync.Mutex
+	device *server.Device // nil unless it runs
+}
+
+// Errors of New.
+var (
+	errUnknownType = errors.New("the node does not have the point, so its type is not known; correct the path (voltbus points lists them), or write the type of the object")
+	errTextLog     = errors.New("is a text, which has no trend log; leave trend_log out")
+)
+
+// New asks the node about the points of a checked mapping, and returns their gateway. People holds, in the order of the mapping's writers,
+// who commands for each. The error says what to change in the mapping.
+func New(ctx context.Context, m *Mapping, node Node, people []Commander, log *slog.Logger) (*Gateway, error) {
+	g := &Gateway{mapping: m, node: node, log: log, byPath: map[point.Path][]*object{}}
+	g.views = newViews(node, log)
+	var err error
+	if g.commands, err = newCommands(m, people, g.views); err != nil {
+		return nil, fault.E("gateway.New", fault.Invalid, "writers", err)
+	}
+	known, err := g.describe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	commanded := false
+	for i := range m.Points {
+		p := &m.Points[i]
+		o, err := g.build(p, known[p.Point])
+		if err != nil {
+			return nil, err
+		}
+		if known[p.Point] == nil {
+			g.missing = append(g.missing, o.path)
+		}
+		g.objects = append(g.objects, o)
+		g.byPath[o.path] = append(g.byPath[o.path], o)
+		commanded = commanded || o.writes
+	}
+	paths := slices.Sorted(maps.Keys(g.byPath))
+	c := feed.Config{Node: node, Points: paths, Show: g.show, Lost: g.lost, Log: log}
+	if commanded {
+		g.views.follow(g.objects)
+		c.Control = g.views.event
+	}
+	g.feed = feed.New(c)
+	return g, nil
+}
+
+// describe returns what the node knows of the points of the mapping.
+func (g *Gateway) describe(ctx context.Context) (map[string]*answer.Point, error) {
+	known := make(map[string]*answer.Point, len(g.mapping.Points))
+	paths := make([]point.Path, 0, len(g.mapping.Points))
+	for i := range g.mapping.Points {
+		paths = append(paths, point.Path(g.mapping.Points[i].Point))
+		known[g.mapping.Points[i].Point] = nil
+	}
+	filter := client.Filter{Pattern: feed.Common(paths), Limit: 1000}
+	for {
+		page, err := g.node.Points(ctx, filter)
+		if err != nil {
+			return nil, fmt.Errorf("ask for the points of the mapping: %w", err)
+		}
+		for i := range page.Points {
+			if _, wanted := known[page.Points[i].Path]; wanted {
+				known[page.Points[i].Path] = &page.Points[i]
+			}
+		}
+		if filter.After = page.Next; filter.After == "" {
+			return known, nil
+		}
+	}
+}
+
+// Missing returns the points of the mapping that the node does not have, in their order there. Their objects are faulty until it has them.
+func (g *Gateway) Missing() []point.Path { return g.missing }
+
+// Open opens the socket of the device. The caller runs the gateway, or closes the device.
+func (g *Gateway) Open(ctx context.Context, c ip.Config, version string) (*server.Device, error) {
+	m := g.mapping
+	d, err := server.Open(ctx, server.Config{
+		Instance: uint32(m.Device), Name: m.Name, Description: m.Description, Location: m.Location, Vendor: uint16(m.Vendor),
+		Model: "Voltbus gateway", Version: version, MaxSubscriptions: m.MaxSubscriptions,
+		Client: bacnet.Config{IP: c, Transaction: transaction.Config{MaxAPDU: m.MaxAPDU}},
+	})
+	if err != nil {
+		return nil, fault.E("gateway.Open", fault.Unavailable, m.Local, fmt.Errorf("%w; if another program has the port, write one behind the subnet, such as 10.0.0.5/24:47809", err))
+	}
+	d.SetOperational(false) // until the node has answered
+	for _, o := range g.objects {
+		if err := o.add(d); err != nil {
+			return nil, errors.Join(fault.E("gateway.Open", fault.Invalid, "points", err), d.Close())
+		}
+	}
+	return d, nil
+}
+
+// Run serves clients on an open device, which it closes, until ctx ends; then it returns nil.
+func (g *Gateway) Run(ctx context.Context, d *server.Device) error {
+	g.mu.Lock()
+	g.device = d
+	g.mu.Unlock()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var running sync.WaitGroup
+	running.Go(func() { g.feed.Run(ctx) })
+	running.Go(func() { g.views.run(ctx) })
+	running.Go(func() { g.findLogs(ctx) })
+	err := d.Announce()
+	if err != nil && !errors.Is(err, ip.ErrNoBroadcast) {
+		g.log.WarnContext(ctx, "the device is not announced", slog.Any("err", err))
+	}
+	<-ctx.Done()
+	running.Wait()
+	return d.Close()
+}
+
+// nodeAnswers notes whether the node answers.
+func (g *Gateway) nodeAnswers(is bool) {
+	g.answers.Store(is)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.device != nil {
+		g.device.SetOperational(is)
+	}
+}
