@@ -2,7 +2,6 @@ package bacnet_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,14 +10,12 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
 	"voltbus/api/answer"
-	"voltbus/api/client"
 	"voltbus/fault"
 	"voltbus/gateway/bacnet"
 	"voltbus/point"
@@ -27,178 +24,6 @@ import (
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// node is a node's interface in memory, with a point "site/ahu/setpoint" that is commanded by levels.
-type node struct {
-	live      chan string
-	bad       bool
-	following chan struct{}
-
-	mu      sync.Mutex
-	array   [17]answer.Slot // by level; without a requester it is free
-	control func(json.RawMessage) error
-	asked   []answer.NewCommand
-	answer  *answer.Commanded // to the next commands, if not nil
-	fail    error
-}
-
-func (n *node) points() []answer.Point {
-	return []answer.Point{
-		{Path: "site/ahu/supply_temp", Kind: "float", Unit: "degC", Description: "supply air"},
-		{Path: "site/ahu/setpoint", Kind: "float", Unit: "degC", Writable: true},
-		{Path: "site/ahu/fan", Kind: "bool", Writable: true},
-		{Path: "site/ahu/mode", Kind: "int", Writable: true},
-		{Path: "site/ahu/note", Kind: "text"},
-		{Path: "site/ahu/flow", Kind: "float", Unit: "L/s"},
-	}
-}
-
-func (n *node) Points(_ context.Context, f client.Filter) (answer.Points, error) {
-	if f.Pattern != "site/ahu" {
-		return answer.Points{}, fmt.Errorf("asked for %q", f.Pattern)
-	}
-	return answer.Points{Points: n.points()}, nil
-}
-
-func (n *node) Latest(_ context.Context, s client.Span) (l answer.Latest, err error) {
-	values := map[string]string{
-		"site/ahu/supply_temp": "14.5", "site/ahu/setpoint": "20", "site/ahu/fan": "true", "site/ahu/mode": "2", "site/ahu/note": `"grün"`,
-		"site/ahu/flow": "120.25",
-	}
-	kinds := map[string]string{"site/ahu/fan": "bool", "site/ahu/mode": "int", "site/ahu/note": "text"}
-	for _, p := range s.Points {
-		kind := kinds[p]
-		if kind == "" {
-			kind = "float"
-		}
-		value := values[p]
-		if winner := n.winner(); p == "site/ahu/setpoint" && winner != "" {
-			value = winner
-		}
-		l.Samples = append(l.Samples, answer.Sample{Point: p, Kind: kind, Value: json.RawMessage(value), Quality: "good", Time: time.Now()})
-	}
-	return l, nil
-}
-
-func (n *node) winner() string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for level := 1; level <= 16; level++ {
-		if n.array[level].Requester != "" {
-			return string(n.array[level].Value)
-		}
-	}
-	return ""
-}
-
-// began is when the history of supply_temp begins: 1000 minutes ago.
-func began() time.Time { return time.Now().Truncate(time.Minute).Add(-1000 * time.Minute) }
-
-func (n *node) Range(_ context.Context, s client.Span, limit int, newest bool) (answer.Range, error) {
-	first := answer.Tuple{Millis: float64(began().Add(time.Second).UnixMilli()), Value: json.RawMessage("1")}
-	return answer.Range{Series: []answer.Series{{Point: s.Points[0], Samples: []answer.Tuple{first}}}}, nil
-}
-
-// Aggregate answers with the minutes since the beginning as values, except for the minute before 500, which has none.
-func (n *node) Aggregate(_ context.Context, s client.Span, how client.Steps) (answer.Aggregate, error) {
-	from, err := time.Parse(time.RFC3339Nano, s.From)
-	to, errTo := time.Parse(time.RFC3339Nano, s.To)
-	if err := errors.Join(err, errTo); err != nil || how.Step != "60s" {
-		return answer.Aggregate{}, fmt.Errorf("step %q: %w", how.Step, err)
-	}
-	sum := answer.Summary{Point: s.Points[0]}
-	for at := from; at.Before(to); at = at.Add(time.Minute) {
-		n := at.Sub(began()).Minutes() + 1
-		b := answer.Bucket{Start: at, End: at.Add(time.Minute), Last: &n}
-		if n == 500 {
-			b.Last = nil
-		}
-		sum.Buckets = append(sum.Buckets, b)
-	}
-	return answer.Aggregate{Series: []answer.Summary{sum}}, nil
-}
-
-func (n *node) Follow(ctx context.Context, want client.Live, emit func(json.RawMessage) error) error {
-	n.mu.Lock()
-	n.control = want.Control
-	n.mu.Unlock()
-	n.following <- struct{}{}
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case message := <-n.live:
-			if message == "" {
-				return errors.New("the node went away")
-			}
-			if err := emit(json.RawMessage(message)); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-func (n *node) ControlPoints(context.Context, string, string) (answer.ControlPoints, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	p := answer.ControlPoint{Point: "site/ahu/setpoint", Default: json.RawMessage("20")}
-	for level := 1; level <= 16; level++ {
-		if n.array[level].Requester != "" {
-			p.Array = append(p.Array, n.array[level])
-		}
-	}
-	return answer.ControlPoints{Points: []answer.ControlPoint{p}}, nil
-}
-
-func (n *node) set(level int, requester, value string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.array[level] = answer.Slot{Holder: answer.Holder{Requester: requester, Level: level}, Value: json.RawMessage(value)}
-}
-
-// tell sends an event of control.
-func (n *node) tell(t *testing.T, event string) {
-	t.Helper()
-	n.mu.Lock()
-	control := n.control
-	n.mu.Unlock()
-	if err := control(json.RawMessage(event)); err != nil {
-		t.Error(err)
-	}
-}
-
-// person commands the node with the rights of an operator, who may not end commands of others.
-type person struct{ *node }
-
-func (p person) Command(_ context.Context, c answer.NewCommand) (answer.Commanded, error) {
-	p.mu.Lock()
-	p.asked = append(p.asked, c)
-	given, fail := p.answer, p.fail
-	p.mu.Unlock()
-	if fail != nil || given != nil {
-		if given == nil {
-			given = &answer.Commanded{}
-		}
-		return *given, fail
-	}
-	if c.Point == "site/ahu/setpoint" {
-		p.set(c.Level, "person:bms", string(c.Value))
-	}
-	return answer.Commanded{Point: c.Point, Status: "accepted", Wins: true, Reported: c.Value}, nil
-}
-
-func (p person) Release(_ context.Context, s answer.CommandSelection) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	holder := p.array[s.Level].Requester
-	switch {
-	case s.Requester != "" && s.Requester == holder:
-		return fault.E("control.Release", fault.Refused, s.Point, errors.New("needs the role engineer"))
-	case holder == "person:bms":
-		p.array[s.Level] = answer.Slot{}
-	}
-	return nil
-}
 
 const mapping = `
 local: 10.66.0.2/24
@@ -388,11 +213,11 @@ func watch(t *testing.T, n *node, peer *peers.Conversation, device string) {
 		t.Errorf("told of %s, want only 15.25", got)
 	}
 	n.live <- `{"device":"site/ahu","time":"2026-03-04T05:06:09Z","points":{"supply_temp":null},"quality":{"supply_temp":"bad(sensor)"}}`
-	peer.Await(t, "change status-flags fault")
+	peer.Await(t, "change status-flags [0 1 0 0]")
 	n.live <- `{"device":"site/ahu","time":"2026-03-04T05:06:10Z","points":{"supply_temp":16},"quality":{"supply_temp":"good(override)"}}`
-	peer.Await(t, "change status-flags overridden")
+	peer.Await(t, "change status-flags [0 0 1 0]")
 	n.live <- `{"device":"site/ahu","time":"2026-03-04T05:06:11Z","points":{"supply_temp":16}}`
-	peer.Await(t, "change status-flags")
+	peer.Await(t, "change status-flags [0 0 0 0]")
 }
 
 // trends reads the trend log.

@@ -21,9 +21,9 @@ import asyncio
 import os
 import sys
 
-from bacpypes3.apdu import AbortPDU, ErrorRejectAbortNack, Range, ReadRangeACK, ReadRangeRequest, RejectPDU
+from bacpypes3.apdu import AbortPDU, ErrorRejectAbortNack, Range, ReadRangeACK, ReadRangeRequest, RejectPDU, SimpleAckPDU, WritePropertyRequest
 from bacpypes3.basetypes import DateTime, LogRecord, RangeByPosition, RangeBySequenceNumber, RangeByTime
-from bacpypes3.constructeddata import SequenceOf
+from bacpypes3.constructeddata import Any, SequenceOf
 from bacpypes3.ipv4.app import NormalApplication
 from bacpypes3.local.device import DeviceObject
 from bacpypes3.pdu import Address, IPv4Address
@@ -75,7 +75,11 @@ class Peer:
         self.say("done many", len(got))
 
     async def write(self, address: str, what: str, kind: str, value: str, priority: str) -> None:
-        await self.app.write_property(Address(address), ObjectIdentifier(what), "present-value", TYPES[kind](value), priority=int(priority))
+        request = WritePropertyRequest(objectIdentifier=ObjectIdentifier(what), propertyIdentifier="present-value", destination=Address(address))
+        request.propertyValue, request.priority = Any(TYPES[kind](value)), int(priority)  # of any type, as a client may be wrong
+        ack = await self.app.request(request)
+        if not isinstance(ack, SimpleAckPDU):
+            raise ack
         self.say("written")
 
     async def cov(self, address: str, what: str, how: str) -> None:
