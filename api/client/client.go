@@ -55,6 +55,13 @@ func (c *Client) At(node string) *Client {
 	return &clone
 }
 
+// WithToken returns a client of the same node that sends another token.
+func WithToken(c *Client, token string) *Client {
+	clone := *c
+	clone.token = token
+	return &clone
+}
+
 // Health returns the node's health. An unhealthy node answers too: that is no error.
 func (c *Client) Health(ctx context.Context) (h answer.Health, err error) {
 	resp, err := c.send(ctx, http.MethodGet, "health", nil, nil)

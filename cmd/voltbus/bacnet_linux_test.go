@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -86,36 +87,46 @@ func startNode(t *testing.T, folder string) {
 	if err := os.WriteFile(file, append(text, more...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	node := exec.CommandContext(t.Context(), "voltbus", "run")
-	node.Dir = folder
-	node.Cancel = func() error { return node.Process.Signal(syscall.SIGTERM) }
-	out, err := node.StderrPipe()
+	background(t, folder, "node runs", "run")
+}
+
+// background runs the program in a folder until the test ends, and waits until it says something.
+func background(t *testing.T, folder, until string, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "voltbus", args...)
+	cmd.Dir = folder
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	out, in, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := node.Start(); err != nil {
+	cmd.Stdout, cmd.Stderr = in, in
+	err = cmd.Start()
+	if err := errors.Join(err, in.Close()); err != nil {
 		t.Fatal(err)
 	}
-	runs := make(chan struct{})
+	said := make(chan struct{})
+	var all strings.Builder // read after ended
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		told := false
 		for lines := bufio.NewScanner(out); lines.Scan(); {
-			if strings.Contains(lines.Text(), "node runs") && !told {
+			all.WriteString(lines.Text() + "\n")
+			if strings.Contains(lines.Text(), until) && !told {
 				told = true
-				close(runs)
+				close(said)
 			}
 		}
 	}()
 	t.Cleanup(func() {
-		_ = node.Process.Signal(syscall.SIGTERM)
+		_ = cmd.Process.Signal(syscall.SIGTERM)
 		<-ended
-		_ = node.Wait()
+		_, _ = cmd.Wait(), out.Close()
 	})
 	select {
-	case <-runs:
+	case <-said:
 	case <-ended:
-		t.Fatal("the node has ended")
+		t.Fatalf("voltbus %s has ended:\n%s", strings.Join(args, " "), all.String())
 	}
 }

@@ -133,7 +133,7 @@ func (c *checker) mapping(m *Mapping) {
 	c.add(m.MaxSubscriptions < 1 || m.MaxSubscriptions > 1_000_000, "max_subscriptions", "%d is out of range; write a number from 1 to 1000000", m.MaxSubscriptions)
 	c.add(m.Trend.Interval < time.Second || m.Trend.Interval > 24*time.Hour || m.Trend.Interval%time.Second != 0, "trend.interval", "%v is out of range; write whole seconds up to 24h, such as 1m", m.Trend.Interval)
 	c.add(m.Trend.Records < 1 || m.Trend.Records > 1_000_000, "trend.records", "%d is out of range; write a number from 1 to 1000000", m.Trend.Records)
-	c.add(len(m.Points) == 0, "points", `is empty; write one "- {point: site/ahu/supply_temp, instance: 1}" for each point, or have voltbus bacnet map write them`)
+	c.add(len(m.Points) == 0, "points", `is empty; write one "- {point: site/ahu/supply_temp, instance: 1}" for each point`)
 	names, logs := map[string]bool{m.Name: true}, map[int]bool{}
 	for i := range m.Points {
 		key := fmt.Sprintf("points[%d]", i)

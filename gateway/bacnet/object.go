@@ -139,6 +139,8 @@ func stateOf(q point.Quality) server.State {
 	switch q {
 	case point.Override:
 		return server.State{Flags: constructed.StatusFlags{Overridden: true}}
+	case point.Substituted, point.Edited: // the value is not what was measured (clause 12.2.10)
+		return server.State{Flags: constructed.StatusFlags{OutOfService: true}}
 	case point.UncertainRange:
 		return fault(enum.OverRange)
 	case point.BadSensor:

@@ -21,7 +21,8 @@ import (
 )
 
 const bacnetHelp = `A field tool for BACnet/IP: find devices and make a configuration of them, read, command
-and watch objects, read trend logs, and explain captured frames.
+and watch objects, read trend logs, and explain captured frames; and a device that
+shows the points of a node to other clients.
 
   voltbus bacnet scan --local 10.0.0.5/24
   voltbus bacnet scan --local 10.0.0.5/24 --out campus
@@ -31,15 +32,16 @@ and watch objects, read trend logs, and explain captured frames.
   voltbus bacnet watch --address 10.0.0.11 analog-input:1
   voltbus bacnet trend --address 10.0.0.11 trend-log:1 --last 100
   voltbus bacnet explain 810b000c0120ffff00ff1008
+  voltbus bacnet serve --map map.yaml
 
 --local is the own address with the length of the subnet. A node that runs on this machine has
 the port 47808; use another with :0 behind the subnet, and --address if a device announces itself
 by broadcasts only.`
 
 // NewBACnet returns the command "bacnet".
-func NewBACnet() *cobra.Command {
-	cmd := &cobra.Command{Use: "bacnet", Short: "Find, read, command, watch and explain BACnet devices", Long: bacnetHelp}
-	for _, sub := range []*cobra.Command{newScan(), newRead(), newWrite(), newWatch(), newTrend(), newExplain()} {
+func NewBACnet(f *shell.Flags) *cobra.Command {
+	cmd := &cobra.Command{Use: "bacnet", Short: "Find, read, command, watch and explain BACnet devices; act as a device", Long: bacnetHelp}
+	for _, sub := range []*cobra.Command{newScan(), newRead(), newWrite(), newWatch(), newTrend(), newExplain(), newServe(f)} {
 		cmd.AddCommand(sub)
 		shell.StrictArgs(sub)
 	}

@@ -1,0 +1,149 @@
+package bacnettool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"voltbus/api/client"
+	"voltbus/cmd/voltbus/shell"
+	"voltbus/driver/bacnet/network"
+	"voltbus/fault"
+	"voltbus/gateway/bacnet"
+	"voltbus/identity"
+	"voltbus/protocol/bacnet/ip"
+)
+
+const serveHelp = `Show points of a running node to BACnet clients, as one device. The mapping file says
+which point is which object, and whose addresses may command:
+
+  local: 10.0.0.5/24
+  device: 4001
+  name: voltbus campus
+  points:
+    - {point: site/ahu/supply_temp, instance: 1, increment: 0.2, trend_log: 1}
+    - {point: site/ahu/setpoint, instance: 1}
+  writers:
+    - {from: [10.0.0.7], token_file: bms.token}
+
+Commands go to control in the name of the person whose token it is.`
+
+func newServe(f *shell.Flags) *cobra.Command {
+	file := ""
+	cmd := &cobra.Command{
+		Use: "serve --map FILE", Short: "Offer points of a node to BACnet clients", Long: serveHelp, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			mapping, err := readMapping(file)
+			if err != nil {
+				return err
+			}
+			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error { return serve(ctx, s, f, file, mapping) })
+		},
+	}
+	f.Where.Register(cmd)
+	registerMap(cmd, &file)
+	return cmd
+}
+
+func registerMap(cmd *cobra.Command, file *string) {
+	cmd.Flags().StringVar(file, "map", "", "mapping file: which point is which object")
+	_ = cmd.MarkFlagFilename("map", "yaml", "yml")
+}
+
+// readMapping reads and checks a mapping file.
+func readMapping(file string) (*bacnet.Mapping, error) {
+	if file == "" {
+		return nil, shell.Usage(errors.New("--map is missing; write the name of a mapping file"))
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fault.E("bacnet", fault.NotFound, file, fmt.Errorf("the mapping cannot be read: %w; write the name of a file that is there", err))
+	}
+	mapping, problems := bacnet.ParseMapping(file, data)
+	var all []error
+	for _, p := range problems {
+		all = append(all, errors.New(p.String()))
+	}
+	if len(all) > 0 {
+		return nil, shell.Usage(errors.Join(all...))
+	}
+	return mapping, nil
+}
+
+// persons returns who commands for the writers of a mapping. Names of files are relative to that of the mapping.
+func persons(file string, m *bacnet.Mapping, c *client.Client) ([]bacnet.Commander, error) {
+	var all []bacnet.Commander
+	for i := range m.Writers {
+		name := m.Writers[i].TokenFile
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(filepath.Dir(file), name)
+		}
+		token, err := identity.ReadToken(name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: writers[%d].token_file: %w; write a token of the person into it (voltbus token create)", file, i, err)
+		}
+		all = append(all, bacnet.API{Client: client.WithToken(c, token)})
+	}
+	return all, nil
+}
+
+// link returns where a gateway listens.
+func link(file string, m *bacnet.Mapping) (ip.Config, error) {
+	local, err := network.ParseLocal(m.Local)
+	if err != nil {
+		return ip.Config{}, shell.Usage(fmt.Errorf("%s: local: %w", file, err))
+	}
+	c := ip.Config{Listen: local.Listen, Broadcast: local.Broadcast, BroadcastPort: local.Port}
+	if m.BBMD != "" {
+		if c.BBMD, err = network.ParsePort(m.BBMD); err != nil {
+			return ip.Config{}, shell.Usage(fmt.Errorf("%s: bbmd: %w", file, err))
+		}
+	}
+	return c, nil
+}
+
+func serve(ctx context.Context, s shell.Session, f *shell.Flags, file string, m *bacnet.Mapping) error {
+	log, err := f.Logger()
+	if err != nil {
+		return err
+	}
+	at, err := link(file, m)
+	if err != nil {
+		return err
+	}
+	people, err := persons(file, m, s.Client)
+	if err != nil {
+		return err
+	}
+	gateway, err := bacnet.New(ctx, m, bacnet.API{Client: s.Client}, people, log)
+	if err != nil {
+		return err
+	}
+	for _, path := range gateway.Missing() {
+		s.Printf("the node has no point %s, which is faulty until it has; correct the mapping (voltbus points lists them)\n", shell.Plain(string(path)))
+	}
+	var running sync.WaitGroup
+	defer running.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if m.Status != "" {
+		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", m.Status)
+		if err != nil {
+			return fault.E("bacnet", fault.Unavailable, m.Status, fmt.Errorf("%w; write another address as status", err))
+		}
+		running.Go(func() { _ = gateway.ServeStatus(ctx, listener) })
+		s.Printf("the status is at http://%v/health\n", listener.Addr())
+	}
+	device, err := gateway.Open(ctx, at, shell.Version().Version)
+	if err != nil {
+		return err
+	}
+	s.Printf("device %d listens on %v\n", m.Device, device.Client().Port().Address())
+	return gateway.Run(ctx, device)
+}
