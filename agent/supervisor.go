@@ -21,6 +21,9 @@ import (
 	"voltbus/internal/plural"
 )
 
+// UserRange is a range of system users.
+type UserRange = claim.Range
+
 // Config tells how agents are run.
 type Config struct {
 	Data string // the node's data directory
@@ -31,13 +34,13 @@ type Config struct {
 	CA   string        // the file with the bus's CA certificate
 
 	Isolation Isolation
-	Users     claim.Range // users for agents, one each; the nodes of a machine share them
-	Read      []string    // further paths that agents may read
-	Write     []string    // further paths that agents may read and write
-	Memory    int64       // maximum resident memory in bytes of an agent without a limit of its own; 0 for none
-	Files     int         // maximum open files of a process
-	Processes int         // maximum processes and threads of an agent with its own user; 0 for no limit
-	FileSize  int64       // maximum size in bytes of a file that an agent writes; 0 for no limit
+	Users     UserRange // users for agents, one each; the nodes of a machine share them
+	Read      []string  // further paths that agents may read
+	Write     []string  // further paths that agents may read and write
+	Memory    int64     // maximum resident memory in bytes of an agent without a limit of its own; 0 for none
+	Files     int       // maximum open files of a process
+	Processes int       // maximum processes and threads of an agent with its own user; 0 for no limit
+	FileSize  int64     // maximum size in bytes of a file that an agent writes; 0 for no limit
 	Nice      int
 	Restart   Restart
 	Hang      bool          // restart agents whose health reports stop

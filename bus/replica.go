@@ -69,3 +69,6 @@ func (b *Bus) Replicas() []string { return b.cfg.Cluster.Others() }
 
 // Cluster returns how this bus sees the replicas.
 func (b *Bus) Cluster() cluster.Status { return b.cfg.Cluster.Look(b.srv) }
+
+// Channel returns the channel to the other replicas.
+func (b *Bus) Channel() *cluster.Channel { return cluster.NewChannel(b.log, b.cfg.Name) }

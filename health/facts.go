@@ -35,6 +35,9 @@ func (h *Health) facts(ctx context.Context) *verdict.Facts {
 	ctx, cancel := context.WithTimeout(ctx, factsTime)
 	defer cancel()
 	f := &verdict.Facts{Now: h.parts.Now(), Paused: text(h.parts.Recorder.Lanes()[0].Paused), Audit: text(h.parts.Heads.Trouble())}
+	if r := h.parts.Replicas(); r != nil {
+		f.Replicas = *r
+	}
 	h.sinkFacts(ctx, f)
 	h.historyFacts(ctx, f)
 	f.Files = append(h.parts.Files(), h.parts.Metering()...)

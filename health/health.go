@@ -52,6 +52,7 @@ type Parts struct {
 	Metering func() []verdict.File       // what is wrong with the metering system
 	MQTT     func() error                // why the broker cannot store its data; nil if it can
 	Delivery func() map[string]string    // problems of delivering meter readings, by subject; nil for a node that delivers none
+	Replicas func() *verdict.Replicas    // nil for a node alone
 	Children func() []verdict.Child
 	Count    func(*verdict.Count) // counts the descendants
 	Now      func() time.Time
@@ -87,6 +88,8 @@ func (h *Health) Health(ctx context.Context) answer.Health {
 // has reports whether this node has a part.
 func (h *Health) has(part verdict.Part) bool {
 	switch part {
+	case verdict.Cluster:
+		return h.parts.Replicas() != nil
 	case verdict.Store:
 		return h.parts.Sink != nil
 	case verdict.Meters:

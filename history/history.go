@@ -27,6 +27,9 @@ const (
 	EnginePostgres = "postgres"
 )
 
+// DatabaseOptions are those of EnginePostgres.
+type DatabaseOptions = postgres.Options
+
 // Options configure the store of a node.
 type Options struct {
 	Engine    string // EngineNone, EnginePostgres; any other is the engine of files
@@ -35,7 +38,7 @@ type Options struct {
 	Retention store.Retention
 	// Statement returns the command for the process of an SQL statement, see duckdb.Options.
 	Statement func(read []string, write string) []string
-	Database  postgres.Options // of EnginePostgres
+	Database  DatabaseOptions // of EnginePostgres
 	Log       *slog.Logger
 }
 

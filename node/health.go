@@ -22,6 +22,7 @@ func openHealth(_ context.Context, n *Node) error {
 			}
 			return n.mqtt.Trouble()
 		},
+		Replicas: func() *verdict.Replicas { return replicaFacts(n.replicas) },
 		Delivery: n.meters.Troubles, Children: n.descendants.Facts, Count: n.descendants.Count, Now: now,
 	})
 	n.own = &ownstatus.Own{

@@ -7,7 +7,6 @@ import (
 	"voltbus/point"
 	"voltbus/sink"
 	"voltbus/store"
-	"voltbus/store/postgres"
 )
 
 // beginStore begins to open the store, which with many points takes as long as opening the other parts.
@@ -16,7 +15,7 @@ func beginStore(ctx context.Context, n *Node) error {
 	retention := store.Retention{Age: cfg.Retention.Age, Bytes: int64(cfg.Retention.Bytes)}
 	n.history = history.Begin(ctx, history.Options{
 		Engine: cfg.Engine, Dir: n.opts.Config.Node.Data, Memory: int64(cfg.Memory), Retention: retention, Statement: n.opts.Statement,
-		Database: postgres.Options{
+		Database: history.DatabaseOptions{
 			URL: cfg.URL, PasswordFile: cfg.PasswordFile, Schema: cfg.Schema, Writer: n.opts.Config.Node.Name,
 			TLS:     cfg.TLS,
 			Patient: true, Retention: retention, Log: n.log,

@@ -52,6 +52,7 @@ import (
 	"voltbus/point"
 	"voltbus/presence"
 	"voltbus/recorder"
+	"voltbus/replication"
 	"voltbus/service"
 	"voltbus/sink"
 	brokersink "voltbus/sink/mqtt"
@@ -167,6 +168,7 @@ type Node struct {
 	server      *listener.Listener
 	settings    *configuration.Part    // nil for a node without a file
 	mqtt        *front.Front           // nil for a node without a broker
+	replicas    *replication.Replicas  // nil for a node alone
 	publishers  *brokersink.Publishers // to external brokers; none for an idle node
 	mismatch    *mismatch.Alert
 	health      *health.Health
@@ -188,7 +190,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	}
 	for _, open := range []func(context.Context, *Node) error{
 		shareFiles,
-		openDirectory, setAsideDamaged, openAudit, beginStore, openIdentity, openHeads, openChildren, openBus, openStore, openRecorder, openMetering, openFleet, openReceiver, openUplink, openTree, openMQTT, openPublishers, openControl, openLive, openReports, openService, openAgents, openHealth, openServer,
+		openDirectory, setAsideDamaged, openAudit, beginStore, openIdentity, openHeads, openChildren, openBus, openStore, openRecorder, openMetering, openFleet, openReceiver, openUplink, openTree, openMQTT, openReplicas, openPublishers, openControl, openLive, openReports, openService, openAgents, openHealth, openServer,
 	} {
 		if err := open(ctx, n); err != nil {
 			return nil, errors.Join(err, n.Close()) //nolint:contextcheck // what is closed is written, whoever waits
@@ -260,9 +262,7 @@ func (n *Node) Run(ctx context.Context) error {
 		start("store upkeep", n.history.Run)
 		start("sink", n.sink.Run)
 	}
-	if n.meters != nil {
-		start("metering", n.meters.Run)
-	}
+	start("metering", n.meters.Run)
 	if n.history.Database() != nil {
 		start("points of the database", func(ctx context.Context) error { return n.history.Adopt(ctx, n.catalog) })
 	}
@@ -276,6 +276,7 @@ func (n *Node) Run(ctx context.Context) error {
 		start("reports", n.reporter.Run)
 	}
 	start("mqtt publish", n.publishers.Run)
+	start("replicas", n.replicas.Run)
 	if n.mqtt != nil {
 		start("mqtt", func(ctx context.Context) error { return runMQTT(ctx, n) })
 	}

@@ -14,6 +14,7 @@ type Facts struct {
 	Audit     string // what is wrong with the audit log
 	Files     []File // small files of the data directory that are damaged
 	Metering  []Metering
+	Replicas  Replicas
 	Control   string // why commands cannot be kept
 	Points    []Point
 	Devices   []Device
@@ -47,6 +48,13 @@ type File struct {
 // Metering is something that is wrong with readings of meters on their way.
 type Metering struct {
 	About, Sentence string
+}
+
+// Replicas is what is wrong with the replicas that the node is one of.
+type Replicas struct {
+	Sentence string // "" for nothing
+	Critical bool   // nothing is recorded here
+	Since    time.Time
 }
 
 // Loss is a gap in what an origin produced.

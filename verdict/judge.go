@@ -13,6 +13,8 @@ import (
 // pageOf returns the page that shows a part.
 func pageOf(p Part) string {
 	switch p {
+	case Cluster:
+		return "/cluster"
 	case Audit, State:
 		return "/audit"
 	case Control:
@@ -46,6 +48,19 @@ func recording(f *Facts) []Concern {
 		return nil
 	}
 	return []Concern{{Part: Recorder, Severity: Critical, Sentence: "nothing is recorded: " + f.Paused, Link: pageOf(Recorder)}}
+}
+
+// replicas says why a replica is not safe, or does not record.
+func replicas(f *Facts) []Concern {
+	r := &f.Replicas
+	if r.Sentence == "" {
+		return nil
+	}
+	c := Concern{Part: Cluster, Severity: Warning, Sentence: r.Sentence, Since: r.Since, Link: pageOf(Cluster)}
+	if r.Critical {
+		c.Severity = Critical
+	}
+	return []Concern{c}
 }
 
 // sinks says what does not take the blocks of the log.

@@ -25,6 +25,7 @@ type Part string
 // The parts, in the order in which they are shown.
 const (
 	Recorder      Part = "recorder"
+	Cluster       Part = "replicas"
 	Store         Part = "store"
 	History       Part = "history"
 	Audit         Part = "audit"
@@ -44,7 +45,7 @@ const (
 // Parts returns all parts, in the order in which they are shown.
 func Parts() []Part {
 	return []Part{
-		Recorder, Store, History, Audit, State, Meters, Control, Devices, Registers, Agents, Alerts, Approvals, Configuration, Nodes, Uplink,
+		Recorder, Cluster, Store, History, Audit, State, Meters, Control, Devices, Registers, Agents, Alerts, Approvals, Configuration, Nodes, Uplink,
 	}
 }
 
@@ -73,7 +74,7 @@ const (
 func Judge(f *Facts) []Concern {
 	var all []Concern
 	for _, of := range []func(*Facts) []Concern{
-		recording, sinks, history, logs, files, metering, control, silent, unreadable, agents, alerts, approvals, trial, children,
+		recording, replicas, sinks, history, logs, files, metering, control, silent, unreadable, agents, alerts, approvals, trial, children,
 	} {
 		all = append(all, of(f)...)
 	}

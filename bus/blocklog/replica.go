@@ -123,3 +123,39 @@ func (l *Log) lead(ctx context.Context) {
 		l.engine.Log.InfoContext(ctx, "another replica leads the log of this one", slog.String("leader", info.Cluster.Leader), slog.Any("err", trouble.Of(err)))
 	}
 }
+
+// Copies says where a log is. The zero value is that of a log that nobody leads.
+type Copies struct {
+	Leader string // the replica that orders the blocks; "" for none
+	State
+	Lag map[string]uint64 // how many entries of the leader each other replica lacks
+}
+
+// CopiesOf returns where a log is and what it holds, at once: a replica without a majority gets none.
+func CopiesOf(ctx context.Context, l *Log) (Copies, error) {
+	if err := l.trouble(); err != nil {
+		return Copies{}, err
+	}
+	stream, err := l.enter(ctx)
+	if err != nil {
+		return Copies{}, err
+	}
+	defer l.asking.Done()
+	if stream == nil {
+		if stream, err = l.find(ctx); err != nil {
+			return Copies{}, err
+		}
+	}
+	info, err := stream.Info(ctx)
+	if err != nil {
+		return Copies{}, fault.E("bus.CopiesOf", fault.Unavailable, l.cfg.stream(), trouble.Of(err))
+	}
+	c := Copies{State: State{First: info.State.FirstSeq, Last: info.State.LastSeq, Bytes: int64(info.State.Bytes), MaxBytes: l.cfg.MaxBytes}, Lag: map[string]uint64{}}
+	if info.Cluster != nil {
+		c.Leader = info.Cluster.Leader
+		for _, p := range info.Cluster.Replicas {
+			c.Lag[p.Name] = p.Lag
+		}
+	}
+	return c, nil
+}

@@ -63,7 +63,7 @@ durably and shows it.
 		root.AddCommand(cmd)
 	}
 	for _, cmd := range []*cobra.Command{
-		nodes.NewNodes(f), nodes.NewInvite(f), nodes.NewChildren(f), nodes.NewProvision(f), nodes.NewJoin(f), nodes.NewLeave(f), nodes.NewUplink(f),
+		nodes.NewNodes(f), nodes.NewCluster(f), nodes.NewInvite(f), nodes.NewChildren(f), nodes.NewProvision(f), nodes.NewJoin(f), nodes.NewLeave(f), nodes.NewUplink(f),
 	} {
 		cmd.GroupID = "nodes"
 		root.AddCommand(cmd)

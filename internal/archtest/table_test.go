@@ -22,7 +22,7 @@ var (
 		"point", "fault", "wire", "driver/...", "device/...", "bus/...", "recorder", "sink",
 		"store/...", "history/...", "catalog", "query", "promql", "uplink/...", "control/...", "identity/...", "agent/...", "meter/...",
 		"api/...", "web", "python", "ingest/...", "health/...", "presence", "service/...", "verdict",
-		"audit/...", "document", "operation/...", "broker/...",
+		"audit/...", "document", "operation/...", "broker/...", "replication",
 	}
 )
 
@@ -61,6 +61,7 @@ var table = []rule{
 
 	{"verdict", nil, []string{"api/answer"}, "what is judged is told to it; everybody shows what it says"},
 	{"health/ownstatus", []string{"agent", "audit/...", "bus/...", "config", "device", "health", "history/...", "identity/...", "operation/configuration", "presence", "recorder", "uplink/..."}, parts, "what a node reports of itself is gathered from its parts in one place"},
+	{"replication", []string{"operation/cluster/report", "bus/...", "recorder", "store", "fault"}, parts, "what replicas tell each other is told over a channel that node gives it, and shown in the shapes of the API"},
 	{"health", []string{"verdict", "api/answer", "agent", "audit/head", "catalog", "control/...", "device", "history/...", "identity/...", "operation/configuration", "presence", "recorder", "sink", "uplink/..."}, parts, "what is not well is gathered from all parts in one place, and judged by verdict"},
 	{"presence", []string{"fault"}, parts, "who is there is told to it; it knows neither bus nor storage"},
 
@@ -160,6 +161,7 @@ var table = []rule{
 	{"control/state", []string{"control", "point"}, nil, "the state at rest of a point is data"},
 	{"control/step", []string{"control"}, nil, "what the parts of the model share knows none of them"},
 	{"control", nouns, nil, "control is the words of commands and decisions; who decides, and who writes, is not its business"},
+	{"agent/installed", []string{"document", "identity", "identity/registry", "fault"}, parts, "keys, grants and documents of agents are kept elsewhere; the supervisor is handed them"},
 	{"agent/...", []string{"agent/...", "wire", "identity", "point", "fault"}, parts, "an agent is a process; its supervisor knows no device"},
 	{"meter/recovery", []string{"meter", "meter/store"}, nil, "what is recovered first is decided without a store that is open"},
 	{"meter/ruleset", []string{"meter", "meter/recovery", "meter/vee"}, nil, "sets of rules are data: who keeps the document is not their business"},
@@ -195,6 +197,8 @@ var table = []rule{
 	{"operation/agents", []string{"operation", "api/answer", "identity", "identity/registry", "wire", "fault"}, parts, "agents are known to identity and reached by functions; how it was asked for, nobody here knows"},
 	{"operation/declared", []string{"operation/..."}, nil, "a list of what the parts declare"},
 	{"operation/transport", []string{"operation/...", "agent", "api/answer", "identity"}, parts, "what the adapter of HTTP answers itself is declared here like everything else; nothing is done here"},
+	{"operation/cluster/report", nil, nil, "answers are data"},
+	{"operation/cluster", []string{"operation", "operation/cluster/report", "identity", "fault"}, parts, "replicas are asked like every other part"},
 	{"operation/metering/account", []string{"api/answer"}, nil, "answers are data"},
 	{"operation/metering", []string{"operation", "operation/metering/account", "api/answer", "meter/...", "identity", "point", "fault"}, parts, "the metering system is asked like every other part"},
 	{"operation/...", []string{"operation", "broker", "broker/account", "api/answer", "api/shape", "api/arrowstream", "query", "store", "catalog", "document", "control/access", "identity", "identity/registry", "point", "fault"}, parts, "an operation is done by the parts that know; nobody here knows how it was asked for"},

@@ -165,8 +165,12 @@ func open(ctx context.Context, given *Config) (*System, error) {
 	return s, nil
 }
 
-// Run stores and validates readings until ctx ends, and returns nil.
+// Run stores and validates readings until ctx ends, and returns nil. That of a nil System only waits.
 func (s *System) Run(ctx context.Context) error {
+	if s == nil {
+		<-ctx.Done()
+		return nil
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	if s.collector != nil {
 		group.Go(func() error { return s.collector.Run(ctx) })

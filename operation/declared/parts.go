@@ -8,6 +8,7 @@ import (
 	"voltbus/operation/alerts"
 	"voltbus/operation/auditlog"
 	"voltbus/operation/children"
+	"voltbus/operation/cluster"
 	"voltbus/operation/configuration"
 	"voltbus/operation/control"
 	"voltbus/operation/devices"
@@ -32,6 +33,7 @@ type Parts struct {
 	Alerts    alerts.Part
 	Audit     auditlog.Part
 	Children  children.Part
+	Cluster   cluster.Part
 	Settings  *configuration.Part // nil for a node without a file
 	Control   control.Part
 	Devices   devices.Part
@@ -55,6 +57,6 @@ func (p *Parts) Operations() []operation.Bound {
 	return slices.Concat(
 		p.Settings.Operations(), p.Agents.Operations(), p.Alerts.Operations(), p.Audit.Operations(), p.Children.Operations(), p.Parent.Operations(), p.People.Operations(), p.Tokens.Operations(), p.Control.Operations(),
 		p.Devices.Operations(), p.Documents.Operations(), p.History.Operations(), p.Ledger.Operations(), p.Nodes.Operations(), p.Points.Operations(),
-		p.Log.Operations(), p.Processes.Operations(), p.MQTT.Operations(), p.Metering.Operations(), p.Lab.Operations(),
+		p.Log.Operations(), p.Processes.Operations(), p.MQTT.Operations(), p.Cluster.Operations(), p.Metering.Operations(), p.Lab.Operations(),
 	)
 }

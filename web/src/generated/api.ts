@@ -421,6 +421,31 @@ export interface Children {
   children: Child[];
 }
 
+export interface Cluster {
+  /** Whether the node is one of several replicas; without that everything else is empty */
+  replicated: boolean;
+  /** The replica that answers */
+  self: string;
+  /** Replicas that it reaches now, itself too */
+  reached: number;
+  /** How many must have a block on disk before it is acknowledged */
+  majority: number;
+  /** minority: nothing is acknowledged here */
+  state: "ok" | "degraded" | "minority";
+  /** The state in words */
+  sentence: string;
+  /** What the ledgers of all replicas say together */
+  ledger: string;
+  /** Whether all replicas have stored all that any of them had acknowledged at the time until */
+  lossless: boolean;
+  /** Up to when that is known */
+  until?: Time;
+  /** Samples that were acknowledged until then */
+  confirmed: Count;
+  /** By name */
+  replicas: Replica[];
+}
+
 export interface CommandResults {
   results: Commanded[];
 }
@@ -2277,6 +2302,61 @@ export interface Received {
 export interface RefusedNode {
   name: string;
   why: string;
+}
+
+export interface Replica {
+  name: string;
+  /** Where it listens for the others */
+  address: string;
+  /** By the replica that answers */
+  reached: boolean;
+  /** Since when it is reached, or not */
+  since: Time;
+  /** joining: it was added and has not started yet; drained: it may be stopped */
+  state: "member" | "joining" | "draining" | "drained";
+  /** What it waits for, or what is not well with it */
+  note?: string;
+  /** Of its program; empty if it has told nothing yet */
+  version: string;
+  started?: Time;
+  /** MQTT clients that are connected to it */
+  clients: number;
+  /** Free bytes of its data directory */
+  disk: number;
+  /** Bytes */
+  disk_size: number;
+  /** files, none for a witness, or the name of a database */
+  store: string;
+  /** What it recorded, in blocks */
+  log: ReplicaLog;
+  /** How far each other replica has it */
+  copies: ReplicaCopy[];
+}
+
+export interface ReplicaCopy {
+  replica: string;
+  /** Entries of the log that are not on its disk */
+  behind: Count;
+  /** Blocks that it has not stored */
+  blocks: Count;
+  /** Samples in them */
+  samples: Count;
+  /** How long the oldest of them waits */
+  seconds: number;
+  /** Samples that the log had dropped before it stored them */
+  missing: Count;
+}
+
+export interface ReplicaLog {
+  /** The replica that orders its blocks; empty if that is not known */
+  leader: string;
+  /** Oldest block */
+  first: Count;
+  /** Newest block */
+  last: Count;
+  bytes: number;
+  /** Samples */
+  acknowledged: Count;
 }
 
 export interface Sample {

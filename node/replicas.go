@@ -1,0 +1,42 @@
+package node
+
+import (
+	"cmp"
+	"context"
+
+	"voltbus/bus/blocklog"
+	"voltbus/replication"
+	"voltbus/verdict"
+)
+
+// openReplicas opens what a replica knows of the others; a node alone has none.
+func openReplicas(_ context.Context, n *Node) error {
+	if len(n.bus.Replicas()) == 0 || n.opts.Idle {
+		return nil
+	}
+	stored := replication.Store{Name: replication.StoreNone}
+	if n.history.Store() != nil {
+		stored = replication.Store{Name: cmp.Or(n.history.Name(), replication.StoreFiles), Positions: n.history.Positions}
+	}
+	n.replicas = replication.New(replication.Config{
+		Self: n.opts.Config.Node.Name, Version: n.opts.Version.Version, Started: n.started, Look: n.bus.Cluster, Channel: n.bus.Channel(),
+		Copies: func(ctx context.Context) (blocklog.Copies, error) { return blocklog.CopiesOf(ctx, n.blocks) }, Dir: n.opts.Config.Node.Data, Recorder: n.recorder, Store: stored, Now: now, Logger: n.log,
+		Clients: func() int {
+			if n.mqtt == nil {
+				return 0
+			}
+			return n.mqtt.State().Connected
+		},
+	})
+	return nil
+}
+
+// replicaFacts reports what is wrong with the replicas; nil for a node alone.
+func replicaFacts(r *replication.Replicas) *verdict.Replicas {
+	if r == nil {
+		return nil
+	}
+	f := &verdict.Replicas{}
+	f.Sentence, f.Since, f.Critical = r.Concern()
+	return f
+}
