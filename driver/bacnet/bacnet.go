@@ -1,6 +1,6 @@
-// Package bacnet is the driver for BACnet/IP devices (ANSI/ASHRAE 135), also behind routers and through a BBMD.
+// Package bacnet is the driver for BACnet/IP and BACnet/SC devices (ANSI/ASHRAE 135), also behind routers and through a BBMD.
 //
-//   - bacnet.go is what the configuration sees; check.go says what is wrong with it. Package pointlist reads the list
+//   - bacnet.go is what the configuration sees, secure.go of it for BACnet/SC; check.go says what is wrong with it. Package pointlist reads the list
 //     of points and converts values.
 //   - line.go is a device, or all devices of a network behind a router: these are asked one after the other. All lines
 //     share the sockets of package network, which also finds devices by their instances.
@@ -14,6 +14,7 @@ package bacnet
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"voltbus/driver"
@@ -29,7 +30,7 @@ var sockets = &network.Sockets{} //nolint:gochecknoglobals // a port of the mach
 func Kind() driver.Kind {
 	return driver.Kind{
 		Name:      "bacnet",
-		Doc:       "BACnet/IP client: reads, COV, commands with priorities; devices behind routers and BBMDs.",
+		Doc:       "BACnet/IP and BACnet/SC client: reads, COV, commands with priorities; devices behind routers and BBMDs.",
 		NewConfig: func() driver.Config { return NewConfig() },
 		Dial:      dial,
 		Search:    &driver.Search{Without: map[string]any{"device": 0, "registry": []any{}}, Run: search},
@@ -47,11 +48,15 @@ type Config struct {
 	// BBMDTTL is how long a registration holds without being renewed; 1m if left out.
 	BBMDTTL time.Duration `yaml:"bbmd_ttl"`
 
+	// SC reaches the device through a BACnet/SC hub, in place of local and bbmd.
+	SC SC `yaml:"sc"`
+
 	// Device is the instance number of the device, 0 to 4194302. It finds the device by Who-Is unless there is an
 	// address.
 	Device *int `yaml:"device" example:"1234"`
 	// Address is where the device is: an IPv4 address with or without a port; network:mac of a device behind a router,
-	// such as 2001:12; or router/network:mac. With an IPv4 address, no Who-Is is sent.
+	// such as 2001:12; or router/network:mac. With an IPv4 address, no Who-Is is sent. With sc it is the address of a
+	// node, such as 02:1a:00:00:00:05, where others have an IPv4 address.
 	Address string `yaml:"address" example:"10.0.0.11"`
 
 	// Timeout is how long one answer may take; 3s if left out.
@@ -114,7 +119,7 @@ func NewConfig() *Config {
 
 // Load reads the registry that the configuration names.
 func (c *Config) Load(files driver.Files) []error {
-	problems := c.Registry.Load(files)
+	problems := append(c.Registry.Load(files), c.SC.load(files)...)
 	c.compiled = false
 	c.compile()
 	return problems
@@ -129,6 +134,9 @@ func (c *Config) LineName() string {
 	name := "bacnet://" + local
 	if c.BBMD != "" {
 		name += "@" + c.BBMD
+	}
+	if c.SC.wanted() {
+		name = "bacnet-sc://" + strings.TrimSuffix(strings.TrimPrefix(c.SC.Hub, "wss://"), "/")
 	}
 	at, err := network.ParseStation(c.Address)
 	switch {

@@ -31,6 +31,7 @@ func (c *Config) Validate() []error {
 		k.err("bbmd", err)
 	}
 	k.add(c.BBMDTTL < 5*time.Second || c.BBMDTTL > 18*time.Hour, "bbmd_ttl", "%v is out of range; write a duration from 5s to 18h, such as 1m", c.BBMDTTL)
+	c.SC.check(k, c)
 	c.checkStation(k)
 	k.add(c.Timeout < 50*time.Millisecond || c.Timeout > time.Minute, "timeout", "%v is out of range; write a duration from 50ms to 1m, such as 3s", c.Timeout)
 	k.add(c.Retries < 0 || c.Retries > 10, "retries", "%d is out of range; write a number from 0 to 10", c.Retries)
@@ -60,6 +61,8 @@ func (c *Config) checkStation(k *checker) {
 	}
 	at, err := network.ParseStation(c.Address)
 	k.err("address", err)
+	k.add(err == nil && at.Known() && at.Secure() != c.SC.wanted(), "address",
+		"%q is of another kind of network; write an IPv4 address for BACnet/IP, and one such as 02:1a:00:00:00:05 for BACnet/SC", c.Address)
 	k.add(err == nil && !at.Known() && c.Device == nil, "device", "is missing; a device whose router is not in the address is found by its instance: write it, or router/network:mac as address")
 }
 
@@ -68,6 +71,9 @@ func (c *Config) settings() (network.Settings, error) {
 	local, err := network.ParseLocal(c.Local)
 	if err != nil {
 		return network.Settings{}, err
+	}
+	if c.SC.wanted() {
+		return network.Settings{SC: network.SC{Hub: c.SC.Hub, Failover: c.SC.Failover, Secrets: c.SC.files}}, nil
 	}
 	s := network.Settings{Local: local}
 	if c.BBMD != "" {

@@ -1,6 +1,7 @@
 package bacnet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,23 +24,40 @@ func search(ctx context.Context, cfg driver.Config) (list []driver.Neighbour, er
 	if !ok {
 		return nil, fault.E(op, fault.Internal, "", fmt.Errorf("configuration is a %T", cfg))
 	}
+	where := cmp.Or(c.SC.Hub, c.Local)
 	settings, err := c.settings()
 	if err != nil {
-		return nil, fault.E(op, fault.Invalid, c.Local, err)
+		return nil, fault.E(op, fault.Invalid, where, err)
 	}
 	socket, err := sockets.Enter(ctx, settings)
 	if err != nil {
-		return nil, fault.E(op, fault.Unreachable, c.Local, fmt.Errorf("%w: %w", driver.ErrNotConnected, err))
+		return nil, fault.E(op, fault.Unreachable, where, fmt.Errorf("%w: %w", driver.ErrNotConnected, err))
 	}
 	defer socket.Leave()
+	if err := awaitHub(ctx, socket); err != nil {
+		return nil, fault.E(op, fault.Unreachable, where, err)
+	}
 	found, err := survey.Scan(ctx, socket.Client, client.Scan{Network: npdu.Global, Wait: min(c.Timeout, 3*time.Second)}, false, nil)
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		return nil, fault.E(op, fault.Unreachable, c.Local, err)
+		return nil, fault.E(op, fault.Unreachable, where, err)
 	}
 	for i := range found {
 		list = append(list, neighbour(&found[i]))
 	}
 	return list, nil
+}
+
+// hubTime is how long a hub may take to accept the node before a search gives up.
+const hubTime = 10 * time.Second
+
+// awaitHub waits until a BACnet/SC hub, if the network has one, takes broadcasts.
+func awaitHub(ctx context.Context, socket *network.Socket) error {
+	if socket.Problem() == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, hubTime)
+	defer cancel()
+	return socket.Await(ctx)
 }
 
 // neighbour describes a device that was found.

@@ -19,7 +19,8 @@ type station struct {
 	at     network.Station
 	socket *network.Socket
 	remote client.Remote
-	bound  bool // remote is the device
+	bound  bool   // remote is the device
+	losses uint64 // of the connection to the hub, when the device was last asked
 
 	clock   ip.Address // whose clock is kept
 	unclock func()     // ends that
@@ -59,6 +60,7 @@ var (
 
 // reach returns the device, which is looked for if it is not known.
 func (s *station) reach(ctx context.Context) (client.Remote, error) {
+	s.losses = s.socket.Losses()
 	if s.bound {
 		return s.remote, nil
 	}
@@ -106,11 +108,14 @@ func (s *station) lose() { s.bound = false }
 func (s *station) find(ctx context.Context) (client.Device, error) {
 	found, err := s.socket.Directory.Find(ctx, uint32(*s.config.Device), s.at, s.config.Timeout)
 	switch {
+	case len(found) == 0 && s.hubProblem() != nil && !errors.Is(err, context.Canceled):
+		return client.Device{}, s.hubProblem()
 	case err != nil:
 		return client.Device{}, err
 	case len(found) == 0 && s.config.BBMD != "" && !s.socket.Client.Port().Registered():
 		return client.Device{}, fmt.Errorf("%w: %s", errBBMD, s.config.BBMD)
 	case len(found) == 0:
+		s.socket.Doubt()
 		return client.Device{}, errNobody
 	case len(found) > 1:
 		places := make([]string, len(found))
@@ -120,6 +125,20 @@ func (s *station) find(ctx context.Context) (client.Device, error) {
 		return client.Device{}, fmt.Errorf("%w: %s; give one of them another instance, or write the address of the one that is meant", errDuplicate, strings.Join(places, " and "))
 	}
 	return found[0], nil
+}
+
+// errLost says that what was under way was lost with the connection to the hub.
+var errLost = fmt.Errorf("%w: the connection was lost meanwhile", network.ErrHub)
+
+// hubProblem says that the hub is the reason why the device did not answer; nil if it is not.
+func (s *station) hubProblem() error {
+	switch problem := s.socket.Problem(); {
+	case problem != nil:
+		return problem
+	case s.socket.Losses() != s.losses:
+		return errLost
+	}
+	return nil
 }
 
 // declined reports whether a device answered a request with no.

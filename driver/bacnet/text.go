@@ -22,7 +22,15 @@ import (
 // fail turns an error into the contract's.
 func (s *session) fail(op string, err error) error {
 	subject := s.config.subject()
+	if errors.Is(err, transaction.ErrTimeout) {
+		s.line.socket.Doubt()
+		if problem := s.station.hubProblem(); problem != nil {
+			err = problem
+		}
+	}
 	switch {
+	case errors.Is(err, network.ErrHub): // the socket connects again by itself
+		return fault.E(op, fault.Unreachable, subject, fmt.Errorf("%w: %w", driver.ErrNotConnected, err))
 	case errors.Is(err, client.ErrClosed):
 		return fault.E(op, fault.Unreachable, s.line.name, fmt.Errorf("%w: %w", driver.ErrNotConnected, err))
 	case errors.Is(err, driver.ErrNotConnected):

@@ -3,7 +3,8 @@
     bacnet_sc_peer.py hub FOLDER
         a hub; prints "ready PORT"
     bacnet_sc_peer.py device FOLDER URL INSTANCE
-        a device of the network of the hub at the URL, with analog input 1, which is 21.5
+        a device of the network of the hub at the URL, with analog input 1, which is 21.5, analog value 1 and multi-state value 1, which
+        can be commanded, and analog value 2, which cannot
     bacnet_sc_peer.py client FOLDER URL INSTANCE
         looks for the device and prints its analog input 1
 
@@ -52,6 +53,9 @@ def node(folder: str, name: str, url: str, vmac: int) -> dict[str, object]:
 async def device(folder: str, url: str, instance: str) -> None:
     server = BACnetServer(int(instance), **node(folder, "device", url, 0xD0))
     server.add_analog_input(1, "temperature", units=62, present_value=21.5)
+    server.add_analog_value(1, "setpoint", units=62)
+    server.add_analog_value(2, "locked", units=62, present_value_access="read_only")
+    server.add_multistate_value(1, "speed", 3)
     await server.start()
     print("ready 1", flush=True)
     await wait_for_end()

@@ -20,7 +20,7 @@ import (
 	"voltbus/protocol/bacnet/transaction"
 )
 
-const bacnetHelp = `A field tool for BACnet/IP: find devices and make a configuration of them, read, command
+const bacnetHelp = `A field tool for BACnet/IP and BACnet/SC: find devices and make a configuration of them, read, command
 and watch objects, read trend logs, and explain captured frames; and a device that
 shows the points of a node to other clients.
 
@@ -36,12 +36,18 @@ shows the points of a node to other clients.
 
 --local is the own address with the length of the subnet. A node that runs on this machine has
 the port 47808; use another with :0 behind the subnet, and --address if a device announces itself
-by broadcasts only.`
+by broadcasts only.
+
+A BACnet/SC network is reached through its hub, with --hub and the files of the site's authority in place of --local:
+
+  voltbus bacnet scan --hub wss://10.0.0.2:4443/ --certificate node.pem --key node.key --ca ca.pem
+
+voltbus bacnet hub runs a hub for a site that has none.`
 
 // NewBACnet returns the command "bacnet".
 func NewBACnet(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{Use: "bacnet", Short: "Find, read, command, watch and explain BACnet devices; act as a device", Long: bacnetHelp}
-	for _, sub := range []*cobra.Command{newScan(), newRead(), newWrite(), newWatch(), newTrend(), newExplain(), newServe(f)} {
+	for _, sub := range []*cobra.Command{newScan(), newRead(), newWrite(), newWatch(), newTrend(), newExplain(), newServe(f), newHub()} {
 		cmd.AddCommand(sub)
 		shell.StrictArgs(sub)
 	}
@@ -50,6 +56,8 @@ func NewBACnet(f *shell.Flags) *cobra.Command {
 
 // flags tell how to reach the network, and a device.
 type flags struct {
+	secure
+
 	local, bbmd, address string
 	device               int
 	timeout              time.Duration
@@ -60,6 +68,7 @@ func (f *flags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.local, "local", "", "own address with the length of the subnet, such as 10.0.0.5/24; any address if left out")
 	fs.StringVar(&f.bbmd, "bbmd", "", "register as a foreign device with the BBMD at this host:port")
 	fs.DurationVar(&f.timeout, "timeout", 3*time.Second, "how long an answer may take")
+	f.secure.register(cmd)
 }
 
 func (f *flags) registerDevice(cmd *cobra.Command) {
@@ -70,6 +79,13 @@ func (f *flags) registerDevice(cmd *cobra.Command) {
 
 // open opens a socket.
 func (f *flags) open(ctx context.Context, events client.Config) (*client.Client, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	events.Transaction = transaction.Config{Timeout: f.timeout, Retries: 1}
+	if f.hub != "" {
+		return f.secure.open(ctx, events, f.timeout)
+	}
 	local, err := network.ParseLocal(f.local)
 	if err != nil {
 		return nil, shell.Usage(fmt.Errorf("--local: %w", err))
@@ -80,7 +96,6 @@ func (f *flags) open(ctx context.Context, events client.Config) (*client.Client,
 			return nil, shell.Usage(fmt.Errorf("--bbmd: %w", err))
 		}
 	}
-	events.Transaction = transaction.Config{Timeout: f.timeout, Retries: 1}
 	c, err := client.Open(ctx, events)
 	if err != nil {
 		return nil, fault.E("bacnet", fault.Unreachable, f.local, fmt.Errorf("%w; if a node has the port, write --local with :0 behind the subnet", err))
@@ -164,7 +179,7 @@ func (f *flags) find(ctx context.Context, c *client.Client, at network.Station) 
 	}
 	switch len(fits) {
 	case 0:
-		return client.Remote{}, fault.E("bacnet", fault.NotFound, f.subject(), errors.New("no device has announced this instance; check --local and the number, or write --address"))
+		return client.Remote{}, f.noDevice(f.subject(), "no device has announced this instance; check --local and the number, or write --address")
 	case 1:
 		return c.At(fits[0]), nil
 	}

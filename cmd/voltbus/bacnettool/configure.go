@@ -93,6 +93,7 @@ func (s *scanner) yaml(found []survey.Found) []byte {
 				fmt.Fprintf(&b, "      %s: %q\n", line.key, line.value)
 			}
 		}
+		b.WriteString(s.secure.section())
 		fmt.Fprintf(&b, "      device: %d\n", f.Instance)
 		if f.Twin {
 			fmt.Fprintf(&b, "      address: %q  # another device has the same instance: give one of them another\n", network.AddressText(f.Address))

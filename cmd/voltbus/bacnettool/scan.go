@@ -13,7 +13,6 @@ import (
 	"voltbus/cmd/voltbus/shell"
 	"voltbus/driver/bacnet/network"
 	"voltbus/driver/bacnet/survey"
-	"voltbus/fault"
 	"voltbus/protocol/bacnet/client"
 	"voltbus/protocol/bacnet/encoding"
 	"voltbus/protocol/bacnet/npdu"
@@ -75,9 +74,9 @@ func (s *scanner) run(cmd *cobra.Command) error {
 			cmd.PrintErrf("device %d at %s cannot be asked: %v\n", f.Instance, network.AddressText(f.Address), survey.Explain(f.Err))
 		}
 	})
-	err = errors.Join(inWords(err, s.local), c.Close())
+	err = errors.Join(inWords(err, s.where()), c.Close())
 	if err == nil && len(found) == 0 {
-		err = fault.E("bacnet", fault.NotFound, s.local, errors.New("no device answers; check --local and the length of the subnet, or register with a --bbmd for another subnet"))
+		err = s.noDevice(s.where(), "no device answers; check --local and the length of the subnet, or register with a --bbmd for another subnet")
 	}
 	switch {
 	case err != nil:

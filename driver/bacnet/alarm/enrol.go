@@ -10,6 +10,7 @@ import (
 	"voltbus/protocol/bacnet/constructed"
 	"voltbus/protocol/bacnet/encoding"
 	"voltbus/protocol/bacnet/enum"
+	"voltbus/protocol/bacnet/sc"
 	"voltbus/protocol/bacnet/service"
 )
 
@@ -78,6 +79,9 @@ func enter(ctx context.Context, remote client.Remote, class encoding.ObjectID, o
 // ownAddress is the address of the node as a device of its network knows it (annex J.1.2).
 func ownAddress(remote client.Remote) (constructed.Address, error) {
 	at := remote.Client().Port().Address()
+	if v, secure := sc.VMACOf(at); secure {
+		return constructed.Address{MAC: string(v[:])}, nil
+	}
 	if at.Addr().IsUnspecified() {
 		way, err := net.Dial("udp4", remote.Address.Link.String()) //nolint:noctx // nothing is sent: it asks which card is used
 		if err != nil {

@@ -23,6 +23,8 @@ const (
 
 // asker broadcasts Who-Is.
 type asker interface {
+	// Await waits until broadcasts can leave; the error says why they cannot.
+	Await(ctx context.Context) error
 	WhoIs(network uint16, devices service.Range) error
 }
 
@@ -181,7 +183,7 @@ func (d *Directory) run(ctx context.Context, c asker) {
 			return
 		case <-d.wake:
 		}
-		for d.askNext(c) {
+		for d.askNext(ctx, c) {
 			timer.Reset(pause)
 			select {
 			case <-ctx.Done():
@@ -193,7 +195,8 @@ func (d *Directory) run(ctx context.Context, c asker) {
 }
 
 // askNext broadcasts one Who-Is, and reports whether there was something to ask for.
-func (d *Directory) askNext(c asker) bool {
+func (d *Directory) askNext(ctx context.Context, c asker) bool {
+	err := c.Await(ctx)
 	d.mu.Lock()
 	if len(d.pending) == 0 {
 		d.mu.Unlock()
@@ -206,7 +209,9 @@ func (d *Directory) askNext(c asker) bool {
 	}
 	last := d.pending[n-1]
 	d.mu.Unlock()
-	err := c.WhoIs(npdu.Global, service.Devices(first, last))
+	if err == nil {
+		err = c.WhoIs(npdu.Global, service.Devices(first, last))
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for len(d.pending) > 0 && d.pending[0] <= last {

@@ -59,6 +59,8 @@ type questions struct {
 	hear  func(service.Range)
 }
 
+func (q *questions) Await(context.Context) error { return nil }
+
 func (q *questions) WhoIs(_ uint16, r service.Range) error {
 	q.asked = append(q.asked, r)
 	if q.hear != nil {

@@ -2,13 +2,14 @@ package network
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"sync"
 	"time"
 
 	"voltbus/protocol/bacnet/client"
-	"voltbus/protocol/bacnet/ip"
+	"voltbus/protocol/bacnet/sc"
 )
 
 // Settings are what devices that share a socket have in common.
@@ -16,7 +17,11 @@ type Settings struct {
 	Local Local
 	BBMD  netip.AddrPort // invalid: the node is no foreign device
 	TTL   time.Duration  // of the registration
+	SC    SC             // not zero: in place of the others
 }
+
+// ErrHub says that no hub of a BACnet/SC network takes messages of the node.
+var ErrHub = errors.New("no BACnet/SC hub takes messages of this node")
 
 // Sockets are the open sockets of a program, each with its users. A UDP port can be opened only once, and thousands of
 // devices share it. The zero value has none. It is safe for concurrent use.
@@ -32,6 +37,7 @@ type Socket struct {
 	Events    Events
 	Clocks    *Clocks
 
+	carrier  *sc.Carrier // of BACnet/SC; nil with BACnet/IP
 	of       *Sockets
 	settings Settings
 	users    int
@@ -48,33 +54,38 @@ func (s *Sockets) Enter(ctx context.Context, settings Settings) (*Socket, error)
 	defer s.mu.Unlock()
 	if one := s.open[settings]; one != nil {
 		one.users++
+		one.retry()
 		return one, nil
 	}
 	one := &Socket{of: s, settings: settings, users: 1, Directory: newDirectory(), Clocks: newClocks()}
-	opened, err := client.Open(ctx, client.Config{
-		IP: ip.Config{
-			Listen: settings.Local.Listen, Broadcast: settings.Local.Broadcast, BroadcastPort: settings.Local.Port,
-			BBMD: settings.BBMD, TTL: settings.TTL,
-		},
-		MaxInFlight: maxInFlight, MaxQueue: 1 << 16, Announced: one.Directory.announced, Event: one.Events.notified,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("%w; check that the address is one of this machine, and that no other program, and no device with another bbmd, uses the port", err)
+	if err := one.openClient(ctx); err != nil {
+		return nil, err
 	}
-	one.Client = opened
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	one.stop = stop
-	one.running.Go(func() {
-		if opened.Port().AwaitRegistration(run) == nil { // broadcasts go through the BBMD
-			one.Directory.run(run, opened)
-		}
-	})
-	one.running.Go(func() { one.Clocks.run(run, tellClock(opened)) })
+	one.running.Go(func() { one.Directory.run(run, one) })
+	one.running.Go(func() { one.Clocks.run(run, tellClock(one.Client)) })
 	if s.open == nil {
 		s.open = make(map[Settings]*Socket)
 	}
 	s.open[settings] = one
 	return one, nil
+}
+
+// openClient opens the client.
+func (s *Socket) openClient(ctx context.Context) error {
+	link, carrier, err := s.settings.link()
+	if err != nil {
+		return err
+	}
+	s.Client, err = client.Open(ctx, client.Config{
+		IP: link, MaxInFlight: maxInFlight, MaxQueue: 1 << 16, Announced: s.Directory.announced, Event: s.Events.notified,
+	})
+	if err != nil {
+		return fmt.Errorf("%w; check that the address is one of this machine, and that no other program, and no device with another bbmd, uses the port", err)
+	}
+	s.carrier = carrier
+	return nil
 }
 
 // Leave ends the use of a socket. The last user closes it.

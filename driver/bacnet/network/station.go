@@ -9,6 +9,7 @@ import (
 
 	"voltbus/protocol/bacnet/ip"
 	"voltbus/protocol/bacnet/npdu"
+	"voltbus/protocol/bacnet/sc"
 )
 
 // DefaultPort is the UDP port of BACnet/IP (ASHRAE 135 annex J.1.2).
@@ -21,7 +22,7 @@ type Station struct {
 	Remote npdu.Address   // behind a router; Net without MAC: anywhere in that network
 }
 
-// ParseStation reads an IP address with or without a port, network:mac of a device behind a router, network:* for any
+// ParseStation reads an IP address with or without a port or the address of a BACnet/SC node (02:1a:00:00:00:05), network:mac of a device behind a router, network:* for any
 // device of that network, or both with a / between: 10.0.0.1/2001:12. A MAC is one number up to 255, or hexadecimal.
 func ParseStation(text string) (s Station, err error) {
 	link, remote, both := strings.Cut(text, "/")
@@ -29,7 +30,7 @@ func ParseStation(text string) (s Station, err error) {
 		link, remote = "", text
 	}
 	if link != "" {
-		if s.Link, err = ParsePort(link); err != nil {
+		if s.Link, err = parseLink(link); err != nil {
 			return Station{}, err
 		}
 	}
@@ -42,11 +43,20 @@ func ParseStation(text string) (s Station, err error) {
 	return s, err
 }
 
+// parseLink reads an IP address, or the address of a node of BACnet/SC.
+func parseLink(text string) (netip.AddrPort, error) {
+	if v, err := sc.ParseVMAC(text); err == nil {
+		return sc.Station(v), nil
+	}
+	return ParsePort(text)
+}
+
 // isRemote reports whether a text is network:mac rather than an IP address.
 func isRemote(text string) bool {
 	network, mac, found := strings.Cut(text, ":")
 	_, err := strconv.ParseUint(network, 10, 16)
-	return found && err == nil && mac != ""
+	_, node := sc.ParseVMAC(text)
+	return found && err == nil && mac != "" && node != nil
 }
 
 // ParsePort reads an IPv4 address with or without a port.
@@ -86,6 +96,12 @@ func parseRemote(text string) (npdu.Address, error) {
 // Known reports whether the station needs no search.
 func (s Station) Known() bool { return s.Link.IsValid() }
 
+// Secure reports whether the station is known, and in a BACnet/SC network.
+func (s Station) Secure() bool {
+	_, is := sc.VMACOf(s.Link)
+	return is
+}
+
 // Address returns the address of a station that is known.
 func (s Station) Address() ip.Address { return ip.Address{Link: s.Link, Remote: s.Remote} }
 
@@ -117,8 +133,11 @@ func (s Station) String() string {
 	return link + remoteText(s.Remote)
 }
 
-// Text returns an address without the usual port.
+// Text returns an address without the usual port, or that of a node of BACnet/SC.
 func Text(a netip.AddrPort) string {
+	if v, is := sc.VMACOf(a); is {
+		return v.String()
+	}
 	if a.Port() == DefaultPort {
 		return a.Addr().String()
 	}

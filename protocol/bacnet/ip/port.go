@@ -42,6 +42,8 @@ type Carrier interface {
 	Open(receive func(from netip.AddrPort, npdu []byte, broadcast bool)) error
 	Send(to netip.AddrPort, npdu []byte) error
 	Broadcast(npdu []byte) error
+	// Address is that of the own station.
+	Address() netip.AddrPort
 	Close() error
 }
 
@@ -142,8 +144,11 @@ func listen(ctx context.Context, at netip.AddrPort, shared bool) (*net.UDPConn, 
 	return udp, nil
 }
 
-// Address returns where the port listens; the zero value with a carrier.
+// Address returns where the port listens, or the address of the own station with a carrier.
 func (p *Port) Address() netip.AddrPort {
+	if p.config.Carrier != nil {
+		return p.config.Carrier.Address()
+	}
 	if p.unicast == nil {
 		return netip.AddrPort{}
 	}

@@ -1,6 +1,7 @@
 package sc
 
 import (
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -15,25 +16,56 @@ type Certificates struct {
 	Issuer *x509.CertPool
 }
 
+// Why certificates cannot be used.
+var (
+	errPair   = errors.New("certificate and key cannot be used together; write two PEM files that belong together")
+	errIssuer = errors.New("the file of the authority holds no certificate; write those of the authority as PEM")
+)
+
 // LoadCertificates reads the operational certificate with its key, and the certificates of the issuers, from PEM files.
 func LoadCertificates(certificate, key, issuers string) (Certificates, error) {
-	own, err := tls.LoadX509KeyPair(certificate, key)
-	if err != nil {
-		return Certificates{}, fmt.Errorf("certificate %s with key %s: %w", certificate, key, err)
+	var texts [3][]byte
+	for i, name := range []string{certificate, key, issuers} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return Certificates{}, err
+		}
+		texts[i] = text
 	}
-	text, err := os.ReadFile(issuers)
+	c, err := ParseCertificates(texts[0], texts[1], texts[2])
 	if err != nil {
-		return Certificates{}, fmt.Errorf("issuers: %w", err)
-	}
-	c := Certificates{Own: own, Issuer: x509.NewCertPool()}
-	if !c.Issuer.AppendCertsFromPEM(text) {
-		return Certificates{}, fmt.Errorf("issuers: %s holds no certificate; write those of the certificate authority as PEM", issuers)
+		return Certificates{}, fmt.Errorf("%s, %s, %s: %w", certificate, key, issuers, err)
 	}
 	return c, nil
 }
 
-// ErrCertificate says that the other end shows no certificate that one of the issuers made, or one that is not valid now.
-var ErrCertificate = errors.New("the certificate of the other end is not accepted")
+// ParseCertificates takes the same as LoadCertificates as PEM texts.
+func ParseCertificates(certificate, key, issuers []byte) (Certificates, error) {
+	own, err := tls.X509KeyPair(certificate, key)
+	if err != nil {
+		return Certificates{}, fmt.Errorf("%w (%w)", errPair, err)
+	}
+	c := Certificates{Own: own, Issuer: x509.NewCertPool()}
+	if !c.Issuer.AppendCertsFromPEM(issuers) {
+		return Certificates{}, errIssuer
+	}
+	return c, nil
+}
+
+// Identity returns the address and the UUID of the device that has the certificate, always the same ones for the same salt. Devices that
+// share a certificate need different salts.
+func (c Certificates) Identity(salt string) (VMAC, UUID) {
+	var own [sha256.Size]byte
+	if len(c.Own.Certificate) > 0 {
+		own = sha256.Sum256(c.Own.Certificate[0])
+	}
+	hash := sha256.Sum256(append(own[:], salt...))
+	u := UUID(hash[:16])
+	u[6], u[8] = u[6]&0x0F|0x80, u[8]&0x3F|0x80 // version 8 of RFC 9562
+	v := VMAC(hash[16:22])
+	v[0] = v[0]&0xF0 | randomVMAC
+	return v, u
+}
 
 // hub is the configuration of a hub.
 func (c Certificates) hub() *tls.Config {
@@ -50,6 +82,14 @@ func (c Certificates) node() *tls.Config {
 	}
 }
 
+// Valid says that the own certificate has expired, or is not valid yet; nil if it is valid.
+func (c Certificates) Valid(now time.Time) error {
+	if leaf := c.Own.Leaf; leaf != nil {
+		return outOfTime("the own certificate", leaf, now)
+	}
+	return nil
+}
+
 func (c Certificates) verify(s tls.ConnectionState) error {
 	if len(s.PeerCertificates) == 0 {
 		return ErrCertificate
@@ -61,8 +101,5 @@ func (c Certificates) verify(s tls.ConnectionState) error {
 	_, err := s.PeerCertificates[0].Verify(x509.VerifyOptions{
 		Roots: c.Issuer, Intermediates: between, CurrentTime: time.Now(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	})
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrCertificate, err)
-	}
-	return nil
+	return explainVerify(s.PeerCertificates[0], err, time.Now())
 }

@@ -5,8 +5,10 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,6 +22,10 @@ type HubConfig struct {
 	Certificates Certificates
 	MaxNodes     int // that are connected at once; 1024
 	Queue        int // messages that wait for a slow node, which loses the others; 256
+	// Changed is told of nodes that come and go; nil ignores them. It must not block.
+	Changed func(at net.Addr, node Connect, joined bool)
+	// Refused is told of what was not let in, and why; nil ignores it. It must not block.
+	Refused func(text string)
 }
 
 // Hub passes messages on between the nodes that are connected to it (AB.5.3). Run does the work.
@@ -54,7 +60,10 @@ func NewHub(c HubConfig) *Hub {
 // Run accepts nodes from a listener, without TLS, which the hub adds, until ctx ends; then it closes listener and connections, and
 // returns nil.
 func (h *Hub) Run(ctx context.Context, l net.Listener) error {
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.serve(ctx, w, r) }), ReadHeaderTimeout: connectTime}
+	server := &http.Server{
+		Handler:           http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.serve(ctx, w, r) }),
+		ReadHeaderTimeout: connectTime, ErrorLog: slog.NewLogLogger(refused(h.refused), slog.LevelInfo),
+	}
 	stop := context.AfterFunc(ctx, func() {
 		_ = server.Close()
 		h.mu.Lock()
@@ -70,6 +79,36 @@ func (h *Hub) Run(ctx context.Context, l net.Listener) error {
 		return nil
 	}
 	return fmt.Errorf("BACnet/SC hub: %w", err)
+}
+
+// refused takes what an HTTP server says of connections that it did not take.
+type refused func(text string)
+
+// Enabled implements slog.Handler.
+func (r refused) Enabled(context.Context, slog.Level) bool { return true }
+
+// Handle implements slog.Handler.
+func (r refused) Handle(_ context.Context, record slog.Record) error {
+	r(strings.TrimPrefix(strings.TrimSpace(record.Message), "http: "))
+	return nil
+}
+
+// WithAttrs implements slog.Handler.
+func (r refused) WithAttrs([]slog.Attr) slog.Handler { return r }
+
+// WithGroup implements slog.Handler.
+func (r refused) WithGroup(string) slog.Handler { return r }
+
+func (h *Hub) refused(text string) {
+	if h.config.Refused != nil {
+		h.config.Refused(text)
+	}
+}
+
+func (h *Hub) changed(m *member, joined bool) {
+	if h.config.Changed != nil {
+		h.config.Changed(m.conn.NetConn().RemoteAddr(), m.Connect, joined)
+	}
 }
 
 // Nodes returns who is connected, and how many messages were dropped because a node did not take them.
@@ -101,8 +140,11 @@ func (h *Hub) serve(ctx context.Context, w http.ResponseWriter, r *http.Request)
 	defer stop()
 	m, err := h.admit(conn)
 	if err != nil {
+		h.refused(fmt.Sprintf("connection from %v: %v", conn.NetConn().RemoteAddr(), err))
 		return
 	}
+	h.changed(m, true)
+	defer h.changed(m, false)
 	defer h.leave(m)
 	h.running.Go(func() { m.send() })
 	for {

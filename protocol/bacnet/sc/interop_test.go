@@ -14,6 +14,7 @@ import (
 	"voltbus/protocol/bacnet/ip"
 	"voltbus/protocol/bacnet/npdu"
 	"voltbus/protocol/bacnet/sc"
+	"voltbus/protocol/bacnet/sc/sctest"
 	"voltbus/protocol/bacnet/service"
 	"voltbus/testing/peers"
 )
@@ -70,8 +71,8 @@ func temperature(t *testing.T, n *member, instance uint32) encoding.Value {
 }
 
 func TestANodeReadsADeviceOfRustyBACnetThroughItsHub(t *testing.T) {
-	a, dir := newAuthority(t), t.TempDir()
-	a.files(t, dir, "hub", "device")
+	a, dir := sctest.NewAuthority(t), t.TempDir()
+	a.Files(t, dir, "hub", "device")
 	hub := peers.BACnetSC(t, "hub", dir)
 	_, port, err := net.SplitHostPort(hub.Addr)
 	if err != nil {
@@ -79,7 +80,7 @@ func TestANodeReadsADeviceOfRustyBACnetThroughItsHub(t *testing.T) {
 	}
 	url := "wss://127.0.0.1:" + port
 	peers.BACnetSC(t, "device", dir, url, "77")
-	n := join(t, sc.Config{VMAC: one, Primary: url, Certificates: a.certificates(t, "node", soon())})
+	n := join(t, sc.Config{VMAC: one, Primary: url, Certificates: a.Certificates(t, "node", sctest.Soon())})
 	n.at(t, url)
 	if v := temperature(t, n, 77); v != encoding.Real(21.5) {
 		t.Errorf("the temperature is %v", v)
@@ -87,11 +88,11 @@ func TestANodeReadsADeviceOfRustyBACnetThroughItsHub(t *testing.T) {
 }
 
 func TestADeviceAndAClientOfRustyBACnetMeetAtOurHub(t *testing.T) {
-	a, dir := newAuthority(t), t.TempDir()
-	a.files(t, dir, "device", "client")
-	_, url, _ := serve(t, a, "127.0.0.1:0")
+	a, dir := sctest.NewAuthority(t), t.TempDir()
+	a.Files(t, dir, "device", "client")
+	_, url, _ := sctest.Hub(t, a, "127.0.0.1:0")
 	peers.BACnetSC(t, "device", dir, url, "78")
-	n := join(t, sc.Config{VMAC: one, Primary: url, Certificates: a.certificates(t, "node", soon())})
+	n := join(t, sc.Config{VMAC: one, Primary: url, Certificates: a.Certificates(t, "node", sctest.Soon())})
 	n.at(t, url)
 	if v := temperature(t, n, 78); v != encoding.Real(21.5) {
 		t.Errorf("our node reads %v", v)
@@ -102,8 +103,8 @@ func TestADeviceAndAClientOfRustyBACnetMeetAtOurHub(t *testing.T) {
 }
 
 func TestAClientFindsAndReadsADeviceOfRustyBACnetOverItsHub(t *testing.T) {
-	a, dir := newAuthority(t), t.TempDir()
-	a.files(t, dir, "hub", "device")
+	a, dir := sctest.NewAuthority(t), t.TempDir()
+	a.Files(t, dir, "hub", "device")
 	_, port, err := net.SplitHostPort(peers.BACnetSC(t, "hub", dir).Addr)
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +112,7 @@ func TestAClientFindsAndReadsADeviceOfRustyBACnetOverItsHub(t *testing.T) {
 	url := "wss://127.0.0.1:" + port
 	peers.BACnetSC(t, "device", dir, url, "79")
 	connected := make(chan string, 1)
-	carrier := sc.NewCarrier(sc.Config{VMAC: one, UUID: sc.UUID{1}, Primary: url, Certificates: a.certificates(t, "node", soon()), Changed: func(hub string, err error) {
+	carrier := sc.NewCarrier(sc.Config{VMAC: one, UUID: sc.UUID{1}, Primary: url, Certificates: a.Certificates(t, "node", sctest.Soon()), Changed: func(hub string, err error) {
 		if err == nil {
 			connected <- hub
 		}

@@ -1,15 +1,41 @@
 package sc
 
 import (
+	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 )
 
 // VMAC is the virtual MAC address of a node (ASHRAE 135 clause H.7.3).
 type VMAC [6]byte
+
+// randomVMAC is the low half of the first octet of addresses that are drawn (clause H.7.3).
+const randomVMAC = 0x02
+
+// RandomVMAC returns an address that is drawn, as most nodes have one.
+func RandomVMAC() VMAC {
+	var v VMAC
+	_, _ = rand.Read(v[:]) // never fails
+	v[0] = v[0]&0xF0 | randomVMAC
+	return v
+}
+
+// ParseVMAC reads an address as String writes it.
+func ParseVMAC(text string) (VMAC, error) {
+	octets, err := net.ParseMAC(text)
+	if err != nil || len(octets) != len(VMAC{}) {
+		return VMAC{}, ErrVMAC
+	}
+	v := VMAC(octets)
+	if v == (VMAC{}) || v == BroadcastVMAC() {
+		return VMAC{}, ErrVMAC
+	}
+	return v, nil
+}
 
 // BroadcastVMAC returns the address of all nodes (AB.1.5.2).
 func BroadcastVMAC() VMAC { return VMAC{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF} }

@@ -2,140 +2,24 @@ package sc_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
-	"math/big"
+	"fmt"
 	"net"
-	"os"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
 	"voltbus/protocol/bacnet/sc"
+	"voltbus/protocol/bacnet/sc/sctest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience is far above what a test needs.
 const patience = time.Minute
-
-// authority issues certificates, as the one of a site does.
-type authority struct {
-	certificate *x509.Certificate
-	key         *ecdsa.PrivateKey
-	serial      int64
-}
-
-func newAuthority(t *testing.T) *authority {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := &authority{key: key, serial: 1}
-	a.certificate = &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "site"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign, SubjectKeyId: []byte{1, 2, 3, 4},
-	}
-	raw, err := x509.CreateCertificate(rand.Reader, a.certificate, a.certificate, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a.certificate, err = x509.ParseCertificate(raw); err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
-// issue makes a certificate that ends at a time.
-func (a *authority) issue(t *testing.T, name string, until time.Time) (certificate, key []byte) {
-	t.Helper()
-	own, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.serial++
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(a.serial), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: until,
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, AuthorityKeyId: a.certificate.SubjectKeyId,
-	}
-	raw, err := x509.CreateCertificate(rand.Reader, template, a.certificate, own.Public(), a.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(own)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})
-}
-
-func (a *authority) pem() []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.certificate.Raw})
-}
-
-// certificates are those of a node or a hub.
-func (a *authority) certificates(t *testing.T, name string, until time.Time) sc.Certificates {
-	t.Helper()
-	certificate, key := a.issue(t, name, until)
-	own, err := tls.X509KeyPair(certificate, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := sc.Certificates{Own: own, Issuer: x509.NewCertPool()}
-	c.Issuer.AddCert(a.certificate)
-	return c
-}
-
-// files writes certificate, key and issuer of a peer into a folder, as name.pem, name.key and ca.pem.
-func (a *authority) files(t *testing.T, dir string, names ...string) {
-	t.Helper()
-	for _, name := range names {
-		certificate, key := a.issue(t, name, soon())
-		for file, text := range map[string][]byte{name + ".pem": certificate, name + ".key": key, "ca.pem": a.pem()} {
-			if err := os.WriteFile(filepath.Join(dir, file), text, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-}
-
-func soon() time.Time { return time.Now().Add(time.Hour) }
-
-// serve runs a hub at an address until the function that it returns is called.
-func serve(t *testing.T, a *authority, address string) (hub *sc.Hub, url string, stop func()) {
-	t.Helper()
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	hub = sc.NewHub(sc.HubConfig{VMAC: sc.VMAC{2, 0, 0, 0, 0, 0xFF}, UUID: sc.UUID{0xFF}, Certificates: a.certificates(t, "hub", soon())})
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- hub.Run(ctx, l) }()
-	var once sync.Once
-	stop = func() {
-		once.Do(func() {
-			cancel()
-			if err := <-done; err != nil {
-				t.Errorf("the hub: %v", err)
-			}
-		})
-	}
-	t.Cleanup(stop)
-	return hub, "wss://" + l.Addr().String() + "/", stop
-}
 
 // arrival is an NPDU that a node got.
 type arrival struct {
@@ -205,11 +89,11 @@ func (m *member) at(t *testing.T, hub string) {
 }
 
 func TestAHubPassesMessagesToOneNodeAndToAll(t *testing.T) {
-	a := newAuthority(t)
-	hub, url, _ := serve(t, a, "127.0.0.1:0")
+	a := sctest.NewAuthority(t)
+	hub, url, _ := sctest.Hub(t, a, "127.0.0.1:0")
 	var nodes []*member
 	for i := range byte(3) {
-		n := join(t, sc.Config{VMAC: sc.VMAC{2, 0, 0, 0, 0, i + 1}, Primary: url, Certificates: a.certificates(t, "node", soon())})
+		n := join(t, sc.Config{VMAC: sc.VMAC{2, 0, 0, 0, 0, i + 1}, Primary: url, Certificates: a.Certificates(t, "node", sctest.Soon())})
 		n.at(t, url)
 		nodes = append(nodes, n)
 	}
@@ -239,31 +123,31 @@ func TestAHubPassesMessagesToOneNodeAndToAll(t *testing.T) {
 }
 
 func TestANodeUsesTheFailoverHubUntilThePrimaryIsBack(t *testing.T) {
-	a := newAuthority(t)
-	_, primary, stop := serve(t, a, "127.0.0.1:0")
-	_, failover, _ := serve(t, a, "127.0.0.1:0")
-	n := join(t, sc.Config{VMAC: one, Primary: primary, Failover: failover, Certificates: a.certificates(t, "node", soon()), Reconnect: 20 * time.Millisecond})
+	a := sctest.NewAuthority(t)
+	_, primary, stop := sctest.Hub(t, a, "127.0.0.1:0")
+	_, failover, _ := sctest.Hub(t, a, "127.0.0.1:0")
+	n := join(t, sc.Config{VMAC: one, Primary: primary, Failover: failover, Certificates: a.Certificates(t, "node", sctest.Soon()), Reconnect: 20 * time.Millisecond})
 	n.at(t, primary)
 	stop()
 	n.at(t, failover)
 	if n.Hub() != failover {
 		t.Errorf("it is connected to %q", n.Hub())
 	}
-	serve(t, a, strings.TrimSuffix(strings.TrimPrefix(primary, "wss://"), "/"))
+	sctest.Hub(t, a, strings.TrimSuffix(strings.TrimPrefix(primary, "wss://"), "/"))
 	n.at(t, primary)
 }
 
 func TestAnAddressThatAnotherDeviceHasIsRefusedAndTheSameDeviceTakesItsPlace(t *testing.T) {
-	a := newAuthority(t)
-	hub, url, _ := serve(t, a, "127.0.0.1:0")
-	n := join(t, sc.Config{VMAC: one, Primary: url, Certificates: a.certificates(t, "node", soon()), Reconnect: time.Hour})
+	a := sctest.NewAuthority(t)
+	hub, url, _ := sctest.Hub(t, a, "127.0.0.1:0")
+	n := join(t, sc.Config{VMAC: one, Primary: url, Certificates: a.Certificates(t, "node", sctest.Soon()), Reconnect: time.Hour})
 	n.at(t, url)
-	other := join(t, sc.Config{VMAC: one, UUID: sc.UUID{9}, Primary: url, Certificates: a.certificates(t, "other", soon()), Reconnect: time.Hour})
+	other := join(t, sc.Config{VMAC: one, UUID: sc.UUID{9}, Primary: url, Certificates: a.Certificates(t, "other", sctest.Soon()), Reconnect: time.Hour})
 	var refused sc.Outcome
 	if c := await(t, "a refusal", other.changes); !errors.As(c.err, &refused) || refused.Code.String() != "node-duplicate-vmac" {
 		t.Errorf("got %v, want node-duplicate-vmac", c.err)
 	}
-	again := join(t, sc.Config{VMAC: one, Primary: url, Certificates: a.certificates(t, "node", soon())})
+	again := join(t, sc.Config{VMAC: one, Primary: url, Certificates: a.Certificates(t, "node", sctest.Soon())})
 	again.at(t, url)
 	if c := await(t, "the end of the first connection", n.changes); c.err == nil {
 		t.Errorf("the first connection got %+v", c)
@@ -273,48 +157,136 @@ func TestAnAddressThatAnotherDeviceHasIsRefusedAndTheSameDeviceTakesItsPlace(t *
 	}
 }
 
-func TestCertificatesThatAreWrongOrExpiredAreRefusedByBothEnds(t *testing.T) {
-	a, stranger := newAuthority(t), newAuthority(t)
-	_, url, _ := serve(t, a, "127.0.0.1:0")
-	expired := a.certificates(t, "late", time.Now().Add(-time.Hour))
-	foreign := stranger.certificates(t, "stranger", soon())
-	foreign.Issuer = a.certificates(t, "x", soon()).Issuer // it trusts the hub, which does not trust it
-	for name, c := range map[string]sc.Certificates{"expired": expired, "of another authority": foreign} {
-		n := join(t, sc.Config{VMAC: one, Primary: url, Certificates: c, Reconnect: time.Hour})
-		if got := await(t, name, n.changes); got.err == nil {
-			t.Errorf("%s: the hub takes it", name)
-		}
+func TestEachEndSaysInASentenceWhyItDoesNotAcceptACertificate(t *testing.T) {
+	a, stranger := sctest.NewAuthority(t), sctest.NewAuthority(t)
+	ago, ahead := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	good := a.Certificates(t, "good", sctest.Soon())
+	foreign := stranger.Certificates(t, "stranger", sctest.Soon())
+	trusting := foreign
+	trusting.Issuer = good.Issuer // it trusts the hub, which does not trust it
+	for name, c := range map[string]struct {
+		hub, node sc.Certificates
+		want      string
+	}{
+		"the hub's has expired": {a.Certificates(t, "late", ago), good, "the certificate of the hub expired on " + ago.UTC().Format("2006-01-02")},
+		"the hub's is not valid yet": {
+			a.Valid(t, "early", sctest.Validity{From: ahead, Until: ahead.Add(time.Hour)}), good, "the certificate of the hub is valid only from " + ahead.UTC().Format("2006-01-02"),
+		},
+		"the hub's is of another authority": {good, foreign, `the certificate of the hub was issued by "CN=site", which is none of the authorities of this node`},
+		"the hub's is for clients alone": {
+			a.Valid(t, "client", sctest.Ends(ahead), x509.ExtKeyUsageClientAuth), good, "the certificate of the hub is not made for servers",
+		},
+		"the node's has expired":             {good, a.Certificates(t, "late", ago), "the own certificate expired on " + ago.UTC().Format("2006-01-02")},
+		"the node's is not valid yet":        {good, a.Valid(t, "early", sctest.Validity{From: ahead, Until: ahead.Add(time.Hour)}), "the own certificate is valid only from "},
+		"the node's is of another authority": {good, trusting, "the hub refuses the certificate of this node: the hub does not know the authority that issued it"},
+		"the node's is for servers alone": {
+			good, a.Valid(t, "server", sctest.Ends(ahead), x509.ExtKeyUsageServerAuth), "the hub refuses the certificate of this node: the hub calls it a bad certificate",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, url, _ := sctest.HubWith(t, c.hub, "127.0.0.1:0")
+			n := join(t, sc.Config{VMAC: one, Primary: url, Certificates: c.node, Reconnect: time.Hour})
+			got := await(t, "a refusal", n.changes)
+			if !errors.Is(got.err, sc.ErrCertificate) || !strings.Contains(got.err.Error(), c.want) {
+				t.Errorf("got %v, want %s", got.err, c.want)
+			}
+		})
 	}
-	n := join(t, sc.Config{VMAC: one, Primary: url, Certificates: stranger.certificates(t, "stranger", soon()), Reconnect: time.Hour})
-	if got := await(t, "the node looks at the hub's", n.changes); !errors.Is(got.err, sc.ErrCertificate) {
-		t.Errorf("a hub of another authority: %v", got.err)
+}
+
+func TestANodeWhoseClockIsRightTellsThatTheHubSaysExpired(t *testing.T) {
+	a := sctest.NewAuthority(t)
+	_, url, _ := sctest.Hub(t, a, "127.0.0.1:0")
+	late := a.Certificates(t, "late", time.Now().Add(-time.Hour))
+	late.Own.Leaf = nil // its own time is not looked at, as by a node whose clock is wrong
+	n := join(t, sc.Config{VMAC: one, Primary: url, Certificates: late, Reconnect: time.Hour})
+	if got := await(t, "a refusal", n.changes); !errors.Is(got.err, sc.ErrCertificate) || !strings.Contains(got.err.Error(), "it has expired, or is not valid yet") {
+		t.Errorf("got %v", got.err)
 	}
+}
+
+func TestWhatAnswersWithoutTLSIsNoHub(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	late := sc.NewHub(sc.HubConfig{Certificates: expired})
-	ctx, cancel := context.WithCancel(t.Context())
+	defer l.Close()
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n"))
+			_ = conn.Close()
+		}
+	}()
+	n := join(t, sc.Config{VMAC: one, Primary: "wss://" + l.Addr().String(), Certificates: sctest.NewAuthority(t).Certificates(t, "n", sctest.Soon()), Reconnect: time.Hour})
+	if got := await(t, "a refusal", n.changes); got.err == nil || !strings.Contains(got.err.Error(), "does not speak TLS") {
+		t.Errorf("got %v", got.err)
+	}
+}
+
+func TestANodeDrawsAnotherAddressWhenItsOwnIsTaken(t *testing.T) {
+	a := sctest.NewAuthority(t)
+	hub, url, _ := sctest.Hub(t, a, "127.0.0.1:0")
+	first := join(t, sc.Config{VMAC: one, Primary: url, Certificates: a.Certificates(t, "node", sctest.Soon())})
+	first.at(t, url)
+	second := join(t, sc.Config{VMAC: one, UUID: sc.UUID{9}, Primary: url, Certificates: a.Certificates(t, "other", sctest.Soon()), Reconnect: time.Millisecond})
+	second.at(t, url)
+	if nodes, _ := hub.Nodes(); len(nodes) != 2 || second.VMAC() == one || second.VMAC()[0]&0x0F != 2 {
+		t.Errorf("the hub knows %v; the second node is %v", nodes, second.VMAC())
+	}
+}
+
+func TestAHubTellsWhoComesGoesAndIsRefused(t *testing.T) {
+	a := sctest.NewAuthority(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := make(chan string, 10)
+	hub := sc.NewHub(sc.HubConfig{
+		VMAC: two, Certificates: a.Certificates(t, "hub", sctest.Soon()),
+		Changed: func(_ net.Addr, node sc.Connect, joined bool) { told <- fmt.Sprint(node.VMAC, joined) },
+		Refused: func(text string) { told <- text },
+	})
+	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- late.Run(ctx, l) }()
+	go func() { done <- hub.Run(ctx, l) }()
 	defer func() {
-		cancel()
+		stop()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
 	}()
-	n = join(t, sc.Config{VMAC: one, Primary: "wss://" + l.Addr().String(), Certificates: a.certificates(t, "node", soon()), Reconnect: time.Hour})
-	if got := await(t, "the node looks at the time", n.changes); !errors.Is(got.err, sc.ErrCertificate) {
-		t.Errorf("a hub whose certificate has expired: %v", got.err)
+	url := "wss://" + l.Addr().String()
+	nodeCtx, leave := context.WithCancel(t.Context())
+	n := sc.New(sc.Config{VMAC: one, Primary: url, Certificates: a.Certificates(t, "node", sctest.Soon()), Handler: func(sc.VMAC, []byte, bool) {}})
+	ran := make(chan error, 1)
+	go func() { ran <- n.Run(nodeCtx) }()
+	if got := await(t, "it comes", told); got != one.String()+" true" {
+		t.Errorf("got %q", got)
+	}
+	leave()
+	if err := <-ran; err != nil {
+		t.Error(err)
+	}
+	if got := await(t, "it goes", told); got != one.String()+" false" {
+		t.Errorf("got %q", got)
+	}
+	join(t, sc.Config{VMAC: one, Primary: url, Certificates: sctest.NewAuthority(t).Certificates(t, "stranger", sctest.Soon()), Reconnect: time.Hour})
+	if got := await(t, "a refusal", told); !strings.Contains(got, "TLS handshake error from 127.0.0.1") {
+		t.Errorf("got %q", got)
 	}
 }
 
 func TestHeartbeatsKeepAConnection(t *testing.T) {
-	a := newAuthority(t)
-	_, url, _ := serve(t, a, "127.0.0.1:0")
-	n := join(t, sc.Config{VMAC: one, Primary: url, Certificates: a.certificates(t, "node", soon()), Heartbeat: 5 * time.Millisecond, Wait: patience})
+	a := sctest.NewAuthority(t)
+	_, url, _ := sctest.Hub(t, a, "127.0.0.1:0")
+	n := join(t, sc.Config{VMAC: one, Primary: url, Certificates: a.Certificates(t, "node", sctest.Soon()), Heartbeat: 5 * time.Millisecond, Wait: patience})
 	n.at(t, url)
-	peer := join(t, sc.Config{VMAC: two, Primary: url, Certificates: a.certificates(t, "node", soon())})
+	peer := join(t, sc.Config{VMAC: two, Primary: url, Certificates: a.Certificates(t, "node", sctest.Soon())})
 	peer.at(t, url)
 	for range 20 { // it outlives many heartbeats
 		if err := peer.Send(one, []byte("x")); err != nil {

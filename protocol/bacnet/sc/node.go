@@ -12,7 +12,7 @@ import (
 
 // Config is what a node is, and to which hubs it connects.
 type Config struct {
-	VMAC         VMAC
+	VMAC         VMAC // zero: a random one. Another random one takes its place when a hub says that another node has it (AB.6.2.2)
 	UUID         UUID
 	Primary      string // address of the primary hub, such as wss://10.0.0.1:4443/
 	Failover     string // and of the one that is used while that cannot be reached; "" for none
@@ -23,15 +23,19 @@ type Config struct {
 	Changed func(hub string, err error)
 
 	Heartbeat time.Duration // between two heartbeats, 3 to 300 s; 300 s
-	Reconnect time.Duration // before the first attempt to connect again, at most 300 s; 10 s, doubled up to ten minutes
-	Wait      time.Duration // for the hub's answer to Connect-Request and heartbeats; 10 s
+	Reconnect time.Duration // before the first attempt to connect again, at most 300 s; 10 s, doubled up to MaxReconnect
+	// MaxReconnect bounds the time between two attempts to connect, at most 600 s (AB.6.1); 600 s.
+	MaxReconnect time.Duration
+	Wait         time.Duration // for the hub's answer to Connect-Request and heartbeats; 10 s
 }
 
 // Node is a node of a BACnet/SC network (AB.5.2). Run does the work. Send may be called by several goroutines.
 type Node struct {
 	config Config
+	retry  chan struct{} // somebody wants the next attempt to connect now; holds one
 
 	mu     sync.Mutex
+	vmac   VMAC
 	link   *link // nil: not connected
 	nextID uint16
 }
@@ -42,6 +46,7 @@ type link struct {
 	conn  *websocket.Conn
 	peer  Connect
 	heard chan struct{} // something arrived; holds one
+	doubt chan struct{} // the hub may be away; holds one
 }
 
 // ErrNotConnected says that no hub takes messages now.
@@ -61,7 +66,20 @@ func New(c Config) *Node {
 	if c.Wait <= 0 {
 		c.Wait = 10 * time.Second
 	}
-	return &Node{config: c}
+	if c.MaxReconnect <= 0 {
+		c.MaxReconnect = maxReconnect
+	}
+	if c.VMAC == (VMAC{}) {
+		c.VMAC = RandomVMAC()
+	}
+	return &Node{config: c, vmac: c.VMAC, retry: make(chan struct{}, 1)}
+}
+
+// VMAC returns the address of the node.
+func (n *Node) VMAC() VMAC {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.vmac
 }
 
 // Hub returns the address of the hub that the node is connected to; "" if it is not.
@@ -99,18 +117,34 @@ func (n *Node) Run(ctx context.Context) error {
 	wait := n.config.Reconnect
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for {
+	for last := (time.Time{}); ; {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-n.retry:
+			wait = n.config.Reconnect
+			timer.Reset(time.Until(last.Add(wait)))
+			continue
 		case <-timer.C:
 		}
+		last = time.Now()
 		if n.connectOnce(ctx) {
-			wait = n.config.Reconnect
+			wait, last = n.config.Reconnect, time.Now()
 		} else {
-			wait = min(2*wait, maxReconnect)
+			wait = min(2*wait, n.config.MaxReconnect)
 		}
 		timer.Reset(wait)
+	}
+}
+
+// Retry has a node that is not connected try it at once, or as soon as Config.Reconnect has gone by since it last did.
+func (n *Node) Retry() {
+	if n.Hub() != "" {
+		return
+	}
+	select {
+	case n.retry <- struct{}{}:
+	default:
 	}
 }
 
@@ -141,15 +175,19 @@ func (n *Node) tell(hub string, err error) {
 func (n *Node) dial(ctx context.Context, hub string) (*link, error) {
 	ctx, cancel := context.WithTimeout(ctx, n.config.Wait)
 	defer cancel()
+	if err := n.config.Certificates.Valid(time.Now()); err != nil {
+		return nil, fmt.Errorf("hub %s: %w", hub, err)
+	}
 	conn, err := websocket.Dial(ctx, hub, websocket.Options{Protocol: HubProtocol, Most: MaxMessage, TLS: n.config.Certificates.node()})
 	if err != nil {
-		return nil, fmt.Errorf("hub %s: %w", hub, err)
+		return nil, fmt.Errorf("hub %s: %w", hub, explainDial(err))
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.NetConn().Close() })
 	defer stop()
-	l := &link{hub: hub, conn: conn, heard: make(chan struct{}, 1)}
+	l := &link{hub: hub, conn: conn, heard: make(chan struct{}, 1), doubt: make(chan struct{}, 1)}
 	if l.peer, err = n.introduce(conn); err != nil {
-		return nil, errors.Join(fmt.Errorf("hub %s: %w", hub, err), conn.NetConn().Close())
+		_ = conn.NetConn().Close()
+		return nil, fmt.Errorf("hub %s: %w", hub, explainDial(err))
 	}
 	return l, nil
 }
@@ -157,7 +195,7 @@ func (n *Node) dial(ctx context.Context, hub string) (*link, error) {
 // introduce says who the node is (AB.6.2.1).
 func (n *Node) introduce(conn *websocket.Conn) (Connect, error) {
 	const id = 0
-	own := Connect{VMAC: n.config.VMAC, UUID: n.config.UUID, MaxBVLC: MaxMessage, MaxNPDU: MaxNPDU}
+	own := Connect{VMAC: n.VMAC(), UUID: n.config.UUID, MaxBVLC: MaxMessage, MaxNPDU: MaxNPDU}
 	if err := conn.Write(Message{Function: ConnectRequest, ID: id, Payload: own.Append(nil)}.Append(nil)); err != nil {
 		return Connect{}, err
 	}
@@ -177,6 +215,11 @@ func (n *Node) introduce(conn *websocket.Conn) (Connect, error) {
 			o, err := ParseOutcome(m.Payload)
 			if err == nil {
 				err = o
+			}
+			if o.Code == codeDuplicate {
+				n.mu.Lock()
+				n.vmac = RandomVMAC()
+				n.mu.Unlock()
 			}
 			return Connect{}, err
 		default: // not for somebody who is not connected

@@ -66,26 +66,49 @@ func (n *Node) primary(ctx context.Context) *link {
 	}
 }
 
+// doubtTime is how long a hub that is in doubt may take to answer a heartbeat.
+const doubtTime = 1500 * time.Millisecond
+
+// Doubt has the node check at once whether its hub is there, such as when nobody answers.
+func (n *Node) Doubt() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.link == nil {
+		return
+	}
+	select {
+	case n.link.doubt <- struct{}{}:
+	default:
+	}
+}
+
 // beat sends heartbeats while nothing arrives, and gives the hub up if it does not answer (AB.6.3).
 func (n *Node) beat(ctx context.Context, l *link) {
 	timer := time.NewTimer(n.config.Heartbeat)
 	defer timer.Stop()
 	waits := false
 	for {
+		patience := n.config.Wait
 		select {
 		case <-ctx.Done():
 			return
 		case <-l.heard:
 			waits = false
 			timer.Reset(n.config.Heartbeat)
-		case <-timer.C:
-			if waits || l.conn.Write(Message{Function: HeartbeatRequest}.Append(nil)) != nil {
-				_ = l.conn.NetConn().Close()
-				return
+			continue
+		case <-l.doubt:
+			if waits {
+				continue
 			}
-			waits = true
-			timer.Reset(n.config.Wait)
+			patience = min(patience, doubtTime)
+		case <-timer.C:
 		}
+		if waits || l.conn.Write(Message{Function: HeartbeatRequest}.Append(nil)) != nil {
+			_ = l.conn.NetConn().Close()
+			return
+		}
+		waits = true
+		timer.Reset(patience)
 	}
 }
 

@@ -97,6 +97,9 @@ func (c *Conn) put(kind byte, payload []byte) error {
 		return err
 	}
 	_, err := c.conn.Write(b)
+	if err != nil {
+		_ = c.conn.Close() // part of a frame may have left: nothing can follow it
+	}
 	return err
 }
 
