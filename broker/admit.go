@@ -38,13 +38,13 @@ var (
 // Connect implements session.Broker.
 func (b handler) Connect(c *session.Conn, p *packet.Connect) session.Answer {
 	l := linkOf(c)
-	who, code, err := b.login(l, p)
+	who, code, err := b.meet(l, p)
 	if err == nil {
 		code, err = b.enter(l, who, p)
 	}
 	if err != nil {
 		b.counts.Refused++
-		b.tell(Refusal{Device: who.name, Client: string(p.ClientID), Address: l.peer.String(), Action: "connect", Why: err.Error()})
+		b.tell(Refusal{Device: who.name, Client: string(p.ClientID), Address: l.Peer.String(), Action: "connect", Why: err.Error()})
 		return session.Answer{Code: code}
 	}
 	var a session.Answer
@@ -56,7 +56,20 @@ func (b handler) Connect(c *session.Conn, p *packet.Connect) session.Answer {
 	}
 	a.Key = who.name + keySeparator + id
 	b.counts.Connects++
+	if b.cfg.Cluster != nil && b.cfg.Cluster.Elsewhere(a.Key) {
+		waits := a
+		l.moving = &waits
+		a.Code = session.Pending
+	}
 	return a
+}
+
+// meet says who a client is. A replica that does not know who owns a session lets nobody in.
+func (b handler) meet(l *link, p *packet.Connect) (who login, code packet.Code, err error) {
+	if c := b.cfg.Cluster; c != nil && c.Trouble() != nil {
+		return who, packet.ServerUnavailable, c.Trouble()
+	}
+	return b.login(l, p)
 }
 
 // login is who a client is.
@@ -68,23 +81,23 @@ func (b handler) login(l *link, p *packet.Connect) (who login, code packet.Code,
 	switch {
 	case p.Properties.Bytes(packet.AuthenticationMethod) != nil:
 		return who, packet.BadAuthenticationMethod, errMethod
-	case p.UserName == nil && l.secure == nil && l.local:
+	case p.UserName == nil && l.Secure == nil && l.Local:
 		return who, 0, nil
-	case p.UserName == nil && l.secure == nil:
+	case p.UserName == nil && l.Secure == nil:
 		return who, packet.NotAuthorized, errNobody
-	case !b.guesses.Admits(who.name, l.peer):
+	case !b.guesses.Admits(who.name, l.Peer):
 		return who, packet.ConnectionRateExceeded, errGuess
-	case l.secure != nil && p.Password == nil:
-		who.name = cmp.Or(who.name, l.secure.name)
-		if who.name != l.secure.name {
+	case l.Secure != nil && p.Password == nil:
+		who.name = cmp.Or(who.name, l.Secure.Name)
+		if who.name != l.Secure.Name {
 			return who, packet.NotAuthorized, errOther
 		}
-		who.kind, err = b.cfg.Devices.Certified(who.name, l.secure.fingerprint)
+		who.kind, err = b.cfg.Devices.Certified(who.name, l.Secure.Fingerprint)
 	default:
 		who.kind, err = b.cfg.Devices.Login(who.name, string(p.Password))
 	}
 	if err != nil {
-		b.guesses.Failed(who.name, l.peer)
+		b.guesses.Failed(who.name, l.Peer)
 		return who, packet.BadUserNameOrPassword, err
 	}
 	return who, 0, nil
@@ -92,30 +105,30 @@ func (b handler) login(l *link, p *packet.Connect) (who login, code packet.Code,
 
 // enter judges whether a device may have one more client, and what its will says.
 func (b handler) enter(l *link, who login, p *packet.Connect) (packet.Code, error) {
-	t := b.tenants.of(who.name)
+	t := b.tenants.Of(who.name)
 	if who.name != "" {
 		k, known := b.kinds[who.kind]
 		if !known {
-			b.tenants.release(t)
+			b.tenants.Release(t)
 			return packet.NotAuthorized, fmt.Errorf("is of the kind %q, which is not in mqtt.kinds", who.kind)
 		}
-		t.be(k)
+		t.Be(k)
 	}
-	if p.Will != nil && !t.mayPublish(string(p.Will.Topic)) {
-		b.tenants.release(t)
+	if p.Will != nil && !t.MayPublish(string(p.Will.Topic)) {
+		b.tenants.Release(t)
 		return packet.NotAuthorized, fmt.Errorf("has a will for the topic %q, which it may not publish to", p.Will.Topic)
 	}
-	if p.Will != nil && t.kind != nil && t.kind.Payload > 0 && len(p.Will.Payload) > t.kind.Payload {
-		b.tenants.release(t)
-		return packet.QuotaExceeded, fmt.Errorf("has a will of %d bytes, and a device of its kind may send %d", len(p.Will.Payload), t.kind.Payload)
+	if p.Will != nil && t.Kind != nil && t.Kind.Payload > 0 && len(p.Will.Payload) > t.Kind.Payload {
+		b.tenants.Release(t)
+		return packet.QuotaExceeded, fmt.Errorf("has a will of %d bytes, and a device of its kind may send %d", len(p.Will.Payload), t.Kind.Payload)
 	}
 	own := b.table.Get(who.name + keySeparator + string(p.ClientID))
-	if who.name != "" && own == nil && t.sessions >= t.kind.Sessions {
+	if who.name != "" && own == nil && t.Sessions >= t.Kind.Sessions {
 		return packet.QuotaExceeded, errSessions
 	}
-	l.arrived()
+	l.Arrived()
 	l.tenant = t
-	t.links[l] = struct{}{}
+	t.Links[l] = struct{}{}
 	return 0, nil
 }
 
@@ -132,7 +145,12 @@ func (b handler) Open(_ *session.Conn, key string, clean bool) (*session.Session
 		b.disconnect(l, packet.SessionTakenOver)
 	}
 	if !present {
-		b.tenants.of(ownerOf(key)).sessions++
+		b.tenants.Of(ownerOf(key)).Sessions++
+	} else {
+		b.keeping.touchShared(s)
+	}
+	if b.cfg.Cluster != nil {
+		b.cfg.Cluster.TellTaken(key)
 	}
 	b.active = s
 	return s, present
@@ -153,9 +171,9 @@ func (b *Broker) Dismiss(device string, forget bool) {
 	if t == nil {
 		return
 	}
-	for l := range t.links {
+	for l := range t.Links {
 		b.disconnect(l, packet.NotAuthorized)
-		l.shut() // what it sends from now on is not read
+		l.Shut() // what it sends from now on is not read
 	}
 	if !forget {
 		return

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"voltbus/broker/template"
+	"voltbus/broker/unknown"
 )
 
 // Adopt has messages that arrive from now on become points by other templates.
@@ -13,11 +14,7 @@ func Adopt(b *Broker, set *template.Set) {
 	b.cfg.Templates = set
 	b.templates++
 	clear(b.bindings)
-	for name, u := range b.unknown.topics {
-		if u.Template != "" || b.find(name) != nil {
-			delete(b.unknown.topics, name)
-		}
-	}
+	b.unknown.Forget(func(t *unknown.Topic) bool { return t.Template != "" || b.find(t.Name) != nil })
 }
 
 // renew forgets what is known of the points of templates that are not used any more: those of messages on their way are found

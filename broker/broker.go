@@ -7,12 +7,19 @@ package broker
 import (
 	"context"
 	"log/slog"
+	"net"
+	"net/netip"
 	"sync"
 	"time"
 
+	"voltbus/broker/cluster"
+	"voltbus/broker/door"
 	"voltbus/broker/guard"
 	"voltbus/broker/setting"
+	"voltbus/broker/shelf"
 	"voltbus/broker/template"
+	"voltbus/broker/tenant"
+	"voltbus/broker/unknown"
 	"voltbus/fault"
 	"voltbus/point"
 	"voltbus/protocol/mqtt/packet"
@@ -30,6 +37,8 @@ type Config struct {
 	Devices Devices
 	// Storage keeps sessions and retained messages; nil keeps them in memory only.
 	Storage Storage
+	// Cluster keeps them instead, and is what the broker has in common with those of other replicas; nil at a node alone.
+	Cluster *cluster.Cluster
 	// List makes points known before their first samples are recorded. It returns for each why it is not taken, nil if it
 	// is; an error if none could be listed.
 	List func(ctx context.Context, fresh []point.Info) (refused []error, err error)
@@ -96,18 +105,18 @@ type Broker struct {
 	config  session.Config
 	kinds   map[string]*setting.Kind
 	guesses *guard.Guesses
-	gate    *guard.Turnstile
+	hall    door.Hall
 	fresh   *guard.Arrivals
 
 	mu       sync.Mutex
 	table    *session.Table
 	tree     *tree
-	retained shelf
+	retained shelf.Shelf
 	expired  int // where expire goes on
 	matches  matches
 	once     map[*session.Session]session.Delivery
 	links    map[*link]struct{}
-	tenants  tenants
+	tenants  tenant.Tenants[*link]
 	active   *session.Session // is in Receive
 	self     []session.Delivery
 	wake     []*link // have something to send that nobody knows of
@@ -117,9 +126,10 @@ type Broker struct {
 	bindings  map[string]*binding          // by topic
 	templates uint64                       // counts the sets of templates
 	shared    map[*template.Match]*binding // of several topics
-	unknown   unknowns
+	unknown   unknown.Topics
 	work      work
 	keeper    keeper
+	joined    joined
 	stopping  bool
 }
 
@@ -146,8 +156,8 @@ func New(cfg Config) *Broker {
 	s := &cfg.Setting
 	b := &Broker{
 		cfg: cfg, kinds: map[string]*setting.Kind{}, tree: topic.NewTree[*session.Session, session.Subscription](),
-		retained: newShelf(s.Retained, s.RetainedBytes), once: map[*session.Session]session.Delivery{},
-		links: map[*link]struct{}{}, tenants: tenants{}, bindings: map[string]*binding{}, shared: map[*template.Match]*binding{},
+		retained: shelf.New(s.Retained, s.RetainedBytes), once: map[*session.Session]session.Delivery{},
+		links: map[*link]struct{}{}, tenants: tenant.Tenants[*link]{}, bindings: map[string]*binding{}, shared: map[*template.Match]*binding{},
 		config: session.Config{
 			Limits:    packet.Limits{Levels: 64, Filters: 100, UserProperties: 64},
 			MaxPacket: s.Packet, TopicAliases: 32, KeepAlive: uint16(s.KeepAlive / time.Second), MaxExpiry: uint32(s.Expiry / time.Second),
@@ -162,49 +172,69 @@ func New(cfg Config) *Broker {
 	}
 	b.parts = parts{server{b}, handler{b}, router{b}, keeping{b}}
 	b.table = session.NewTable(&b.config, watcher{b})
-	b.guesses, b.gate, b.fresh = guard.NewGuesses(cfg.Now), guard.NewTurnstile(s.Connects), guard.NewArrivals(s.Clients)
+	b.guesses, b.fresh = guard.NewGuesses(cfg.Now), guard.NewArrivals(s.Clients)
+	b.hall = door.Hall{Host: b.server, Gate: guard.NewTurnstile(s.Connects), Anonymous: s.Anonymous, Now: cfg.Now, Log: cfg.Log}
 	b.work.init()
 	b.keeper.init()
-	b.keeper.off = cfg.Storage == nil
+	b.keeper.off = cfg.Storage == nil && cfg.Cluster == nil
 	return b
 }
 
 // Load brings sessions and retained messages back that were kept. Call it before Run.
 func (b *Broker) Load(ctx context.Context) error {
-	if b.cfg.Storage == nil {
+	if b.keeper.off {
 		return nil
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := b.cfg.Now()
-	return b.cfg.Storage.Load(ctx, func(key string, state []byte) error {
-		s, err := b.table.Restore(now, state)
-		if err != nil {
-			return fault.E("broker.Load", fault.Corrupt, shownKey(key), err)
-		}
-		for f, sub := range s.Subscriptions() {
-			b.tree.Add(f, s, sub)
-		}
-		b.tenants.of(ownerOf(s.ID())).sessions++
-		return nil
-	}, func(name string, state []byte) error {
-		m, err := session.ParseMessage(state)
-		if err != nil {
-			return fault.E("broker.Load", fault.Corrupt, name, err)
-		}
+	sessions := func(key string, state []byte) error {
+		_, err := b.keeping.restore(now, key, state)
+		return err
+	}
+	retained := func(device string, m *session.Message) {
 		if m.Expires.IsZero() || m.Expires.After(now) {
-			b.retained.put(m, "")
+			b.retained.Put(m, device)
 			if b.cfg.Kept != nil {
 				b.cfg.Kept(m.Topic, m.Payload)
 			}
 		}
+	}
+	if b.cfg.Cluster != nil {
+		return b.cfg.Cluster.Load(ctx, sessions, retained)
+	}
+	return b.cfg.Storage.Load(ctx, sessions, func(name string, state []byte) error {
+		m, err := session.ParseMessage(state)
+		if err != nil {
+			return fault.E("broker.Load", fault.Corrupt, name, err)
+		}
+		retained("", m)
 		return nil
 	})
 }
 
+// restore adds a session that was kept; it is nil if its time is over.
+func (b keeping) restore(now time.Time, key string, state []byte) (*session.Session, error) {
+	b.keeper.known[key] = struct{}{}
+	t := b.tenants.Of(ownerOf(key))
+	t.Sessions++ // until it ends, which may be at once
+	s, err := b.table.Restore(now, state)
+	if err != nil {
+		t.Sessions--
+		return nil, fault.E("broker.Load", fault.Corrupt, shownKey(key), err)
+	}
+	if b.table.Get(key) != s {
+		return nil, nil
+	}
+	for f, sub := range s.Subscriptions() {
+		b.tree.Add(f, s, sub)
+	}
+	return s, nil
+}
+
 // Run serves clients that come by the listeners until ctx ends, and does what is to be done beside. At the end it
 // tells the clients, and records, keeps and answers what waits.
-func (b *Broker) Run(ctx context.Context, doors ...Door) error {
+func (b *Broker) Run(ctx context.Context, doors ...door.Door) error {
 	work, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	var serving, parts sync.WaitGroup
@@ -213,7 +243,7 @@ func (b *Broker) Run(ctx context.Context, doors ...Door) error {
 	defer stop()
 	for _, d := range doors {
 		serving.Go(func() {
-			if err := b.server.serve(ctx, d); err != nil {
+			if err := b.hall.Serve(ctx, d); err != nil {
 				errs <- err
 				stop()
 			}
@@ -225,10 +255,20 @@ func (b *Broker) Run(ctx context.Context, doors ...Door) error {
 	b.stop()
 	serving.Wait()
 	b.work.close()
+	late := time.AfterFunc(leaveTime, end) // nobody may answer any more
+	defer late.Stop()
 	parts.Wait()
 	close(errs)
 	return <-errs
 }
+
+// Attend serves a client that comes by a connection that somebody else made, see [door.Hall.Attend].
+func (b *Broker) Attend(ctx context.Context, conn net.Conn, peer netip.Addr, local bool) {
+	b.hall.Attend(ctx, conn, peer, local)
+}
+
+// leaveTime is how long the storage, or a majority of the replicas, may take to keep what waits at the end.
+const leaveTime = 8 * time.Second
 
 // stopTime is how long clients may take to read that the broker stops.
 const stopTime = time.Second
@@ -239,7 +279,7 @@ func (b *Broker) stop() {
 	b.stopping = true
 	for l := range b.links {
 		b.disconnect(l, packet.ServerShuttingDown)
-		time.AfterFunc(stopTime, l.shut)
+		time.AfterFunc(stopTime, l.Shut)
 	}
 	b.unlock()
 }
@@ -281,8 +321,8 @@ func (b *Broker) tick() {
 	b.expire(now)
 	b.work.add(pending{at: now}) // points that may be stale
 	b.guesses.Forget()
-	b.tenants.forget(now)
-	b.keeper.poke()
+	b.tenants.Forget(now)
+	b.keeper.poke(&b.joined)
 }
 
 // most retained messages that are looked at, and forgotten, at once: the broker serves nobody meanwhile.
@@ -294,15 +334,17 @@ const (
 // expire forgets retained messages whose time is over. It looks at a part of them each time and goes on behind it.
 func (b *Broker) expire(now time.Time) {
 	var over []string
-	b.expired = b.retained.all.Some(b.expired, expireLook, func(name string, k kept) bool {
-		if !k.message.Expires.IsZero() && !k.message.Expires.After(now) {
+	b.expired = b.retained.Some(b.expired, expireLook, func(name string, k shelf.Kept) bool {
+		if !k.Message.Expires.IsZero() && !k.Message.Expires.After(now) {
 			over = append(over, name)
 		}
 		return len(over) < expireForget
 	})
 	for _, name := range over {
-		b.retained.drop(name)
-		b.keeper.forget(name)
+		b.retained.Drop(name)
+		if b.cfg.Cluster == nil { // each replica does so by itself
+			b.keeping.forget(name)
+		}
 		b.counts.Expired++
 	}
 }

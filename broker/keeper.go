@@ -2,8 +2,11 @@ package broker
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"sync"
 
+	"voltbus/broker/cluster"
 	"voltbus/protocol/mqtt/packet"
 	"voltbus/protocol/mqtt/session"
 )
@@ -36,8 +39,8 @@ func (k *keeper) init() {
 }
 
 // poke has what changed kept soon.
-func (k *keeper) poke() {
-	if len(k.dirty)+len(k.retained)+len(k.replies)+len(k.gated) == 0 {
+func (k *keeper) poke(j *joined) {
+	if len(k.dirty)+len(k.retained)+len(k.replies)+len(k.gated) == 0 && !j.waits() {
 		return
 	}
 	select {
@@ -46,33 +49,41 @@ func (k *keeper) poke() {
 	}
 }
 
-func (k *keeper) answer(r reply) {
-	k.replies = append(k.replies, r)
-	k.poke()
+func (b keeping) answer(r reply) {
+	b.keeper.replies = append(b.keeper.replies, r)
+	b.keeper.poke(&b.joined)
 }
 
-func (k *keeper) retain(m *session.Message) {
-	if k.off {
-		return
+func (b keeping) retain(m *session.Message) {
+	if !b.keeper.off {
+		b.keeper.retained[m.Topic] = m
+		b.keeper.poke(&b.joined)
 	}
-	k.retained[m.Topic] = m
-	k.poke()
 }
 
-func (k *keeper) forget(topic string) {
-	if k.off {
-		return
+func (b keeping) forget(topic string) {
+	if !b.keeper.off {
+		b.keeper.retained[topic] = nil
+		b.keeper.poke(&b.joined)
 	}
-	k.retained[topic] = nil
-	k.poke()
 }
 
-func (k *keeper) remove(s *session.Session) {
+func (b keeping) remove(s *session.Session) {
+	k := &b.keeper
 	delete(k.dirty, s.ID())
 	if _, known := k.known[s.ID()]; known {
 		k.dirty[s.ID()] = nil
-		k.poke()
+		k.poke(&b.joined)
 	}
+}
+
+// hold has nothing sent to a client before the next turn is kept.
+func (b keeping) hold(l *link) {
+	k := &b.keeper
+	if l.gate <= k.turn {
+		k.gated = append(k.gated, l)
+	}
+	l.gate = k.turn + 1
 }
 
 // changed notes what became of a session, and reports whether the storage must keep it before the publisher of what
@@ -92,12 +103,9 @@ func (b keeping) changed(s *session.Session) bool {
 		return false
 	}
 	if l := linkOf(s.Conn()); l != nil && c&session.Vital != 0 {
-		if l.gate <= k.turn {
-			k.gated = append(k.gated, l)
-		}
-		l.gate = k.turn + 1
+		b.hold(l)
 	}
-	k.poke()
+	k.poke(&b.joined)
 	return true
 }
 
@@ -125,6 +133,9 @@ type turnOf struct {
 	replies  []reply
 	gated    []*link
 	number   uint64
+
+	entry   cluster.Entry // what it writes at a replica
+	filters map[string]cluster.Members
 }
 
 // begin takes what changed.
@@ -143,6 +154,10 @@ func (b keeping) begin() turnOf {
 			delete(k.known, key)
 			continue
 		}
+		if _, missing := b.joined.missing[s]; missing {
+			k.dirty[key] = s // with a later turn
+			continue
+		}
 		from := len(arena)
 		arena = s.AppendState(arena)
 		t.changes.Sessions[key] = arena[from:len(arena):len(arena)]
@@ -156,25 +171,42 @@ func (b keeping) begin() turnOf {
 			t.changes.Retained[topic] = arena[from:len(arena):len(arena)]
 		}
 	}
+	if b.cfg.Cluster != nil {
+		b.join(&t)
+	}
 	return t
+}
+
+// write writes a turn.
+func (b keeping) write(ctx context.Context, t *turnOf) error {
+	if c := b.cfg.Cluster; c != nil {
+		var told sync.WaitGroup
+		told.Go(func() { c.Announce(ctx, t.filters) })
+		defer told.Wait()
+		return c.Commit(ctx, &t.entry)
+	}
+	if len(t.changes.Sessions)+len(t.changes.Retained) == 0 {
+		return nil
+	}
+	return b.cfg.Storage.Save(ctx, &t.changes)
 }
 
 // keepOnce writes one turn and answers those who wait for it. If it cannot be written, publishers are refused, and
 // everything is tried again with the next turn.
 func (b keeping) keepOnce(ctx context.Context) {
 	t := b.begin()
-	var err error
-	if len(t.changes.Sessions)+len(t.changes.Retained) > 0 {
-		err = b.cfg.Storage.Save(ctx, &t.changes)
-	}
+	err := b.write(ctx, &t)
 	b.mu.Lock()
 	defer b.unlock()
 	k := &b.keeper
-	if err != nil && k.trouble == nil {
+	lost := errors.Is(err, cluster.ErrRefused) // the rest of the turn is kept
+	if err != nil && !lost && k.trouble == nil {
 		b.cfg.Log.WarnContext(ctx, "MQTT sessions and retained messages cannot be kept and are tried again", slog.Any("err", err))
 	}
-	k.trouble, k.kept = err, t.number
-	if err != nil {
+	k.trouble, k.kept, b.joined.flying = err, t.number, nil
+	if lost {
+		k.trouble = nil
+	} else if err != nil {
 		b.keepAgain(&t)
 	}
 	for _, l := range t.gated {
@@ -212,6 +244,9 @@ func (b keeping) commit(r reply) {
 	if l == nil {
 		_, _ = r.session.Commit(r.sequence, r.code, nil)
 		b.changed(r.session)
+		if to, is := b.joined.giving[r.session.ID()]; is && !session.Unsettled(r.session) {
+			b.give(r.session, to)
+		}
 		return
 	}
 	out, err := r.session.Commit(r.sequence, r.code, l.out)
@@ -227,5 +262,8 @@ func (b keeping) commit(r reply) {
 func (b *Broker) Trouble() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if c := b.cfg.Cluster; c != nil && c.Trouble() != nil {
+		return c.Trouble()
+	}
 	return b.keeper.trouble
 }

@@ -1,39 +1,31 @@
 package broker
 
 import (
+	"context"
 	"net/netip"
 	"sync/atomic"
 	"time"
 
+	"voltbus/broker/door"
+	"voltbus/broker/tenant"
 	"voltbus/protocol/mqtt/packet"
 	"voltbus/protocol/mqtt/session"
 )
 
 // link is the broker's end of a network connection. The broker's lock guards it.
 type link struct {
-	broker  *Broker
-	conn    *session.Conn
-	out     []byte
-	gate    uint64 // nothing is sent before the keeper has kept so many turns
-	over    bool
-	called  bool
-	gone    bool
-	notify  func()
-	shut    func() // closes the socket
-	arrived func() // says that it was let in, or is gone
-
-	peer    netip.Addr
-	secure  *certificate // what the client showed, nil for nothing
-	local   bool         // may connect without a name
-	tenant  *tenant      // nil before its CONNECT
+	broker *Broker
+	conn   *session.Conn
+	out    []byte
+	gate   uint64 // nothing is sent before the keeper has kept so many turns
+	over   bool
+	called bool
+	gone   bool
+	door.Caller
+	tenant  *tenant.Tenant[*link] // nil before its CONNECT
+	moving  *session.Answer       // what its CONNECT is answered when its session is here; nil if it does not wait
 	since   time.Time
 	writing atomic.Int64 // since when a write to the socket takes, Unix nanoseconds; 0 for none. It needs no lock.
-}
-
-// certificate is what a client showed.
-type certificate struct {
-	name        string
-	fingerprint [32]byte
 }
 
 // sendTime is how long a client may take to read what is sent to it.
@@ -45,24 +37,45 @@ func (l *link) stuck(now time.Time) bool {
 	return since != 0 && now.UnixNano()-since > int64(sendTime)
 }
 
-// dial begins a network connection. notify is called with the lock held when there is something to send, or the
-// connection is to be closed. false if there are too many.
-func (b *Broker) dial(l *link) bool {
+// Arrive implements door.Host.
+func (b server) Arrive(peer netip.Addr) (arrived func(), ok bool) {
+	if arrived, ok = b.fresh.Enter(peer); !ok {
+		b.mu.Lock()
+		b.counts.Refused++
+		b.mu.Unlock()
+	}
+	return arrived, ok
+}
+
+// Dial implements door.Host. The caller is notified with the lock held.
+func (b server) Dial(c door.Caller) (door.Link, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.stopping || len(b.links) >= b.cfg.Setting.Clients {
 		b.counts.Refused++
-		return false
+		return nil, false
 	}
-	l.broker, l.since = b, b.cfg.Now()
+	l := &link{broker: b.Broker, since: b.cfg.Now(), Caller: c}
 	l.conn = session.NewConn(l.since, &b.config, b.handler)
 	l.conn.Tag = l
 	b.links[l] = struct{}{}
-	return true
+	return l, true
 }
 
-// receive handles what arrived. It returns what to wait for before more is read, nil for nothing, and for how long.
-func (l *link) receive(data []byte) (until <-chan struct{}, pause time.Duration) {
+// Writing implements door.Link.
+func (l *link) Writing(since int64) { l.writing.Store(since) }
+
+// Receive implements door.Link.
+func (l *link) Receive(ctx context.Context, data []byte) (until <-chan struct{}, pause time.Duration) {
+	until, pause = l.handle(func(now time.Time, out []byte) ([]byte, error) { return l.conn.Receive(now, data, out) })
+	if l.moving != nil {
+		return l.broker.server.fetch(ctx, l)
+	}
+	return until, pause
+}
+
+// handle has the connection do something that appends what is to be sent, and returns what receive does.
+func (l *link) handle(do func(now time.Time, out []byte) ([]byte, error)) (until <-chan struct{}, pause time.Duration) {
 	b := l.broker
 	b.mu.Lock()
 	defer b.unlock()
@@ -71,7 +84,7 @@ func (l *link) receive(data []byte) (until <-chan struct{}, pause time.Duration)
 	}
 	now := b.cfg.Now()
 	b.active = l.conn.Session()
-	out, err := l.conn.Receive(now, data, l.out)
+	out, err := do(now, l.out)
 	l.out = out
 	if s := l.conn.Session(); s != nil {
 		for _, d := range b.self {
@@ -91,12 +104,11 @@ func (l *link) receive(data []byte) (until <-chan struct{}, pause time.Duration)
 	if l.conn.Busy() || b.work.full() {
 		return b.work.turn, 0
 	}
-	return nil, l.tenant.pause(now)
+	return nil, l.tenant.Pause(now)
 }
 
-// take returns what is to be sent, and whether the connection is to be closed after that. done says that what take
-// returned before was sent.
-func (l *link) take(empty []byte) (out []byte, over bool) {
+// Take implements door.Link.
+func (l *link) Take(empty []byte) (out []byte, over bool) {
 	b := l.broker
 	b.mu.Lock()
 	defer b.unlock()
@@ -114,8 +126,8 @@ func (l *link) take(empty []byte) (out []byte, over bool) {
 	return out, l.over && len(l.out) == 0
 }
 
-// lost says that the network connection is gone.
-func (l *link) lost() {
+// Lost implements door.Link.
+func (l *link) Lost() {
 	b := l.broker
 	b.mu.Lock()
 	defer b.unlock()
@@ -135,10 +147,11 @@ func (l *link) leave() {
 	b.table.Close(b.cfg.Now(), l.conn)
 	if s != nil {
 		b.keeping.changed(s)
+		b.keeping.touchShared(s)
 	}
 	if l.tenant != nil {
-		delete(l.tenant.links, l)
-		b.tenants.release(l.tenant)
+		delete(l.tenant.Links, l)
+		b.tenants.Release(l.tenant)
 	}
 }
 
@@ -165,7 +178,7 @@ func (b *Broker) announce(l *link) {
 // unlock tells the links that have something to send.
 func (b *Broker) unlock() {
 	for i, l := range b.wake {
-		l.notify()
+		l.Notify(l)
 		b.wake[i] = nil
 	}
 	b.wake = b.wake[:0]

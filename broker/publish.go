@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"strings"
 
+	"voltbus/broker/tenant"
+	"voltbus/broker/unknown"
 	"voltbus/fault"
 	"voltbus/protocol/mqtt/session"
 	"voltbus/protocol/mqtt/topic"
@@ -56,7 +58,7 @@ func (h Hook) Publish(ctx context.Context, p *Post) error {
 }
 
 // login returns the tenant of a device that shows the right secret. The lock is held.
-func (h Hook) login(p *Post) (*tenant, error) {
+func (h Hook) login(p *Post) (*tenant.Tenant[*link], error) {
 	b := h.b
 	refuse := func(kind error, err error) error {
 		b.counts.Refused++
@@ -75,8 +77,8 @@ func (h Hook) login(p *Post) (*tenant, error) {
 	if !known {
 		return nil, refuse(ErrLogin, fmt.Errorf("is of the kind %q, which is not in mqtt.kinds", kind))
 	}
-	t := b.tenants.of(p.Device)
-	t.be(k)
+	t := b.tenants.Of(p.Device)
+	t.Be(k)
 	return t, nil
 }
 
@@ -89,7 +91,7 @@ func (h Hook) begin(p *Post) (done chan error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer b.tenants.release(t)
+	defer b.tenants.Release(t)
 	if err := h.judge(p, t); err != nil {
 		return nil, err
 	}
@@ -99,35 +101,34 @@ func (h Hook) begin(p *Post) (done chan error, err error) {
 	bound := b.bind(m.Topic)
 	if bound == nil {
 		b.counts.Unknown++
-		b.unknown.note(Unknown{Topic: m.Topic, Device: t.name, Payload: clipPayload(m.Payload), Count: 1, At: now})
-		b.router.route(m, t.name)
+		b.unknown.Note(unknown.Topic{Name: m.Topic, Device: t.Name, Payload: unknown.Clip(m.Payload), Count: 1, At: now})
+		b.router.route(m, t.Name)
 		return nil, fault.E("broker.Publish", fault.NotFound, p.Topic, errTaken)
 	}
 	done = make(chan error, 1)
-	b.work.add(pending{message: m, binding: bound, at: now, tenant: t.name, done: done})
+	b.work.add(pending{message: m, binding: bound, at: now, tenant: t.Name, done: done})
 	return done, nil
 }
 
 // judge says whether a device may publish a message.
-func (h Hook) judge(p *Post, t *tenant) error {
+func (h Hook) judge(p *Post, t *tenant.Tenant[*link]) error {
 	b, now := h.b, h.b.cfg.Now()
 	switch {
 	case topic.Check(p.Topic, b.config.Limits.Levels) != nil:
 		return fault.E("broker.Publish", fault.Invalid, p.Topic, topic.Check(p.Topic, b.config.Limits.Levels))
-	case t.pause(now) > 0:
+	case t.Pause(now) > 0:
 		return fault.E("broker.Publish", fault.Unavailable, p.Device, ErrRate)
-	case !t.mayPublish(p.Topic):
+	case !t.MayPublish(p.Topic):
 		b.counts.Unauthorized++
-		b.handler.tell(Refusal{Device: t.name, Client: "http", Address: p.Peer.String(), Action: "publish", Topic: p.Topic, Why: "may not publish to this topic"})
+		b.handler.tell(Refusal{Device: t.Name, Client: "http", Address: p.Peer.String(), Action: "publish", Topic: p.Topic, Why: "may not publish to this topic"})
 		return fault.E("broker.Publish", fault.Refused, p.Topic, errTopic)
-	case t.kind.Payload > 0 && len(p.Payload) > t.kind.Payload:
+	case t.Kind.Payload > 0 && len(p.Payload) > t.Kind.Payload:
 		return fault.E("broker.Publish", fault.Invalid, p.Topic, errPayload)
 	case b.work.full():
 		return fault.E("broker.Publish", fault.Unavailable, p.Topic, errors.New("too many messages wait to be recorded; try again later"))
 	}
-	t.posted = now
-	t.messages.use(now, 1)
-	t.bytes.use(now, float64(len(p.Payload)))
+	t.Posted(now)
+	t.Use(now, len(p.Payload))
 	return nil
 }
 

@@ -3,6 +3,8 @@ package broker
 import (
 	"time"
 
+	"voltbus/broker/shelf"
+	"voltbus/broker/unknown"
 	"voltbus/protocol/mqtt/packet"
 	"voltbus/protocol/mqtt/session"
 	"voltbus/protocol/mqtt/topic"
@@ -13,8 +15,7 @@ func (b handler) Publish(c *session.Conn, p *session.Publication) packet.Code {
 	l := linkOf(c)
 	t, now := l.tenant, b.cfg.Now()
 	b.counts.Received++
-	t.messages.use(now, 1)
-	t.bytes.use(now, float64(len(p.Payload)))
+	t.Use(now, len(p.Payload))
 	if code := b.judge(l, p); code.Failed() {
 		return code
 	}
@@ -22,10 +23,10 @@ func (b handler) Publish(c *session.Conn, p *session.Publication) packet.Code {
 	bound := b.bind(p.Name)
 	if bound == nil {
 		b.counts.Unknown++
-		b.unknown.note(unknownMessage(now, l, m, ""))
-		return b.routeNow(c.Session(), p.Sequence, m, t.name)
+		b.unknown.Note(unknown.Topic{Name: m.Topic, Device: t.Name, Payload: unknown.Clip(m.Payload), Count: 1, At: now})
+		return b.routeNow(c.Session(), p.Sequence, m, t.Name)
 	}
-	w := pending{message: m, binding: bound, at: now, tenant: t.name}
+	w := pending{message: m, binding: bound, at: now, tenant: t.Name}
 	if p.QoS > 0 && !bound.match.Live {
 		w.session, w.sequence = c.Session(), p.Sequence
 		b.work.add(w)
@@ -36,24 +37,24 @@ func (b handler) Publish(c *session.Conn, p *session.Publication) packet.Code {
 	} else {
 		b.work.add(w)
 	}
-	return b.routeNow(c.Session(), p.Sequence, m, t.name)
+	return b.routeNow(c.Session(), p.Sequence, m, t.Name)
 }
 
 // judge says whether a client may publish a message.
 func (b handler) judge(l *link, p *session.Publication) packet.Code {
 	t := l.tenant
-	if !t.mayPublish(p.Name) {
+	if !t.MayPublish(p.Name) {
 		b.counts.Unauthorized++
 		b.tell(Refusal{
-			Device: t.name, Client: clientOf(l.conn.Session().ID()), Address: l.peer.String(), Action: "publish", Topic: p.Name,
+			Device: t.Name, Client: clientOf(l.conn.Session().ID()), Address: l.Peer.String(), Action: "publish", Topic: p.Name,
 			Why: "may not publish to this topic",
 		})
 		return packet.NotAuthorized
 	}
-	if t.kind != nil && t.kind.Payload > 0 && len(p.Payload) > t.kind.Payload {
+	if t.Kind != nil && t.Kind.Payload > 0 && len(p.Payload) > t.Kind.Payload {
 		return packet.QuotaExceeded
 	}
-	if p.Retain && len(p.Payload) > 0 && !b.retained.room(p.Name, octetsOf(p.Name, len(p.Payload), len(p.Properties)), t.name) {
+	if p.Retain && len(p.Payload) > 0 && !b.retained.Room(p.Name, shelf.OctetsOf(p.Name, len(p.Payload), len(p.Properties)), t.Name) {
 		b.counts.Unretained++
 		return packet.QuotaExceeded
 	}
@@ -70,7 +71,7 @@ func (b handler) routeNow(s *session.Session, sequence uint64, m *session.Messag
 	if m.QoS == 0 || !keep {
 		return code
 	}
-	b.keeper.answer(reply{s, sequence, code})
+	b.keeping.answer(reply{s, sequence, code})
 	return session.Pending
 }
 
@@ -81,21 +82,37 @@ func (b router) route(m *session.Message, device string) (n int, keep bool) {
 		keep = b.retain(m, device)
 	}
 	b.tree.Match([]byte(m.Topic), &b.matches)
-	now := b.cfg.Now()
-	if sets := b.matches.Sets; len(sets) == 1 {
-		for _, to := range sets[0] {
-			keep = b.deliver(now, to.Subscriber, session.Delivery{Message: m, Subscription: to.Value}) || keep
+	plan := b.plan(m)
+	n, more := b.spread(m, b.matches.Sets)
+	keep = keep || more
+	for i, g := range b.matches.Groups {
+		if plan.Away != nil && plan.Away[i] {
+			continue
 		}
-		n = len(sets[0])
-	} else if len(sets) > 1 {
-		for s, d := range b.merge(m, sets) {
-			keep = b.deliver(now, s, d) || keep
+		if to, ok := pick(g); ok {
+			keep = b.deliver(b.cfg.Now(), to.Subscriber, session.Delivery{Message: m, Subscription: to.Value}) || keep
 			n++
 		}
 	}
-	for _, g := range b.matches.Groups {
-		if to, ok := pick(g); ok {
+	if plan.Any() {
+		n += len(plan.Replicas) + len(plan.Groups)
+		keep = b.send(m, &plan) || keep
+	}
+	return n, keep
+}
+
+// spread hands a message to all subscribers whose filters match.
+func (b router) spread(m *session.Message, sets [][]member) (n int, keep bool) {
+	now := b.cfg.Now()
+	if len(sets) == 1 {
+		for _, to := range sets[0] {
 			keep = b.deliver(now, to.Subscriber, session.Delivery{Message: m, Subscription: to.Value}) || keep
+		}
+		return len(sets[0]), keep
+	}
+	if len(sets) > 1 {
+		for s, d := range b.merge(m, sets) {
+			keep = b.deliver(now, s, d) || keep
 			n++
 		}
 	}
@@ -160,11 +177,11 @@ func (b router) give(now time.Time, s *session.Session, d session.Delivery, out 
 // storage has to keep something.
 func (b router) retain(m *session.Message, device string) bool {
 	if len(m.Payload) == 0 {
-		b.retained.drop(m.Topic)
-		b.keeper.forget(m.Topic)
+		b.retained.Drop(m.Topic)
+		b.keeping.forget(m.Topic)
 	} else {
-		b.retained.put(m, device)
-		b.keeper.retain(m)
+		b.retained.Put(m, device)
+		b.keeping.retain(m)
 	}
 	return !b.keeper.off
 }
@@ -172,30 +189,33 @@ func (b router) retain(m *session.Message, device string) bool {
 // Subscribe implements session.Broker.
 func (b handler) Subscribe(c *session.Conn, f topic.Filter, s session.Subscription) packet.Code {
 	l := linkOf(c)
-	if !l.tenant.maySubscribe(f.Topic) {
+	if !l.tenant.MaySubscribe(f.Topic) {
 		b.counts.Unauthorized++
 		b.tell(Refusal{
-			Device: l.tenant.name, Client: clientOf(c.Session().ID()), Address: l.peer.String(), Action: "subscribe", Topic: f.String(),
+			Device: l.tenant.Name, Client: clientOf(c.Session().ID()), Address: l.Peer.String(), Action: "subscribe", Topic: f.String(),
 			Why: "may not subscribe to all that this filter matches",
 		})
 		return packet.NotAuthorized
 	}
 	b.tree.Add(f, c.Session(), s)
+	b.keeping.touch(f, l)
 	return packet.Code(s.Options.QoS())
 }
 
 // Retained implements session.Broker.
 func (b handler) Retained(c *session.Conn, f topic.Filter, s session.Subscription, out []byte) []byte {
 	now := b.cfg.Now()
-	b.retained.all.Match(f.Topic, func(_ string, k kept) bool {
-		out = b.router.give(now, c.Session(), session.Delivery{Message: k.message, Subscription: s, Retained: true}, out)
-		return true
+	b.retained.Match(f.Topic, func(m *session.Message) {
+		out = b.router.give(now, c.Session(), session.Delivery{Message: m, Subscription: s, Retained: true}, out)
 	})
 	return out
 }
 
 // Unsubscribe implements session.Broker.
-func (b handler) Unsubscribe(c *session.Conn, f topic.Filter) { b.tree.Remove(f, c.Session()) }
+func (b handler) Unsubscribe(c *session.Conn, f topic.Filter) {
+	b.tree.Remove(f, c.Session())
+	b.keeping.touch(f, nil)
+}
 
 // watcher hears about the sessions of a broker.
 type watcher struct{ b *Broker }
@@ -205,14 +225,15 @@ func (w watcher) Ended(s *session.Session) {
 	b := w.b
 	for f := range s.Subscriptions() {
 		b.tree.Remove(f, s)
+		b.keeping.touch(f, nil)
 		if f.Share != "" {
 			b.passOn(f, s)
 		}
 	}
-	b.keeper.remove(s)
-	t := b.tenants.of(ownerOf(s.ID()))
-	t.sessions--
-	b.tenants.release(t)
+	b.keeping.remove(s)
+	t := b.tenants.Of(ownerOf(s.ID()))
+	t.Sessions--
+	b.tenants.Release(t)
 }
 
 // passOn hands what waits for a client whose session ended to another member of its shared subscription
@@ -235,7 +256,7 @@ func (b *Broker) passOn(f topic.Filter, s *session.Session) {
 func (w watcher) Will(s *session.Session, m *session.Message) {
 	b := w.b
 	owner := ownerOf(s.ID())
-	if m.Retain && len(m.Payload) > 0 && !b.retained.room(m.Topic, shareOf(m).octets, owner) {
+	if m.Retain && len(m.Payload) > 0 && !b.retained.Room(m.Topic, shelf.Octets(m), owner) {
 		b.counts.Unretained++
 		once := *m
 		once.Retain = false

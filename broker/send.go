@@ -35,6 +35,11 @@ func (s Sender) Command(topic string, payload []byte, within time.Duration) bool
 
 // reaches reports whether a client that is connected subscribes to a topic.
 func (b router) reaches(topic string) bool {
+	if c := b.cfg.Cluster; c != nil {
+		if p := c.Choose(topic, nil, false); p.Any() {
+			return true
+		}
+	}
 	b.tree.Match([]byte(topic), &b.matches)
 	there := func(m member) bool { return m.Subscriber.Conn() != nil }
 	for _, set := range b.matches.Sets {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"voltbus/broker/template"
+	"voltbus/broker/unknown"
 	"voltbus/fault"
 	"voltbus/point"
 	"voltbus/protocol/mqtt/packet"
@@ -180,7 +181,7 @@ type recording struct {
 	scan    point.Scan
 	old     []point.Sample // of the message, that are not present values
 	count   Counts
-	bad     []Unknown
+	bad     []unknown.Topic
 	now     *pending
 }
 
@@ -205,7 +206,7 @@ func (r *recording) do(ctx context.Context, list []pending) {
 	b.work.spare = list[:0]
 	b.counts.add(&r.count)
 	for i := range r.bad {
-		b.unknown.note(r.bad[i])
+		b.unknown.Note(r.bad[i])
 	}
 }
 
@@ -286,7 +287,7 @@ func (b *Broker) settle(p *pending, err error) {
 	}
 	b.counts.Recorded++
 	if _, keep := b.router.route(p.message, p.tenant); keep {
-		b.keeper.answer(r)
+		b.keeping.answer(r)
 		return
 	}
 	b.keeping.commit(r)
@@ -305,8 +306,8 @@ func (r *recording) decode(p *pending) {
 	}
 	if err != nil {
 		r.count.Undecoded++
-		r.bad = append(r.bad, Unknown{
-			Topic: p.message.Topic, Device: p.tenant, Template: bd.match.Name, Why: err.Error(), Payload: clipPayload(p.message.Payload), At: p.at, Count: 1,
+		r.bad = append(r.bad, unknown.Topic{
+			Name: p.message.Topic, Device: p.tenant, Template: bd.match.Name, Why: err.Error(), Payload: unknown.Clip(p.message.Payload), At: p.at, Count: 1,
 		})
 	}
 	bd.last, bd.stale = p.at, false
@@ -381,9 +382,9 @@ func (r *recording) pointOf(v *template.Reading) *bound {
 	most := r.b.mostPoints(r.now.tenant)
 	p.barred = path.Validate() != nil || most > 0 && r.points[r.now.tenant] >= most
 	if p.barred {
-		r.bad = append(r.bad, Unknown{
-			Topic: r.now.message.Topic, Device: r.now.tenant, Template: bd.match.Name, At: r.now.at, Count: 1, Payload: clipPayload(r.now.message.Payload),
-			Why: fmt.Sprintf("the point %q is not taken: the device may have %d, and a path has at most %d bytes", clipText(v.Name), most, point.MaxPath),
+		r.bad = append(r.bad, unknown.Topic{
+			Name: r.now.message.Topic, Device: r.now.tenant, Template: bd.match.Name, At: r.now.at, Count: 1, Payload: unknown.Clip(r.now.message.Payload),
+			Why: fmt.Sprintf("the point %q is not taken: the device may have %d, and a path has at most %d bytes", unknown.ClipText(v.Name), most, point.MaxPath),
 		})
 	} else {
 		r.points[r.now.tenant]++
@@ -443,8 +444,8 @@ func (r *recording) findStale(now time.Time) {
 func (b *Broker) mostPoints(device string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if t := b.tenants[device]; t != nil && t.kind != nil {
-		return t.kind.Points
+	if t := b.tenants[device]; t != nil && t.Kind != nil {
+		return t.Kind.Points
 	}
 	return 0
 }

@@ -88,7 +88,7 @@ type Bus struct {
 
 	// Connections in memory, beside those of the parts, one a direction, so that a storm of live messages does not
 	// hold up the log.
-	in, log, quarantined *nats.Conn
+	in, log, mesh, quarantined *nats.Conn
 
 	*connections
 	*requester
@@ -158,10 +158,14 @@ func (b *Bus) begin() {
 
 // join opens the node's own connections.
 func (b *Bus) join() error {
-	for name, conn := range map[string]**nats.Conn{
+	own := map[string]**nats.Conn{
 		"node publish": &b.requester.out, "node subscribe": &b.in, logConn: &b.log, "node requests": &b.requester.requests,
 		"node blocks": &b.children.blocks, "node flows": &b.children.flows, quarantineConn: &b.quarantined,
-	} {
+	}
+	if b.cfg.Cluster.Enabled() {
+		own[meshConn] = &b.mesh
+	}
+	for name, conn := range own {
 		var err error
 		if *conn, err = b.connect(name); err != nil {
 			return err
@@ -304,7 +308,7 @@ func (b *Bus) Close() error {
 	b.closeDispatchers()
 	b.guard.stop()
 	err := b.requester.out.FlushTimeout(time.Second)
-	for _, conn := range []*nats.Conn{b.requester.out, b.in, b.log, b.requester.requests, b.children.blocks, b.children.flows, b.quarantined} {
+	for _, conn := range []*nats.Conn{b.requester.out, b.in, b.log, b.mesh, b.requester.requests, b.children.blocks, b.children.flows, b.quarantined} {
 		conn.Close()
 	}
 	b.srv.Shutdown()

@@ -21,8 +21,9 @@ const (
 	quarantineConn    = "node quarantine" // the name of the node's own connection in it
 	quarantineTime    = 2 * time.Second
 
-	logConn      = "node log" // the name of the node's own connection to the log
-	localAccount = "NODE_"    // and the name of a replica: what the replicas do not share
+	logConn      = "node log"  // the name of the node's own connection to the log
+	meshConn     = "node mesh" // and of that to the other replicas
+	localAccount = "NODE_"     // and the name of a replica: what the replicas do not share
 )
 
 // ownAccount returns the account of one of the node's own connections; nil is the usual one.
@@ -30,7 +31,7 @@ func (b *Bus) ownAccount(name string) *server.Account {
 	switch name {
 	case quarantineConn:
 		return b.connections.quarantine
-	case logConn:
+	case logConn, meshConn:
 		return nil
 	}
 	return b.connections.local

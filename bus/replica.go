@@ -9,6 +9,7 @@ import (
 
 	"voltbus/bus/blocklog"
 	"voltbus/bus/cluster"
+	"voltbus/bus/mesh"
 	"voltbus/fault"
 )
 
@@ -72,3 +73,11 @@ func (b *Bus) Cluster() cluster.Status { return b.cfg.Cluster.Look(b.srv) }
 
 // Channel returns the channel to the other replicas.
 func (b *Bus) Channel() *cluster.Channel { return cluster.NewChannel(b.log, b.cfg.Name) }
+
+// Mesh returns what this replica has in common with the others; nil for a node alone.
+func (b *Bus) Mesh() *mesh.Mesh {
+	if !b.cfg.Cluster.Enabled() {
+		return nil
+	}
+	return mesh.New(mesh.Config{Self: b.cfg.Cluster.Self, Others: b.Replicas(), Conn: b.mesh, Look: b.Cluster, Open: b.OpenLog})
+}

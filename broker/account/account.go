@@ -219,6 +219,21 @@ func (r *Registry) Remove(ctx context.Context, name string) error {
 	return nil
 }
 
+// Apply takes over what another replica changed of a device; nil removes it. It does not keep it.
+func (r *Registry) Apply(name string, d *Device) {
+	r.mu.Lock()
+	old, had := r.devices[name]
+	if d == nil {
+		delete(r.devices, name)
+	} else {
+		r.devices[name] = *d
+	}
+	r.mu.Unlock()
+	if had && (d == nil || d.Secret != old.Secret || d.Certificate != old.Certificate) {
+		r.dismiss(name, d == nil)
+	}
+}
+
 // Get returns a device.
 func (r *Registry) Get(name string) (Device, bool) {
 	r.mu.RLock()

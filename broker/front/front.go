@@ -17,12 +17,15 @@ import (
 
 	"voltbus/broker"
 	"voltbus/broker/account"
+	"voltbus/broker/cluster"
 	"voltbus/broker/command"
 	"voltbus/broker/discovery"
+	"voltbus/broker/door"
 	"voltbus/broker/setting"
 	"voltbus/broker/sparkplug"
 	"voltbus/broker/storage"
 	"voltbus/broker/template"
+	"voltbus/bus/mesh"
 	"voltbus/catalog"
 	"voltbus/fault"
 	"voltbus/point"
@@ -38,6 +41,7 @@ type Config struct {
 	Catalogue     Catalogue
 	Points        int // that belong to no device and may be listed
 	Recorder      Recorder
+	Mesh          *mesh.Mesh // nil for a node alone
 	Live          func(*point.Scan)
 	Told          func(broker.Refusal)
 	Bounds        point.Bounds
@@ -65,9 +69,10 @@ type Front struct {
 	// Commands carries out commands for points of devices.
 	Commands *command.Commander
 	storage  *storage.Storage
-	host     *sparkplug.Host // nil if the node is none
-	ha       *discovery.Host // nil if devices do not describe themselves
-	doors    []broker.Door
+	cluster  *cluster.Cluster // nil for a node alone
+	host     *sparkplug.Host  // nil if the node is none
+	ha       *discovery.Host  // nil if devices do not describe themselves
+	doors    []door.Door
 	// templates are those in use.
 	templates atomic.Pointer[template.Set]
 	cfg       Config
@@ -89,7 +94,7 @@ func Open(ctx context.Context, cfg Config) (f *Front, err error) {
 	if f.storage, err = storage.Open(ctx, cfg.Dir); err != nil {
 		return f, err
 	}
-	if f.Devices, err = account.Open(ctx, f.storage, cfg.Now, nil); err != nil {
+	if err := f.openDevices(ctx); err != nil {
 		return f, err
 	}
 	f.host = sparkplug.New(cfg.Setting.Sparkplug, func(m *session.Message) { broker.NewSender(f.Broker).Send(m) }, cfg.Now)
@@ -104,7 +109,7 @@ func Open(ctx context.Context, cfg Config) (f *Front, err error) {
 		return f, err
 	}
 	f.Broker = broker.New(broker.Config{
-		Setting: cfg.Setting, Templates: templates, Find: f.find, Kept: f.ha.Learn, Devices: f.Devices, Storage: f.storage,
+		Setting: cfg.Setting, Templates: templates, Find: f.find, Kept: f.ha.Learn, Devices: f.Devices, Storage: f.storage, Cluster: f.cluster,
 		List: f.list, Record: cfg.Recorder.Record, Offer: cfg.Recorder.Offer, Live: f.live, Commanded: f.Commands.Add, Told: cfg.Told,
 		Bounds: cfg.Bounds, Now: cfg.Now, Log: cfg.Log,
 	})
@@ -112,7 +117,26 @@ func Open(ctx context.Context, cfg Config) (f *Front, err error) {
 	if err := f.Load(ctx); err != nil {
 		return f, err
 	}
+	if err := f.Join(ctx); err != nil {
+		return f, err
+	}
 	return f, f.listen()
+}
+
+// openDevices opens the accounts: at a replica those that all have in common.
+func (f *Front) openDevices(ctx context.Context) (err error) {
+	devices := &shared{front: f}
+	if f.cluster, err = f.join(ctx, devices); err != nil {
+		return err
+	}
+	kept := account.Storage(f.storage)
+	if f.cluster != nil {
+		kept = devices
+	}
+	if f.Devices, err = account.Open(ctx, kept, f.cfg.Now, nil); err == nil {
+		devices.registry.Store(f.Devices)
+	}
+	return err
 }
 
 func compile(list []setting.Template) (*template.Set, error) {
@@ -147,7 +171,7 @@ func (f *Front) listen() error {
 			return fault.E("front.Open", fault.Conflict, d.address, fmt.Errorf(
 				"cannot listen for MQTT clients: %w; stop the program that uses the port, or set %s to another address", err, d.key))
 		}
-		door := broker.Door{Listener: l}
+		door := door.Door{Listener: l}
 		if d.key == "listen.mqtts" {
 			if door.TLS, err = f.cfg.TLS(); err != nil {
 				return errors.Join(err, l.Close())
@@ -203,10 +227,15 @@ func (f *Front) Run(ctx context.Context, declare func(context.Context) error) er
 		f.host.Announce(false)
 		end()
 	})
+	joined, part := context.WithCancel(context.WithoutCancel(ctx))
+	if f.cluster != nil { // until the broker has kept everything
+		commands.Go(func() error { return f.cluster.Run(joined) })
+	}
 	err := f.Broker.Run(serving, f.doors...)
 	leave()
 	end()
 	stop()
+	part()
 	return errors.Join(err, commands.Wait())
 }
 
@@ -226,7 +255,7 @@ func (f *Front) Close() error {
 
 // Addr returns where it listens, with TLS or without, "" if it does not.
 func (f *Front) Addr(secure bool) string {
-	if i := slices.IndexFunc(f.doors, func(d broker.Door) bool { return (d.TLS != nil) == secure }); i >= 0 {
+	if i := slices.IndexFunc(f.doors, func(d door.Door) bool { return (d.TLS != nil) == secure }); i >= 0 {
 		return f.doors[i].Listener.Addr().String()
 	}
 	return ""

@@ -22,7 +22,7 @@ import (
 const File = "mqtt.db"
 
 const (
-	version     = 2
+	version     = 3
 	application = 0x56424D51 // "VBMQ": the file is the storage of a broker
 	// checkpoint is how many pages the write-ahead log gets, 16 MiB, before they go into the file.
 	checkpoint = 4096
@@ -35,7 +35,7 @@ CREATE TABLE device (
 ) WITHOUT ROWID;
 CREATE TABLE session (key BLOB PRIMARY KEY, state BLOB NOT NULL);
 CREATE TABLE retained (topic BLOB PRIMARY KEY, message BLOB NOT NULL);
-` + commands
+` + commands + replicated
 
 // commands is what version 2 has more: the points that can be commanded.
 const commands = `
@@ -98,7 +98,11 @@ func (s *Storage) prepare(ctx context.Context) error {
 	case found > version:
 		return fault.E("storage.Open", fault.Conflict, s.file, fmt.Errorf("was written by a newer program (version %d, this one knows %d)", found, version))
 	case found < version:
-		_, err = s.db.ExecContext(ctx, "BEGIN;"+commands+fmt.Sprintf("PRAGMA user_version = %d; COMMIT", version))
+		more := replicated
+		if found < 2 {
+			more = commands + more
+		}
+		_, err = s.db.ExecContext(ctx, "BEGIN;"+more+fmt.Sprintf("PRAGMA user_version = %d; COMMIT", version))
 		return err
 	}
 	return nil

@@ -26,6 +26,8 @@ const (
 	apiTimeout = 5 * time.Second
 	MaxBlock   = 8 << 20 // bytes of one block
 	readAhead  = 64      // blocks that a reader asks for at once
+
+	journalStream, journalSubject = "JOURNAL_", "journal."
 )
 
 // Config says how large the log may grow.
@@ -36,6 +38,8 @@ type Config struct {
 	// are those of a node alone.
 	Replica  string
 	Replicas int
+	// Journal is the name of a log that all replicas write, by Add; "" for one with one writer.
+	Journal string
 }
 
 // replicated reports whether the log is on the disks of several nodes: a block is acknowledged when a majority has it.
@@ -43,6 +47,9 @@ func (c *Config) replicated() bool { return c.Replica != "" }
 
 // stream and subject are what the server calls the log.
 func (c *Config) stream() string {
+	if c.Journal != "" {
+		return journalStream + c.Journal
+	}
 	if c.replicated() {
 		return logStream + "_" + c.Replica
 	}
@@ -50,6 +57,9 @@ func (c *Config) stream() string {
 }
 
 func (c *Config) subject() string {
+	if c.Journal != "" {
+		return journalSubject + c.Journal
+	}
 	if c.replicated() {
 		return logSubject + "." + c.Replica
 	}

@@ -49,7 +49,9 @@ func (l *Log) openReplicated(ctx context.Context) error {
 	for {
 		err := l.openSoon(ctx)
 		if err == nil {
-			l.lead(ctx)
+			if l.cfg.Journal == "" {
+				l.lead(ctx)
+			}
 			return nil
 		}
 		if why := l.trouble(); why != nil {

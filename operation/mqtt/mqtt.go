@@ -11,6 +11,7 @@ import (
 	"voltbus/api/answer"
 	"voltbus/broker"
 	"voltbus/broker/account"
+	"voltbus/broker/unknown"
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/operation"
@@ -21,7 +22,7 @@ type Broker interface {
 	State() broker.State
 	Counts() broker.Counts
 	Clients(after string, limit int) ([]broker.Client, bool)
-	Unknown() []broker.Unknown
+	Unknown() []unknown.Topic
 }
 
 // Devices are the devices that may connect. See account.Registry.
@@ -273,7 +274,7 @@ func (p *Part) unknown(context.Context, *operation.Call, *operation.None) (answe
 	for i := range list {
 		u := &list[i]
 		out.Topics[i] = answer.MQTTUnknown{
-			Topic: u.Topic, Device: u.Device, Template: u.Template, Why: u.Why, Payload: strings.ToValidUTF8(string(u.Payload), "\uFFFD"),
+			Topic: u.Name, Device: u.Device, Template: u.Template, Why: u.Why, Payload: strings.ToValidUTF8(string(u.Payload), "\uFFFD"),
 			Count: u.Count, At: u.At.UTC(), Proposal: u.Proposal,
 		}
 	}

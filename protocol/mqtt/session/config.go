@@ -63,7 +63,8 @@ func (c *Config) maxPacket() int { return or(c.MaxPacket, 1<<20) }
 // forever is the session expiry that never comes (§3.1.2.11.2).
 const forever = 0xFFFF_FFFF
 
-// Pending is what [Broker.Publish] returns for a message that [Session.Commit] will answer.
+// Pending is what [Broker.Publish] returns for a message that [Session.Commit] will answer, and the code of what [Broker.Connect]
+// returns for a client that [Conn.Resume] will answer.
 const Pending packet.Code = 0xFF
 
 // Answer is what a broker says to a CONNECT or AUTH.

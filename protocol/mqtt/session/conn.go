@@ -17,6 +17,7 @@ type state byte
 const (
 	waiting        state = iota // for the CONNECT
 	authenticating              // CONNECT arrived, the broker asks on
+	deferred                    // CONNECT arrived, the broker answers later
 	connected
 	closed
 )
@@ -44,11 +45,14 @@ type Conn struct {
 	lastTopic  string // saves the copy of a name that comes again
 	fromClient []string
 	toClient   map[string]uint16
-	connect    *opening // while authenticating
+	connect    *opening // while authenticating, or deferred
 }
 
-// opening is a CONNECT that waits for its authentication, in wire form.
-type opening struct{ wire []byte }
+// opening is a CONNECT that waits for its authentication or its session, in wire form.
+type opening struct {
+	wire  []byte
+	early []byte // packets that came behind it while it waits for its session
+}
 
 // NewConn returns a connection that waits for its CONNECT. config must not change.
 func NewConn(now time.Time, config *Config, broker Broker) *Conn {
@@ -69,7 +73,7 @@ func (c *Conn) Version() packet.Version { return c.version }
 func (c *Conn) Deadline() time.Time {
 	heard := time.Unix(0, c.heard)
 	switch {
-	case c.state == waiting || c.state == authenticating:
+	case c.state == waiting || c.state == authenticating || c.state == deferred:
 		return heard.Add(or(c.config.ConnectTimeout, 10*time.Second))
 	case c.state == closed || c.keepAlive == 0:
 		return time.Time{}
@@ -170,6 +174,8 @@ func (c *Conn) handle(now time.Time, f packet.Frame, out []byte) ([]byte, error)
 	switch {
 	case c.state == closed:
 		return out, ErrClosed
+	case c.state == deferred:
+		return out, c.connect.keepEarly(f, c.config.maxPacket())
 	case c.state == waiting && f.Type == packet.CONNECT:
 		return c.receiveConnect(now, &d, f, out)
 	case c.state == waiting:

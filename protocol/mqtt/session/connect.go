@@ -1,6 +1,7 @@
 package session
 
 import (
+	"encoding/binary"
 	"time"
 
 	"voltbus/protocol/mqtt/packet"
@@ -32,13 +33,12 @@ func unspoken(body []byte) packet.Version {
 // answer does what the broker says about a CONNECT.
 func (c *Conn) answer(now time.Time, p *packet.Connect, a Answer, out []byte) ([]byte, error) {
 	switch {
+	case a.Code == Pending:
+		c.state = deferred
+		return out, remember(c, p)
 	case a.Code == packet.ContinueAuthentication && c.method:
-		if c.connect == nil {
-			wire, err := p.Append(nil)
-			if err != nil {
-				return out, err
-			}
-			c.connect = &opening{wire}
+		if err := remember(c, p); err != nil {
+			return out, err
 		}
 		c.state = authenticating
 		auth := packet.Auth{Code: a.Code, Properties: a.Properties}
@@ -55,7 +55,7 @@ func (c *Conn) answer(now time.Time, p *packet.Connect, a Answer, out []byte) ([
 		return out, &packet.Error{Code: packet.ClientIdentifierNotValid, Clause: "MQTT-3.1.3-8", Text: "client has no identifier and gets none here"}
 	}
 	c.connect = nil
-	c.accept(p)
+	accept(c, p)
 	key := or(a.Key, id)
 	s, present := c.broker.Open(c, key, p.CleanStart)
 	c.session, c.state = s, connected
@@ -69,8 +69,58 @@ func (c *Conn) answer(now time.Time, p *packet.Connect, a Answer, out []byte) ([
 	return s.Flush(now, out), nil // [MQTT-4.4.0-1]
 }
 
+// remember keeps a CONNECT that is answered later.
+func remember(c *Conn, p *packet.Connect) error {
+	if c.connect != nil {
+		return nil
+	}
+	wire, err := p.Append(nil)
+	c.connect = &opening{wire: wire}
+	return err
+}
+
+// keepEarly keeps a packet that came before the CONNECT was answered (§3.1.4).
+func (o *opening) keepEarly(f packet.Frame, most int) error {
+	if len(o.early)+len(f.Body) > most {
+		return &packet.Error{Code: packet.QuotaExceeded, Clause: "§3.1.4", Text: "client sent too much before its CONNECT was answered"}
+	}
+	o.early = append(o.early, byte(f.Type)<<4|f.Flags)
+	o.early = binary.AppendUvarint(o.early, uint64(len(f.Body))) // the same as a variable byte integer (§1.5.5)
+	o.early = append(o.early, f.Body...)
+	return nil
+}
+
+// Resume answers a CONNECT to which [Broker.Connect] answered Pending, and goes on with what came behind it. Like Receive it
+// appends what is to be sent and returns why the connection is to be closed then, nil to go on.
+func (c *Conn) Resume(now time.Time, a Answer, out []byte) ([]byte, error) {
+	if c.state != deferred {
+		return out, ErrClosed
+	}
+	waited := c.connect
+	f, _, err := packet.Split(waited.wire, 0)
+	if err == nil {
+		d := packet.Decoder{Version: c.version, Limits: c.config.limits()}
+		var p packet.Connect
+		if p, err = d.Connect(f); err == nil {
+			c.state = waiting
+			out, err = c.answer(now, &p, a, out)
+		}
+	}
+	for early := waited.early; err == nil && len(early) > 0; {
+		var n int
+		if f, n, err = packet.Split(early, 0); err == nil {
+			early = early[n:]
+			out, err = c.handle(now, f, out)
+		}
+	}
+	if err != nil {
+		out = c.fail(err, out)
+	}
+	return out, err
+}
+
 // accept notes what the client asks for.
-func (c *Conn) accept(p *packet.Connect) {
+func accept(c *Conn, p *packet.Connect) {
 	c.keepAlive = p.KeepAlive
 	if limit := c.config.KeepAlive; limit > 0 && (p.KeepAlive == 0 || p.KeepAlive > limit) && c.version == packet.V5 {
 		c.keepAlive = limit

@@ -80,6 +80,17 @@ func (s *Session) Subscriptions() iter.Seq2[topic.Filter, Subscription] {
 	}
 }
 
+// Unsettled reports whether messages of the client with QoS 2 have neither been kept nor refused yet: who has the session must still
+// learn of it, so that they are not taken for new ones when the client sends them again.
+func Unsettled(s *Session) bool {
+	for _, r := range s.received {
+		if !r.committed {
+			return true
+		}
+	}
+	return false
+}
+
 // attach begins a connection.
 func (s *Session) attach(c *Conn, expiry uint32, w *will) {
 	s.conn, s.expiry, s.ends, s.will = c, expiry, 0, w // [MQTT-3.1.3-9]

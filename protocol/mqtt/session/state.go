@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -78,6 +79,21 @@ func ParseMessage(b []byte) (*Message, error) {
 
 // Restore adds a session from its state, as one whose client is away since now if it was connected.
 func (t *Table) Restore(now time.Time, state []byte) (*Session, error) {
+	s, err := t.parse(state)
+	if err != nil {
+		return nil, err
+	}
+	if t.sessions[s.id] != nil {
+		return nil, fmt.Errorf("session %q is there already", s.id)
+	}
+	s.resume(now)
+	t.sessions[s.id] = s
+	t.attend(now, s)
+	return s, nil
+}
+
+// parse returns the session of a state.
+func (t *Table) parse(state []byte) (*Session, error) {
 	r := stateReader{b: state}
 	if v := r.byte(); v != stateVersion {
 		return nil, fmt.Errorf("state of an MQTT session has version %d, want %d", v, stateVersion)
@@ -104,13 +120,22 @@ func (t *Table) Restore(now time.Time, state []byte) (*Session, error) {
 	if r.bad || len(r.b) > 0 || s.id == "" {
 		return nil, errState
 	}
-	if t.sessions[s.id] != nil {
-		return nil, fmt.Errorf("session %q is there already", s.id)
-	}
-	s.resume(now)
-	t.sessions[s.id] = s
-	t.attend(now, s)
 	return s, nil
+}
+
+// Filters yields the filters of a state, as the client wrote them; none of one that cannot be read.
+func Filters(state []byte) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		s, err := (&Table{}).parse(state)
+		if err != nil {
+			return
+		}
+		for _, e := range s.subscriptions {
+			if !yield(e.filter) {
+				return
+			}
+		}
+	}
 }
 
 // resume begins the time that a session is kept for if its client was connected.

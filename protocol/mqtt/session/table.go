@@ -116,6 +116,14 @@ func (t *Table) Remove(now time.Time, clientID string) *Conn {
 	return c
 }
 
+// Release takes a session out whose client is away and goes on elsewhere, with what is due.
+func (t *Table) Release(clientID string) {
+	if s := t.sessions[clientID]; s != nil {
+		delete(t.sessions, clientID)
+		t.schedule(s, 0)
+	}
+}
+
 // Deadline returns when Tick has to be called, the zero time for never.
 func (t *Table) Deadline() time.Time {
 	if len(t.due) == 0 {

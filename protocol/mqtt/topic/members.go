@@ -66,13 +66,13 @@ func (m *members[S, V]) remove(subscriber S) bool {
 }
 
 // group returns the shared subscription of a name, which it makes if need be.
-func (p *place[S, V]) group(name string) *Group[S, V] {
+func (p *place[S, V]) group(f Filter) *Group[S, V] {
 	for _, g := range p.groups {
-		if g.name == name {
+		if g.name == f.Share {
 			return g
 		}
 	}
-	g := &Group[S, V]{name: name}
+	g := &Group[S, V]{name: f.Share, filter: f.Topic}
 	p.groups = append(p.groups, g)
 	return g
 }

@@ -1,6 +1,10 @@
 package topic
 
-import "sync/atomic"
+import (
+	"iter"
+	"slices"
+	"sync/atomic"
+)
 
 // Tree holds subscriptions and finds those that a topic name matches. S names a subscriber and V
 // is what it subscribed with; both should be small, such as a pointer and a word. Filters without
@@ -28,12 +32,19 @@ type Member[S comparable, V any] struct {
 // Group is a shared subscription: each message goes to one of its members (§4.8.2).
 type Group[S comparable, V any] struct {
 	name    string
+	filter  string
 	members members[S, V]
 	turn    atomic.Uint32
 }
 
 // Name returns the name of the shared subscription.
 func (g *Group[S, V]) Name() string { return g.name }
+
+// Filter returns the filter that its members subscribed to.
+func (g *Group[S, V]) Filter() string { return g.filter }
+
+// Members yields the members.
+func (g *Group[S, V]) Members() iter.Seq[Member[S, V]] { return slices.Values(g.members.list) }
 
 // Pick returns the member whose turn it is among those that usable accepts, and false if it
 // accepts none. A nil usable accepts all. It may be called by several goroutines at once.
@@ -63,13 +74,28 @@ func (t *Tree[S, V]) Add(f Filter, subscriber S, value V) bool {
 	p := &t.places[t.make(f.Topic)]
 	m := &p.members
 	if f.Share != "" {
-		m = &p.group(f.Share).members
+		m = &p.group(f).members
 	}
 	if !m.set(subscriber, value) {
 		return false
 	}
 	t.count++
 	return true
+}
+
+// Members yields who subscribed to exactly this filter.
+func (t *Tree[S, V]) Members(f Filter) iter.Seq[Member[S, V]] {
+	at, _ := t.find(f.Topic)
+	p := &t.places[at] // nobody is at 0
+	if f.Share == "" {
+		return slices.Values(p.members.list)
+	}
+	for _, g := range p.groups {
+		if g.name == f.Share {
+			return g.Members()
+		}
+	}
+	return slices.Values[[]Member[S, V]](nil)
 }
 
 // Remove ends a subscription and reports whether there was one.

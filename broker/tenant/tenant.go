@@ -1,4 +1,5 @@
-package broker
+// Package tenant says what each device may do at the broker, and how much of it is used.
+package tenant
 
 import (
 	"strings"
@@ -8,57 +9,57 @@ import (
 	"voltbus/protocol/mqtt/topic"
 )
 
-// tenant is a device that has clients or sessions. The one without a name has those of clients that need none.
-type tenant struct {
-	name      string
-	kind      *setting.Kind // nil without a name
+// Tenant is a device that has clients or sessions, whose connections are of a type L. The one without a name has those of clients
+// that need none.
+type Tenant[L comparable] struct {
+	Name      string
+	Kind      *setting.Kind // nil without a name
 	publish   []string
 	subscribe []string
-	sessions  int
-	links     map[*link]struct{}
+	Sessions  int
+	Links     map[L]struct{}
 	messages  bucket
 	bytes     bucket
-	points    int
-	posted    time.Time // of its last message without MQTT
+	posted    time.Time // Of its last message without MQTT
 }
 
-// tenants are devices by their names, "" for clients without one. The broker's lock guards them.
-type tenants map[string]*tenant
+// Tenants are devices by their names, "" for clients without one. The broker's lock guards them.
+type Tenants[L comparable] map[string]*Tenant[L]
 
-// of returns the tenant of a device, which it makes if need be.
-func (m tenants) of(device string) *tenant {
+// Of returns the tenant of a device, which it makes if need be.
+func (m Tenants[L]) Of(device string) *Tenant[L] {
 	t := m[device]
 	if t == nil {
-		t = &tenant{name: device, links: map[*link]struct{}{}}
+		t = &Tenant[L]{Name: device, Links: map[L]struct{}{}}
 		m[device] = t
 	}
 	return t
 }
 
-// release forgets a tenant that has nothing any more.
-func (m tenants) release(t *tenant) {
-	if len(t.links) == 0 && t.sessions == 0 && t.points == 0 && t.posted.IsZero() {
-		delete(m, t.name)
+// Release forgets a tenant that has nothing any more.
+func (m Tenants[L]) Release(t *Tenant[L]) {
+	if len(t.Links) == 0 && t.Sessions == 0 && t.posted.IsZero() {
+		delete(m, t.Name)
 	}
 }
 
-// forget lets go of tenants that use no MQTT and have been silent for as long as their allowances need to fill.
-func (m tenants) forget(now time.Time) {
+// Forget lets go of tenants that use no MQTT and have been silent for as long as their allowances need to fill.
+func (m Tenants[L]) Forget(now time.Time) {
 	for _, t := range m {
 		if !t.posted.IsZero() && now.Sub(t.posted) > 2*burst*time.Second {
 			t.posted = time.Time{}
-			m.release(t)
+			m.Release(t)
 		}
 	}
 }
 
-// be takes over what a kind says.
-func (t *tenant) be(k *setting.Kind) {
-	if t.kind == k {
+// Be takes over what a kind says.
+func (t *Tenant[L]) Be(k *setting.Kind) {
+	if t.Kind == k {
 		return
 	}
-	t.kind = k
-	t.publish, t.subscribe = topicsOf(k.Publish, t.name), topicsOf(k.Subscribe, t.name)
+	t.Kind = k
+	t.publish, t.subscribe = topicsOf(k.Publish, t.Name), topicsOf(k.Subscribe, t.Name)
 	t.messages.rate, t.bytes.rate = float64(k.Rate), float64(k.Bytes)
 }
 
@@ -71,10 +72,10 @@ func topicsOf(patterns []string, device string) []string {
 	return list
 }
 
-// mayPublish reports whether the tenant may publish to a topic.
-func (t *tenant) mayPublish(name string) bool {
-	if t.kind == nil {
-		return t.name == "" && !strings.HasPrefix(name, "$")
+// MayPublish reports whether the tenant may publish to a topic.
+func (t *Tenant[L]) MayPublish(name string) bool {
+	if t.Kind == nil {
+		return t.Name == "" && !strings.HasPrefix(name, "$")
 	}
 	for _, p := range t.publish {
 		if topic.Match(p, name) {
@@ -84,10 +85,10 @@ func (t *tenant) mayPublish(name string) bool {
 	return false
 }
 
-// maySubscribe reports whether everything that a filter matches lies within what the tenant may subscribe to.
-func (t *tenant) maySubscribe(filter string) bool {
-	if t.kind == nil {
-		return t.name == "" && !strings.HasPrefix(filter, "$")
+// MaySubscribe reports whether everything that a filter matches lies within what the tenant may subscribe to.
+func (t *Tenant[L]) MaySubscribe(filter string) bool {
+	if t.Kind == nil {
+		return t.Name == "" && !strings.HasPrefix(filter, "$")
 	}
 	for _, p := range t.subscribe {
 		if covers(p, filter) {
@@ -121,13 +122,22 @@ func covers(wide, narrow string) bool {
 	}
 }
 
-// pause is how long the clients of the tenant are not read, because they sent too much.
-func (t *tenant) pause(now time.Time) time.Duration {
-	if t.kind == nil {
+// Pause is how long the clients of the tenant are not read, because they sent too much.
+func (t *Tenant[L]) Pause(now time.Time) time.Duration {
+	if t.Kind == nil {
 		return 0
 	}
 	return min(max(t.messages.debt(now), t.bytes.debt(now)), maxPause)
 }
+
+// Use takes a message from what the tenant may send.
+func (t *Tenant[L]) Use(now time.Time, octets int) {
+	t.messages.use(now, 1)
+	t.bytes.use(now, float64(octets))
+}
+
+// Posted notes a message of the tenant without MQTT.
+func (t *Tenant[L]) Posted(now time.Time) { t.posted = now }
 
 // maxPause bounds a pause, so that a connection that ended is noticed.
 const maxPause = 5 * time.Second

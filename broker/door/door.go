@@ -1,4 +1,5 @@
-package broker
+// Package door lets the clients of a broker in, over TCP, TLS and connections that others made, and moves bytes between them and the broker.
+package door
 
 import (
 	"context"
@@ -12,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"voltbus/broker/guard"
 )
 
 // Door is where clients come in.
@@ -19,6 +22,53 @@ type Door struct {
 	Listener net.Listener
 	// TLS secures the connections, nil for none. A certificate that a client shows must have been verified by it.
 	TLS *tls.Config
+}
+
+// Caller is a client that comes in.
+type Caller struct {
+	Peer   netip.Addr
+	Secure *Certificate // what it showed, nil for nothing
+	Local  bool         // it may connect without a name
+	// Arrived says that it was let in, or is gone.
+	Arrived func()
+	// Notify is called when there is something to send, or the connection is to be closed; Shut closes the socket.
+	Notify func(Link)
+	Shut   func()
+}
+
+// Certificate is what a client showed.
+type Certificate struct {
+	Name        string
+	Fingerprint [32]byte
+}
+
+// Link is the broker's end of a connection.
+type Link interface {
+	// Receive handles what arrived. It returns what to wait for before more is read, nil for nothing, and for how long.
+	Receive(ctx context.Context, data []byte) (until <-chan struct{}, pause time.Duration)
+	// Take returns what is to be sent, and whether the connection is to be closed after that; Writing since when that takes, in Unix
+	// nanoseconds, 0 for not any more.
+	Take(empty []byte) (out []byte, over bool)
+	Writing(since int64)
+	// Lost says that the network connection is gone.
+	Lost()
+}
+
+// Host is the broker.
+type Host interface {
+	// Arrive counts a client until it is let in; false if too many have arrived that are not.
+	Arrive(peer netip.Addr) (arrived func(), ok bool)
+	// Dial begins a connection; false if there are too many.
+	Dial(c Caller) (Link, bool)
+}
+
+// Hall is where all doors lead.
+type Hall struct {
+	Host      Host
+	Gate      *guard.Turnstile
+	Anonymous bool // clients of this machine may connect without a name
+	Now       func() time.Time
+	Log       *slog.Logger
 }
 
 // How much is read at once. A TLS connection keeps its buffer while its client is silent.
@@ -33,9 +83,9 @@ const handshakeTime = 10 * time.Second
 //nolint:gochecknoglobals // buffers of silent connections are of use to others
 var buffers = sync.Pool{New: func() any { return new([readSize]byte) }}
 
-// serve serves the clients of a door until ctx ends, each by one goroutine. While a client without TLS is silent, its
+// Serve serves the clients of a door until ctx ends, each by one goroutine. While a client without TLS is silent, its
 // goroutine holds no buffer.
-func (b server) serve(ctx context.Context, d Door) error {
+func (b *Hall) Serve(ctx context.Context, d Door) error {
 	stop := context.AfterFunc(ctx, func() { _ = d.Listener.Close() })
 	defer stop()
 	var working sync.WaitGroup
@@ -47,13 +97,13 @@ func (b server) serve(ctx context.Context, d Door) error {
 			return nil
 		case err != nil:
 			if passing(err) {
-				b.cfg.Log.WarnContext(ctx, "an MQTT client cannot be let in", slog.Any("err", err))
+				b.Log.WarnContext(ctx, "an MQTT client cannot be let in", slog.Any("err", err))
 				sleep(ctx, 100*time.Millisecond)
 				continue
 			}
 			return fmt.Errorf("accept MQTT clients on %s: %w", d.Listener.Addr(), err)
 		}
-		if w := b.gate.Wait(b.cfg.Now()); w > 0 {
+		if w := b.Gate.Wait(b.Now()); w > 0 {
 			sleep(ctx, w)
 		}
 		working.Go(func() { b.welcome(ctx, conn, d.TLS) })
@@ -75,16 +125,15 @@ func sleep(ctx context.Context, d time.Duration) {
 }
 
 // welcome serves one client.
-func (b server) welcome(ctx context.Context, conn net.Conn, secure *tls.Config) {
-	l := &link{peer: peerOf(conn)}
-	if !b.arrive(l) {
-		_ = conn.Close()
+func (b *Hall) welcome(ctx context.Context, conn net.Conn, secure *tls.Config) {
+	c, ok := b.arrive(conn, peerOf(conn))
+	if !ok {
 		return
 	}
-	defer l.arrived()
+	defer c.Arrived()
 	if secure == nil {
-		l.local = b.cfg.Setting.Anonymous && l.peer.IsLoopback()
-		b.attend(ctx, conn, l)
+		c.Local = b.Anonymous && c.Peer.IsLoopback()
+		b.attend(ctx, conn, c)
 		return
 	}
 	t := tls.Server(conn, secure)
@@ -96,9 +145,18 @@ func (b server) welcome(ctx context.Context, conn net.Conn, secure *tls.Config) 
 		return
 	}
 	if chain := t.ConnectionState().PeerCertificates; len(chain) > 0 {
-		l.secure = &certificate{chain[0].Subject.CommonName, sha256.Sum256(chain[0].Raw)}
+		c.Secure = &Certificate{chain[0].Subject.CommonName, sha256.Sum256(chain[0].Raw)}
 	}
-	b.attend(ctx, t, l)
+	b.attend(ctx, t, c)
+}
+
+// arrive counts a client until it is let in; one of too many is sent away.
+func (b *Hall) arrive(conn net.Conn, peer netip.Addr) (c Caller, ok bool) {
+	if c.Arrived, ok = b.Host.Arrive(peer); !ok {
+		_ = conn.Close()
+	}
+	c.Peer = peer
+	return c, ok
 }
 
 func peerOf(conn net.Conn) netip.Addr {
@@ -111,54 +169,45 @@ func peerOf(conn net.Conn) netip.Addr {
 
 // Attend serves a client that comes by a connection that somebody else made, such as a WebSocket, until it ends. local
 // says that it may connect without a name if the configuration lets clients of this machine.
-func (b *Broker) Attend(ctx context.Context, conn net.Conn, peer netip.Addr, local bool) {
-	l := &link{peer: peer.Unmap(), local: local && b.cfg.Setting.Anonymous && peer.Unmap().IsLoopback()}
-	if !b.server.arrive(l) {
-		_ = conn.Close()
+func (b *Hall) Attend(ctx context.Context, conn net.Conn, peer netip.Addr, local bool) {
+	c, ok := b.arrive(conn, peer.Unmap())
+	if !ok {
 		return
 	}
-	defer l.arrived()
-	b.server.attend(ctx, conn, l)
+	defer c.Arrived()
+	c.Local = local && b.Anonymous && c.Peer.IsLoopback()
+	b.attend(ctx, conn, c)
 }
 
-// arrive counts a client until it is let in. false if too many have arrived that are not.
-func (b server) arrive(l *link) (arrived bool) {
-	if l.arrived, arrived = b.fresh.Enter(l.peer); !arrived {
-		b.mu.Lock()
-		b.counts.Refused++
-		b.mu.Unlock()
-	}
-	return arrived
-}
-
-func (b server) attend(ctx context.Context, conn net.Conn, l *link) {
+func (b *Hall) attend(ctx context.Context, conn net.Conn, c Caller) {
 	defer conn.Close()
-	s := &sender{link: l, conn: conn}
-	l.notify, l.shut = s.start, func() { _ = conn.Close() }
-	if !b.dial(l) {
+	s := &sender{now: b.Now, conn: conn}
+	c.Notify, c.Shut = s.start, func() { _ = conn.Close() }
+	l, ok := b.Host.Dial(c)
+	if !ok {
 		return
 	}
 	defer s.working.Wait()
-	defer l.lost()
+	defer l.Lost()
 	raw, is := conn.(*net.TCPConn)
 	if !is {
-		b.read(ctx, conn, l)
+		read(ctx, conn, l)
 		return
 	}
 	rc, err := raw.SyscallConn()
 	if err != nil {
 		return
 	}
-	_ = rc.Read(func(fd uintptr) bool { return b.readable(ctx, int(fd), l) })
+	_ = rc.Read(func(fd uintptr) bool { return readable(ctx, int(fd), l) })
 }
 
 // read reads through a buffer that it keeps.
-func (b server) read(ctx context.Context, conn net.Conn, l *link) {
+func read(ctx context.Context, conn net.Conn, l Link) {
 	buffer := make([]byte, secureReadSize)
 	for {
 		n, err := conn.Read(buffer)
 		if n > 0 {
-			b.receive(ctx, l, buffer[:n])
+			receive(ctx, l, buffer[:n])
 		}
 		if err != nil {
 			return
@@ -168,7 +217,7 @@ func (b server) read(ctx context.Context, conn net.Conn, l *link) {
 
 // readable reads what there is and reports whether the connection is at its end; otherwise the runtime calls again when
 // there is more.
-func (b server) readable(ctx context.Context, fd int, l *link) bool {
+func readable(ctx context.Context, fd int, l Link) bool {
 	buffer := buffers.Get().(*[readSize]byte)
 	defer buffers.Put(buffer)
 	for {
@@ -180,21 +229,21 @@ func (b server) readable(ctx context.Context, fd int, l *link) bool {
 		case err != nil || n <= 0:
 			return true
 		default:
-			b.receive(ctx, l, buffer[:n])
+			receive(ctx, l, buffer[:n])
 		}
 	}
 }
 
 // receive hands over what arrived, and waits as long as the client is not to be read.
-func (b server) receive(ctx context.Context, l *link, data []byte) {
-	until, pause := l.receive(data)
+func receive(ctx context.Context, l Link, data []byte) {
+	until, pause := l.Receive(ctx, data)
 	for until != nil {
 		select {
 		case <-until:
 		case <-ctx.Done():
 			return
 		}
-		until, pause = l.receive(nil)
+		until, pause = l.Receive(ctx, nil)
 	}
 	if pause > 0 {
 		sleep(ctx, pause)
@@ -203,24 +252,24 @@ func (b server) receive(ctx context.Context, l *link, data []byte) {
 
 // sender sends what a link has to send.
 type sender struct {
-	link    *link
+	now     func() time.Time
 	conn    net.Conn
 	mu      sync.Mutex
 	working sync.WaitGroup
 }
 
 // start is the notify function of the link. Once it was called it is not called again before take.
-func (s *sender) start() { s.working.Go(s.send) }
+func (s *sender) start(l Link) { s.working.Go(func() { s.send(l) }) }
 
 // send sends until there is nothing left.
-func (s *sender) send() {
+func (s *sender) send(l Link) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out, over := s.link.take(nil)
+	out, over := l.Take(nil)
 	if len(out) > 0 {
-		s.link.writing.Store(s.link.broker.cfg.Now().UnixNano())
+		l.Writing(s.now().UnixNano())
 		_, err := s.conn.Write(out)
-		s.link.writing.Store(0)
+		l.Writing(0)
 		if err != nil {
 			_ = s.conn.Close()
 			return

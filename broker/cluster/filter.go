@@ -1,0 +1,214 @@
+package cluster
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// peer is another replica.
+type peer struct {
+	name string
+
+	// The lock of the cluster guards these.
+	reached bool
+	seen    time.Time // when it was reached last
+	heard   bool      // all its filters are known
+	epoch   uint64    // its start, and the version of its filters that is known
+	version uint64
+
+	late bool // it did not answer in time: it is not waited for
+
+	telling sync.Mutex
+	told    uint64 // the version of the own filters that it has; guarded by telling
+}
+
+// How filters are told.
+const (
+	tellTime   = time.Second // how long another replica is waited for
+	mostAtOnce = 20_000      // filters in one message
+)
+
+// The answers to filters.
+const (
+	answerGot  = "got"
+	answerFull = "full" // something before is missing: tell all
+)
+
+// Announce tells the others which filters have other members, and returns when they know it, or do not answer.
+func (c *Cluster) Announce(ctx context.Context, changes map[string]Members) {
+	if len(changes) == 0 {
+		return
+	}
+	c.mu.Lock()
+	for f, m := range changes {
+		if c.filters[f] == m {
+			delete(changes, f)
+		}
+	}
+	if len(changes) == 0 && c.tellAll.IsZero() {
+		c.mu.Unlock()
+		return
+	}
+	c.version++
+	for f, m := range changes {
+		if m.Count == 0 {
+			delete(c.filters, f)
+		} else {
+			c.filters[f] = m
+		}
+	}
+	version, anew := c.version, !c.tellAll.IsZero()
+	c.tellAll = time.Time{}
+	c.mu.Unlock()
+	c.announcing.each(func(p *peer) {
+		c.mu.Lock()
+		late := p.late
+		c.mu.Unlock()
+		if !late {
+			c.announcing.tell(ctx, p, telling{version, changes, anew})
+		}
+	})
+}
+
+// each calls a function for each replica that is reached, at once.
+func (c announcing) each(do func(*peer)) {
+	var all sync.WaitGroup
+	for _, p := range c.peers {
+		c.mu.Lock()
+		reached := p.reached
+		c.mu.Unlock()
+		if reached {
+			all.Go(func() { do(p) })
+		}
+	}
+	all.Wait()
+}
+
+// sync tells all filters to those who do not have them.
+func (c announcing) sync(ctx context.Context) {
+	c.mu.Lock()
+	t := telling{version: c.version, anew: !c.tellAll.IsZero() && c.cfg.Now().Sub(c.tellAll) > 2*tellTime}
+	if t.anew {
+		c.tellAll = time.Time{}
+	}
+	c.mu.Unlock()
+	c.announcing.each(func(p *peer) { c.announcing.tell(ctx, p, t) })
+}
+
+// telling is what is told.
+type telling struct {
+	version uint64
+	changes map[string]Members // that lead to it; nil asks whether the other one has it
+	anew    bool               // everything is told, even if the other one has it
+}
+
+// tell tells changes, or everything if that is needed.
+func (c announcing) tell(ctx context.Context, p *peer, t telling) {
+	if t.changes != nil || t.anew {
+		p.telling.Lock()
+	} else if !p.telling.TryLock() {
+		return // it is being told
+	}
+	defer p.telling.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, tellTime)
+	defer cancel()
+	if !t.anew && (p.told > t.version || p.told == t.version && t.changes != nil) {
+		return
+	}
+	if !t.anew && (p.told == t.version || p.told+1 == t.version && t.changes != nil) {
+		if c.announcing.push(ctx, p, part{from: p.told, to: t.version, filters: t.changes}) {
+			p.told = t.version
+			return
+		}
+		if ctx.Err() != nil {
+			return
+		}
+	}
+	p.told = 0
+	c.announcing.tellFull(ctx, p)
+}
+
+// tellFull tells everything, in parts.
+func (c announcing) tellFull(ctx context.Context, p *peer) {
+	c.mu.Lock()
+	version := c.version
+	all := maps.Clone(c.filters)
+	c.mu.Unlock()
+	names := slices.Collect(maps.Keys(all))
+	for i := 0; ; i += mostAtOnce {
+		some := map[string]Members{}
+		for _, f := range names[min(i, len(names)):min(i+mostAtOnce, len(names))] {
+			some[f] = all[f]
+		}
+		last := i+mostAtOnce >= len(names)
+		if !c.announcing.push(ctx, p, part{to: version, full: true, first: i == 0, last: last, filters: some}) {
+			return
+		}
+		if last {
+			p.told = version
+			return
+		}
+	}
+}
+
+// part is a message about filters.
+type part struct {
+	from, to          uint64
+	full, first, last bool
+	filters           map[string]Members
+}
+
+// push sends a part and reports whether the other one has it.
+func (c announcing) push(ctx context.Context, p *peer, one part) bool {
+	w := writer{}
+	w.uint(c.epoch)
+	w.uint(c.leading.at())
+	w.uint(one.from)
+	w.uint(one.to)
+	w.flag(one.full)
+	w.flag(one.first)
+	w.flag(one.last)
+	w.uint(uint64(len(one.filters)))
+	for f, m := range one.filters {
+		w.text(f)
+		w.uint(uint64(m.Count))
+		w.uint(uint64(m.Connected))
+	}
+	answer, err := c.cfg.Mesh.Ask(ctx, p.name, "filters", w.b)
+	c.mu.Lock()
+	p.late = err != nil
+	c.mu.Unlock()
+	return err == nil && string(answer) == answerGot
+}
+
+// hear takes what another replica tells of its filters.
+func (c announcing) hear(from string, data []byte) []byte {
+	r := reader{b: data}
+	epoch, applied := r.uint(), r.uint()
+	one := part{from: r.uint(), to: r.uint(), full: r.byte() != 0, first: r.byte() != 0, last: r.byte() != 0, filters: map[string]Members{}}
+	for range r.count() {
+		one.filters[r.text()] = Members{int(r.uint()), int(r.uint())}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.peers[from]
+	switch {
+	case p == nil || r.bad:
+		return nil
+	case one.full && one.first:
+		c.routes.clear(from, applied)
+		p.epoch, p.version, p.heard = epoch, 0, false
+	case p.epoch != epoch || !one.full && (p.version != one.from || !p.heard):
+		return []byte(answerFull)
+	}
+	for f, m := range one.filters {
+		c.routes.hear(from, f, m, applied)
+	}
+	if !one.full || one.last {
+		p.version, p.heard = one.to, true
+	}
+	return []byte(answerGot)
+}
