@@ -202,7 +202,7 @@ bench: build/.go $(BENCHSTAT) ## run the benchmarks that match BENCH, in PKG, CO
 .PHONY: peers
 peers: $(if $(PEERS),build/.peers) ## make .venv with the programs that the tests talk to
 
-build/.peers: $(PEERS) testing/peers/profiles.txt build/.venv build/.node-example build/.sparkplug
+build/.peers: $(PEERS) testing/peers/profiles.txt build/.venv build/.node-example build/.sparkplug build/.nodeopcua
 	@tools/venv.sh $<
 	@tools/venv.sh testing/peers/profiles.txt --no-deps
 	@touch $@
@@ -222,6 +222,11 @@ build/.node-example: docs/examples/node/package.json docs/examples/node/package-
 # An edge node of Sparkplug B of another project.
 build/.sparkplug: testing/peers/sparkplug/package.json testing/peers/sparkplug/package-lock.json build/.node
 	npm --prefix testing/peers/sparkplug install --no-save --no-audit --no-fund --ignore-scripts
+	@touch $@
+
+# An OPC UA server of another project.
+build/.nodeopcua: testing/peers/nodeopcua/package.json testing/peers/nodeopcua/package-lock.json build/.node
+	npm --prefix testing/peers/nodeopcua install --no-save --no-audit --no-fund --ignore-scripts
 	@touch $@
 
 # ---- check

@@ -9,6 +9,7 @@ require (
 	github.com/duckdb/duckdb-go-bindings v0.10505.0
 	github.com/eclipse/paho.golang v0.23.0
 	github.com/google/go-cmp v0.7.0
+	github.com/gopcua/opcua v0.8.0
 	github.com/invopop/jsonschema v0.14.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/klauspost/compress v1.20.3

@@ -101,6 +101,13 @@ type ReadOnly interface {
 	ReadOnly() Config
 }
 
+// Identified is a Config of a device that asks for a certificate of its client.
+type Identified interface {
+	// Identify gives the function that returns the certificate of this node and its key, as PEM, and makes them if there
+	// are none yet. It is called before Dial.
+	Identify(self func() (cert, key []byte, err error))
+}
+
 // Problem is an error in one key of a configuration.
 type Problem struct {
 	Key  string // path within the device's section, such as "registry[3].type"; "" for the whole section

@@ -7,10 +7,11 @@ import (
 	"voltbus/driver/dnp3"
 	"voltbus/driver/modbus"
 	"voltbus/driver/mqtt"
+	"voltbus/driver/opcua"
 	"voltbus/driver/sim"
 )
 
 // Kinds returns the drivers in the order of their names. The caller owns the slice.
 func Kinds() []driver.Kind {
-	return []driver.Kind{bacnet.Kind(), dnp3.Kind(), modbus.Kind(), mqtt.Kind(), sim.Kind()}
+	return []driver.Kind{bacnet.Kind(), dnp3.Kind(), modbus.Kind(), mqtt.Kind(), opcua.Kind(), sim.Kind()}
 }
