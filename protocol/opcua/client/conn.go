@@ -59,7 +59,7 @@ type Conn struct {
 	request uint32
 	waiting map[uint32]chan answer
 	opening *opening // of the renewal under way
-	in      map[uint32]*key
+	in      keyring
 	parts   map[uint32]*parts
 	session session
 }
@@ -102,7 +102,7 @@ func Dial(ctx context.Context, opts Options) (*Conn, error) {
 	}
 	c := &Conn{
 		opts: opts, tcp: tcp, limits: l, done: make(chan struct{}), lost: make(chan struct{}),
-		waiting: make(map[uint32]chan answer), in: make(map[uint32]*key), parts: make(map[uint32]*parts),
+		waiting: make(map[uint32]chan answer), in: make(keyring), parts: make(map[uint32]*parts),
 	}
 	go c.receive()
 	if err := c.open(ctx); err != nil {
@@ -168,7 +168,11 @@ func (c *Conn) exchange(ctx context.Context, req ua.Request, timeout time.Durati
 	if err != nil {
 		return nil, err
 	}
-	defer c.forget(id)
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.waiting, id)
+	}()
 	body, err := encode(req)
 	if err != nil {
 		return nil, err
@@ -209,12 +213,6 @@ func (c *Conn) register(req ua.Request, timeout time.Duration) (uint32, chan ans
 		AuthenticationToken: token, Timestamp: time.Now(), RequestHandle: id, TimeoutHint: uint32(min(timeout.Milliseconds(), 1<<31)), //nolint:gosec // bounded
 	})
 	return id, ch, nil
-}
-
-func (c *Conn) forget(id uint32) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.waiting, id)
 }
 
 func encode(req ua.Request) ([]byte, error) {

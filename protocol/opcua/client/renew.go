@@ -255,7 +255,9 @@ func (c *Conn) deliver(id uint32, body []byte, open *opening) error {
 		if err != nil {
 			return err
 		}
-		c.addKey(&key{token: opened.SecurityToken.TokenID, algo: algo})
+		c.mu.Lock()
+		c.in.add(&key{token: opened.SecurityToken.TokenID, algo: algo})
+		c.mu.Unlock()
 	}
 	if published, is := resp.(*ua.PublishResponse); is && c.opts.Published != nil {
 		c.opts.Published(published)
@@ -270,19 +272,20 @@ const severity ua.StatusCode = 0x8000_0000
 // maxKeys is how many keys are accepted at once: that in use, that before it, and a spare one.
 const maxKeys = 3
 
-func (c *Conn) addKey(k *key) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for len(c.in) >= maxKeys {
+// keyring are the keys that the server's messages may have, by token.
+type keyring map[uint32]*key
+
+func (r keyring) add(k *key) {
+	for len(r) >= maxKeys {
 		oldest := k.token
-		for token := range c.in {
+		for token := range r {
 			if oldest == k.token || token < oldest {
 				oldest = token
 			}
 		}
-		delete(c.in, oldest)
+		delete(r, oldest)
 	}
-	c.in[k.token] = k
+	r[k.token] = k
 }
 
 func (c *Conn) give(id uint32, a answer) {

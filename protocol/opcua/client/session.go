@@ -40,7 +40,7 @@ var (
 
 // StartSession creates and activates a session (Part 4, clauses 5.7.2 and 5.7.3).
 func (c *Conn) StartSession(ctx context.Context, applicationURI string, user User) error {
-	created, nonce, err := c.createSession(ctx, applicationURI)
+	created, nonce, err := createSession(ctx, c, applicationURI)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (c *Conn) StartSession(ctx context.Context, applicationURI string, user Use
 	return c.activate(ctx, created, user)
 }
 
-func (c *Conn) createSession(ctx context.Context, applicationURI string) (*ua.CreateSessionResponse, []byte, error) {
+func createSession(ctx context.Context, c *Conn, applicationURI string) (*ua.CreateSessionResponse, []byte, error) {
 	nonce := make([]byte, 32)
 	if _, err := rand.Read(nonce); err != nil {
 		return nil, nil, err
