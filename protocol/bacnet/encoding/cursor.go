@@ -151,28 +151,21 @@ func (c *Cursor) Rest() Any {
 // skip steps over one element, with everything in it, and returns it.
 func (c *Cursor) skip() []byte {
 	from, depth := c.at, 0
+	var open [MaxDepth]uint8 // numbers of the opening tags
 	for c.err == nil {
 		t, n, err := ParseTag(c.data[c.at:])
-		if err != nil {
-			c.fail(err)
-			break
-		}
-		switch t.Form {
-		case Opening:
-			depth++
-		case Closing:
-			depth--
-		case Primitive:
-		}
 		switch {
-		case depth < 0:
+		case err != nil:
+			c.fail(err)
+		case t.Form == Closing && (depth == 0 || open[depth-1] != t.Number): // clause 20.2.1.3.2
 			c.fail(fmt.Errorf("%w: %v", ErrTag, t))
-		case depth > MaxDepth:
+		case t.Form == Opening && depth == MaxDepth:
 			c.fail(ErrDepth)
 		case uint64(t.content()) > uint64(len(c.data)-c.at-n):
 			c.fail(ErrTruncated)
 		default:
 			c.at += n + int(t.content())
+			depth = nested(&open, depth, t)
 		}
 		if depth == 0 {
 			break
@@ -182,4 +175,17 @@ func (c *Cursor) skip() []byte {
 		return nil
 	}
 	return c.data[from:c.at]
+}
+
+// nested returns how many tags are open behind a tag, and notes the number of one that opens.
+func nested(open *[MaxDepth]uint8, depth int, t Tag) int {
+	switch t.Form {
+	case Opening:
+		open[depth] = t.Number
+		return depth + 1
+	case Closing:
+		return depth - 1
+	case Primitive:
+	}
+	return depth
 }

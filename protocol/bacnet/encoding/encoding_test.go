@@ -54,6 +54,22 @@ func TestNestingIsBounded(t *testing.T) {
 	}
 }
 
+func TestNestingWithoutAnEndIsRefused(t *testing.T) {
+	for name, tt := range map[string]struct {
+		wire []byte
+		want error
+	}{
+		"as deep as is taken":          {bytes.Repeat([]byte{0x0E}, encoding.MaxDepth), encoding.ErrTruncated},
+		"a message full of beginnings": {bytes.Repeat([]byte{0x0E}, 1476), encoding.ErrDepth},
+		"the ends of one are missing":  {octets(t, "3E 2E 21 01 2F"), encoding.ErrTruncated},
+		"the end of another":           {octets(t, "3E 21 01 2F"), encoding.ErrTag},
+	} {
+		if v, err := encoding.Any(tt.wire).One(); !errors.Is(err, tt.want) {
+			t.Errorf("%s: read %v with the error %v, want %v", name, v, err, tt.want)
+		}
+	}
+}
+
 func TestValuesCutAtEveryOctetAreRefusedOrSmaller(t *testing.T) {
 	var all []encoding.Value
 	for _, tt := range applicationTagged {

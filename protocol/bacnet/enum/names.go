@@ -187,6 +187,7 @@ const (
 // Error codes that programs name.
 const (
 	CodeOther                             ErrorCode = 0
+	CodeConfigurationInProgress           ErrorCode = 2
 	CodeDeviceBusy                        ErrorCode = 3
 	CodeFileAccessDenied                  ErrorCode = 5
 	CodeInconsistentParameters            ErrorCode = 7
@@ -207,14 +208,29 @@ const (
 	CodeUnknownProperty                   ErrorCode = 32
 	CodeValueOutOfRange                   ErrorCode = 37
 	CodeWriteAccessDenied                 ErrorCode = 40
+	CodeCharacterSetNotSupported          ErrorCode = 41
 	CodeInvalidArrayIndex                 ErrorCode = 42
 	CodeCOVSubscriptionFailed             ErrorCode = 43
 	CodeNotCOVProperty                    ErrorCode = 44
 	CodeOptionalFunctionalityNotSupported ErrorCode = 45
+	CodeInvalidConfigurationData          ErrorCode = 46
 	CodeDatatypeNotSupported              ErrorCode = 47
+	CodeDuplicateName                     ErrorCode = 48
+	CodeDuplicateObjectID                 ErrorCode = 49
 	CodePropertyIsNotAnArray              ErrorCode = 50
-	CodeCommunicationDisabled             ErrorCode = 83
+	CodeValueNotInitialized               ErrorCode = 72
 	CodeUnknownSubscription               ErrorCode = 79
+	CodeParameterOutOfRange               ErrorCode = 80
+	CodeListElementNotFound               ErrorCode = 81
+	CodeBusy                              ErrorCode = 82
+	CodeCommunicationDisabled             ErrorCode = 83
+	CodeAccessDenied                      ErrorCode = 85
+	CodeInternalError                     ErrorCode = 131
+	CodeNotConfigured                     ErrorCode = 132
+	CodeOutOfMemory                       ErrorCode = 133
+	CodeValueTooLong                      ErrorCode = 134
+	CodeInvalidValueInThisState           ErrorCode = 138
+	CodeInvalidDataEncoding               ErrorCode = 142
 )
 
 // Reasons of a reject.

@@ -75,6 +75,11 @@ func TestMessagesAreWrittenAndReadAsTheStandardHasThem(t *testing.T) {
 		if got, err := sc.Parse(want); err != nil || !reflect.DeepEqual(got, tt.message) {
 			t.Errorf("%s: is read as %+v, %v, want %+v", tt.name, got, err, tt.message)
 		}
+		for n := range want {
+			if got, err := sc.Parse(want[:n]); err == nil && reflect.DeepEqual(got, tt.message) {
+				t.Errorf("%s: %d of %d octets are read as the whole", tt.name, n, len(want))
+			}
+		}
 	}
 }
 
@@ -105,6 +110,11 @@ func TestMalformedMessagesAreRefused(t *testing.T) {
 	}
 	if _, err := sc.ParseConnect(make([]byte, 26)); !errors.Is(err, sc.ErrVMAC) {
 		t.Errorf("a connect without a VMAC gives %v", err)
+	}
+	for n := range 26 {
+		if _, err := sc.ParseConnect(octets(t, "020000000001 000102030405060708090A0B0C0D0E0F 06A4 05D9")[:n]); !errors.Is(err, sc.ErrPayload) {
+			t.Errorf("%d octets of a connect give %v", n, err)
+		}
 	}
 	if _, err := sc.ParseStatus(octets(t, "03 00 06A4 05D9")); !errors.Is(err, sc.ErrPayload) {
 		t.Errorf("a hub that does not exist gives %v", err)

@@ -59,6 +59,19 @@ func TestFramesAreReadAsRFC6455HasThem(t *testing.T) {
 	}
 }
 
+func TestFramesCutAtEveryOctetAreRefused(t *testing.T) {
+	const whole = "02 03 48656c 8a 00 80 7e 0002 6c6f"
+	if got, err := reading(t, whole, true).Read(); err != nil || string(got) != "Hello" {
+		t.Fatalf("the whole is %q, %v", got, err)
+	}
+	wire := strings.ReplaceAll(whole, " ", "")
+	for n := 0; n < len(wire); n += 2 {
+		if got, err := reading(t, wire[:n], true).Read(); !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("%d octets are %q, %v", n/2, got, err)
+		}
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	f.Add([]byte{0x82, 5, 'H', 'e', 'l', 'l', 'o'}, true)
 	f.Add([]byte{0x82, 0x85, 0x37, 0xfa, 0x21, 0x3d, 0x7f, 0x9f, 0x4d, 0x51, 0x58}, false)
