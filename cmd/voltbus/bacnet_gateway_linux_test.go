@@ -21,7 +21,8 @@ device: 4001
 name: campus
 points:
   - {point: site/zone1/temp, instance: 1, trend_log: 1}
-  - {point: site/zone1/setpoint, instance: 1}
+patterns:
+  - {pattern: site/zone1/setpoint, trend_logs: true}
 trend: {interval: 1s}
 writers:
   - {from: [10.66.0.3], token_file: bms.token}
@@ -43,7 +44,10 @@ func TestABuildingSystemCommandsAPointOfANodeThroughControl(t *testing.T) {
 	write("map.yaml", gatewayMap)
 	startNode(t, folder)
 	write("bms.token", voltbusIn(t, folder, "token", "own", "create", "--role", "operator", "bms"))
-	background(t, folder, "device 4001 listens on 10.66.0.2:47808", "bacnet", "serve", "--map", "map.yaml")
+	if list := voltbusIn(t, folder, "bacnet", "map", "--map", "map.yaml", "-f", "csv"); !strings.Contains(list, "\nanalog-value:1,site/zone1/setpoint,site/zone1/setpoint,degrees-celsius,true,trend-log:2,") {
+		t.Errorf("the list of objects:\n%s", list)
+	}
+	background(t, folder, "device 4001 with 2 objects listens on 10.66.0.2:47808", "bacnet", "serve", "--map", "map.yaml")
 	peer := peers.BACnetClient(t, "10.66.0.3/24")
 	reads := func(what, want string) {
 		t.Helper()

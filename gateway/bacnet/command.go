@@ -26,8 +26,12 @@ type stations struct {
 
 // has reports whether a station is one of them. Of a station behind a router the network counts too: the address is the router's.
 func (s *stations) has(a ip.Address) bool {
-	inside := slices.ContainsFunc(s.from, func(p netip.Prefix) bool { return p.Contains(a.Link.Addr().Unmap()) })
-	return inside && (a.Remote.IsLocal() || slices.Contains(s.networks, a.Remote.Net))
+	return contain(s.from, a) && (a.Remote.IsLocal() || slices.Contains(s.networks, a.Remote.Net))
+}
+
+// contain reports whether the IP address of a station, or of the router before it, is in one of some ranges.
+func contain(from []netip.Prefix, a ip.Address) bool {
+	return slices.ContainsFunc(from, func(p netip.Prefix) bool { return p.Contains(a.Link.Addr().Unmap()) })
 }
 
 // writer is who may command, and for whom.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net/netip"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -39,19 +40,29 @@ type Commander interface {
 
 // Gateway serves points of a node to BACnet clients. New starts nothing; Run does the work.
 type Gateway struct {
-	mapping  *Mapping
-	node     Node
-	log      *slog.Logger
-	objects  []*object
-	byPath   map[point.Path][]*object
-	missing  []point.Path
-	feed     *feed.Feed
-	views    *views
-	commands *commands
-	answers  atomic.Bool // the node answers
+	mapping   *Mapping
+	node      Node
+	log       *slog.Logger
+	instances *Instances
+	objects   []*object
+	byPath    map[point.Path][]*object
+	feed      *feed.Feed
+	views     *views
+	commands  *commands
+	answers   atomic.Bool // the node answers
 
 	mu     sync.Mutex
 	device *server.Device // nil unless it runs
+}
+
+// Config says what a gateway serves, and to whom.
+type Config struct {
+	Mapping *Mapping // checked
+	Node    Node
+	// People holds, in the order of the mapping's writers, who commands for each.
+	People    []Commander
+	Instances *Instances
+	Log       *slog.Logger
 }
 
 // Errors of New.
@@ -60,74 +71,45 @@ var (
 	errTextLog     = errors.New("is a text, which has no trend log; leave trend_log out")
 )
 
-// New asks the node about the points of a checked mapping, and returns their gateway. People holds, in the order of the mapping's writers,
-// who commands for each. The error says what to change in the mapping.
-func New(ctx context.Context, m *Mapping, node Node, people []Commander, log *slog.Logger) (*Gateway, error) {
-	g := &Gateway{mapping: m, node: node, log: log, byPath: map[point.Path][]*object{}}
-	g.views = newViews(node, log)
+// New asks the node about the points of the mapping, and returns their gateway. The error says what to change in the mapping. Save the
+// instances before the objects are served.
+func New(ctx context.Context, c Config) (*Gateway, error) {
+	g := &Gateway{mapping: c.Mapping, node: c.Node, log: c.Log, instances: c.Instances, byPath: map[point.Path][]*object{}}
+	g.views = newViews(c.Node, c.Log)
 	var err error
-	if g.commands, err = newCommands(m, people, g.views); err != nil {
+	if g.commands, err = newCommands(c.Mapping, c.People, g.views); err != nil {
 		return nil, fault.E("gateway.New", fault.Invalid, "writers", err)
 	}
-	known, err := g.describe(ctx)
+	served, err := g.choose(ctx)
 	if err != nil {
 		return nil, err
 	}
+	if err := g.claim(served); err != nil {
+		return nil, err
+	}
 	commanded := false
-	for i := range m.Points {
-		p := &m.Points[i]
-		o, err := g.build(p, known[p.Point])
+	for i := range served {
+		o, err := g.build(&served[i])
 		if err != nil {
 			return nil, err
-		}
-		if known[p.Point] == nil {
-			g.missing = append(g.missing, o.path)
 		}
 		g.objects = append(g.objects, o)
 		g.byPath[o.path] = append(g.byPath[o.path], o)
 		commanded = commanded || o.writes
 	}
-	paths := slices.Sorted(maps.Keys(g.byPath))
-	c := feed.Config{Node: node, Points: paths, Show: g.show, Lost: g.lost, Log: log}
+	f := feed.Config{Node: c.Node, Points: slices.Sorted(maps.Keys(g.byPath)), Show: g.show, Lost: g.lost, Log: c.Log}
 	if commanded {
 		g.views.follow(g.objects)
-		c.Control = g.views.event
+		f.Control = g.views.event
 	}
-	g.feed = feed.New(c)
+	g.feed = feed.New(f)
 	return g, nil
 }
-
-// describe returns what the node knows of the points of the mapping.
-func (g *Gateway) describe(ctx context.Context) (map[string]*answer.Point, error) {
-	known := make(map[string]*answer.Point, len(g.mapping.Points))
-	paths := make([]point.Path, 0, len(g.mapping.Points))
-	for i := range g.mapping.Points {
-		paths = append(paths, point.Path(g.mapping.Points[i].Point))
-		known[g.mapping.Points[i].Point] = nil
-	}
-	filter := client.Filter{Pattern: feed.Common(paths), Limit: 1000}
-	for {
-		page, err := g.node.Points(ctx, filter)
-		if err != nil {
-			return nil, fmt.Errorf("ask for the points of the mapping: %w", err)
-		}
-		for i := range page.Points {
-			if _, wanted := known[page.Points[i].Path]; wanted {
-				known[page.Points[i].Path] = &page.Points[i]
-			}
-		}
-		if filter.After = page.Next; filter.After == "" {
-			return known, nil
-		}
-	}
-}
-
-// Missing returns the points of the mapping that the node does not have, in their order there. Their objects are faulty until it has them.
-func (g *Gateway) Missing() []point.Path { return g.missing }
 
 // Open opens the socket of the device. The caller runs the gateway, or closes the device.
 func (g *Gateway) Open(ctx context.Context, c ip.Config, version string) (*server.Device, error) {
 	m := g.mapping
+	c.Allow = g.allowed()
 	d, err := server.Open(ctx, server.Config{
 		Instance: uint32(m.Device), Name: m.Name, Description: m.Description, Location: m.Location, Vendor: uint16(m.Vendor),
 		Model: "Voltbus gateway", Version: version, MaxSubscriptions: m.MaxSubscriptions,
@@ -163,6 +145,20 @@ func (g *Gateway) Run(ctx context.Context, d *server.Device) error {
 	<-ctx.Done()
 	running.Wait()
 	return d.Close()
+}
+
+// allowed returns which stations may speak to the device; nil for all.
+func (g *Gateway) allowed() func(ip.Address) bool {
+	if len(g.mapping.Allow) == 0 {
+		return nil
+	}
+	var from []netip.Prefix
+	for _, text := range g.mapping.Allow {
+		if prefix, err := parseFrom(text); err == nil { // the mapping is checked
+			from = append(from, prefix)
+		}
+	}
+	return func(a ip.Address) bool { return contain(from, a) }
 }
 
 // nodeAnswers notes whether the node answers.

@@ -8,7 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"slices"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +18,6 @@ import (
 	"voltbus/api/answer"
 	"voltbus/fault"
 	"voltbus/gateway/bacnet"
-	"voltbus/point"
 	"voltbus/protocol/bacnet/ip"
 	"voltbus/testing/peers"
 )
@@ -43,21 +42,46 @@ writers:
 status: 127.0.0.1:0
 `
 
-// start runs a gateway for a node until the test ends.
-func start(t *testing.T, n *node) *bacnet.Gateway {
+// gateway makes a gateway with the instances of a file, and saves them.
+func gateway(t *testing.T, m *bacnet.Mapping, n *node, file string) *bacnet.Gateway {
 	t.Helper()
-	m, problems := bacnet.ParseMapping("map.yaml", []byte(mapping))
-	if len(problems) > 0 {
-		t.Fatal(problems)
-	}
-	g, err := bacnet.New(t.Context(), m, n, []bacnet.Commander{person{n}}, slog.New(slog.DiscardHandler))
+	instances, err := bacnet.OpenInstances(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if missing := g.Missing(); !slices.Equal(missing, []point.Path{"site/ahu/absent"}) {
-		t.Errorf("missing are %v", missing)
+	g, err := bacnet.New(t.Context(), bacnet.Config{
+		Mapping: m, Node: n, People: []bacnet.Commander{person{n}}[:len(m.Writers)], Instances: instances, Log: slog.New(slog.DiscardHandler),
+	})
+	if err := errors.Join(err, instances.Save()); err != nil {
+		t.Fatal(err)
 	}
-	d, err := g.Open(t.Context(), ip.Config{Listen: netip.MustParseAddrPort("10.66.0.2:47808"), Broadcast: netip.MustParseAddr("10.66.0.255")}, "1.0")
+	return g
+}
+
+// inSubnet is where the gateway of most tests is.
+func inSubnet() ip.Config {
+	return ip.Config{Listen: netip.MustParseAddrPort("10.66.0.2:47808"), Broadcast: netip.MustParseAddr("10.66.0.255")}
+}
+
+func parsed(t *testing.T, text string) *bacnet.Mapping {
+	t.Helper()
+	m, problems := bacnet.ParseMapping("map.yaml", []byte(text))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	return m
+}
+
+// start runs a gateway for a node until the test ends.
+func start(t *testing.T, n *node, at ip.Config, m *bacnet.Mapping) *bacnet.Gateway {
+	t.Helper()
+	g := gateway(t, m, n, filepath.Join(t.TempDir(), "instances.csv"))
+	for _, o := range g.Objects() {
+		if o.Missing != (o.Point == "site/ahu/absent") {
+			t.Errorf("missing is %+v", o)
+		}
+	}
+	d, err := g.Open(t.Context(), at, "1.0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +105,7 @@ func TestAForeignClientSeesCommandsAndWatchesThePointsOfANode(t *testing.T) {
 		return
 	}
 	n := &node{live: make(chan string), following: make(chan struct{}, 10)}
-	g := start(t, n)
+	g := start(t, n, inSubnet(), parsed(t, mapping))
 	peer := peers.BACnetClient(t, "10.66.0.3/24")
 	const device = "10.66.0.2"
 	expect := func(command, want string) {
@@ -155,6 +179,7 @@ func TestAForeignClientSeesCommandsAndWatchesThePointsOfANode(t *testing.T) {
 	refusals(t, n, expect)
 
 	watch(t, n, peer, device)
+	watchProperty(t, n, peer, device)
 	trends(t, peer, device)
 
 	status := g.Status()
@@ -220,6 +245,19 @@ func watch(t *testing.T, n *node, peer *peers.Conversation, device string) {
 	peer.Await(t, "change status-flags [0 0 0 0]")
 }
 
+// watchProperty subscribes to a property with an increment of its own.
+func watchProperty(t *testing.T, n *node, peer *peers.Conversation, device string) {
+	t.Helper()
+	peer.Do(t, "covproperty %s analog-input,2 present-value 10", device)
+	peer.Await(t, "told present-value 120.25")
+	for _, value := range []string{"125", "131"} { // the first is less than 10 away
+		n.live <- `{"device":"site/ahu","time":"2026-03-04T05:06:12Z","points":{"flow":` + value + `}}`
+	}
+	if got := peer.Await(t, "told present-value"); got != "131.0" {
+		t.Errorf("told of %s, want only 131.0", got)
+	}
+}
+
 // trends reads the trend log.
 func trends(t *testing.T, peer *peers.Conversation, device string) {
 	t.Helper()
@@ -279,7 +317,7 @@ func TestStationsThatNobodyNamedCommandNothing(t *testing.T) {
 		return
 	}
 	n := &node{live: make(chan string), following: make(chan struct{}, 10)}
-	start(t, n)
+	start(t, n, inSubnet(), parsed(t, mapping))
 	peer := peers.BACnetClient(t, "10.66.0.4/24", "480")
 	peer.Do(t, "write 10.66.0.2 analog-value,1 real 25 8")
 	if got := peer.Await(t, "declined"); got != "property write-access-denied" || len(n.asked) > 0 {
@@ -290,16 +328,61 @@ func TestStationsThatNobodyNamedCommandNothing(t *testing.T) {
 	peer.Await(t, "done many")
 }
 
+func TestAnswersToAClientWithTheSmallestAPDUComeInSegments(t *testing.T) {
+	if !peers.Namespace(t, "10.66.0.2/24", "10.66.0.5/24") {
+		return
+	}
+	n := &node{live: make(chan string), following: make(chan struct{}, 10)}
+	start(t, n, inSubnet(), parsed(t, mapping))
+	peer := peers.BACnetClient(t, "10.66.0.5/24", "50")
+	peer.Do(t, "many 10.66.0.2 analog-input,1 all")
+	peer.Await(t, "property description supply air")
+	peer.Await(t, "done many")
+	peer.Do(t, "list 10.66.0.2 device,77")
+	if got := peer.Await(t, "list"); got != "9" {
+		t.Errorf("the object list has %s entries", got)
+	}
+}
+
+func TestStationsThatAreNotAllowedGetNoAnswer(t *testing.T) {
+	if !peers.Namespace(t, "10.66.0.2/24", "10.66.0.3/24", "10.66.0.4/24") {
+		return
+	}
+	n := &node{live: make(chan string), following: make(chan struct{}, 10)}
+	g := start(t, n, inSubnet(), parsed(t, "allow: [10.66.0.3]\n"+mapping))
+	for address, want := range map[string]string{"10.66.0.3/24": "1", "10.66.0.4/24": "0"} {
+		peer := peers.BACnetClient(t, address)
+		peer.Do(t, "whois 77 77")
+		if got := peer.Await(t, "done whois"); got != want {
+			t.Errorf("%s found %s devices, want %s", address, got, want)
+		}
+	}
+	if s := g.Status(); s.Strangers == 0 {
+		t.Errorf("the status is %+v", s)
+	}
+}
+
+func TestTheGatewayIsFoundThroughABBMDOfAnotherSubnet(t *testing.T) {
+	if !peers.Namespace(t, "10.66.1.21/24", "10.66.1.22/24", "10.66.1.3/24", "10.66.2.2/24") {
+		return
+	}
+	peers.BACnet(t, "bbmd", "10.66.1.21/24", "21", "1476", "2", "10.66.1.22/24")
+	n := &node{live: make(chan string), following: make(chan struct{}, 10)}
+	start(t, n, ip.Config{Listen: netip.MustParseAddrPort("10.66.2.2:47808"), BBMD: netip.MustParseAddrPort("10.66.1.21:47808")}, parsed(t, mapping))
+	peer := peers.BACnetClient(t, "10.66.1.3/24")
+	for range 20 { // the registration takes a moment
+		peer.Do(t, "whois 77 77")
+		if peer.Await(t, "done whois") == "1" {
+			return
+		}
+	}
+	t.Error("the gateway is never found")
+}
+
 func TestTheStatusIsToldOverHTTP(t *testing.T) {
-	m, problems := bacnet.ParseMapping("map.yaml", []byte(mapping))
-	if len(problems) > 0 {
-		t.Fatal(problems)
-	}
+	m := parsed(t, mapping)
 	n := &node{}
-	g, err := bacnet.New(t.Context(), m, n, []bacnet.Commander{person{n}}, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := gateway(t, m, n, filepath.Join(t.TempDir(), "instances.csv"))
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", m.Status)
 	if err != nil {
 		t.Fatal(err)

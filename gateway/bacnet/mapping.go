@@ -31,8 +31,15 @@ type Mapping struct {
 	MaxAPDU int `yaml:"max_apdu"`
 	// MaxSubscriptions bounds the COV subscriptions of all clients.
 	MaxSubscriptions int `yaml:"max_subscriptions"`
-	// Points are the points to serve.
+	// Allow are the addresses, or ranges of addresses, that may speak to the device; empty for any. Of a station behind a router it is the
+	// address of the router.
+	Allow []string `yaml:"allow" example:"[10.0.0.0/24]"`
+	// Instances is the file that keeps which object is which point's; beside the mapping file if empty.
+	Instances string `yaml:"instances" example:"campus.instances.csv"`
+	// Points are points to serve.
 	Points []Point `yaml:"points"`
+	// Patterns select more points to serve: those that no entry before has, with instances of the gateway's choice.
+	Patterns []Pattern `yaml:"patterns"`
 	// Trend says how trend logs are made of the history.
 	Trend Trend `yaml:"trend"`
 	// Writers may command points; without one all objects are read-only.
@@ -47,8 +54,8 @@ type Point struct {
 	Point string `yaml:"point" example:"site/ahu/supply_temp"`
 	// Type is the type of the object; by the kind of the point and whether it is writable if empty.
 	Type string `yaml:"type" enum:"analog-input,analog-output,analog-value,binary-input,binary-output,binary-value,multi-state-input,multi-state-output,multi-state-value,characterstring-value"`
-	// Instance is the object's instance, unique within the type.
-	Instance int `yaml:"instance"`
+	// Instance is the object's instance, unique within the type; the gateway's choice if left out.
+	Instance *int `yaml:"instance"`
 	// Name is the object's name, unique in the device; the path of the point if empty.
 	Name string `yaml:"name"`
 	// Description is that of the point if empty.
@@ -68,6 +75,18 @@ type Point struct {
 	ReadOnly bool `yaml:"read_only"`
 	// TrendLog is the instance of a trend log with the history of the point; left out: there is none.
 	TrendLog *int `yaml:"trend_log"`
+}
+
+// Pattern selects points of the node.
+type Pattern struct {
+	// Pattern is a path with wildcards, such as site/*/temp or site/ahu/**.
+	Pattern string `yaml:"pattern" example:"site/**"`
+	// Increment is how much an analog value must change for a notification; 0 for any change.
+	Increment float64 `yaml:"increment"`
+	// ReadOnly has writable points refuse commands.
+	ReadOnly bool `yaml:"read_only"`
+	// TrendLogs gives each point that is no text a trend log.
+	TrendLogs bool `yaml:"trend_logs"`
 }
 
 // Trend says how trend logs are made of the history.
@@ -133,7 +152,8 @@ func (c *checker) mapping(m *Mapping) {
 	c.add(m.MaxSubscriptions < 1 || m.MaxSubscriptions > 1_000_000, "max_subscriptions", "%d is out of range; write a number from 1 to 1000000", m.MaxSubscriptions)
 	c.add(m.Trend.Interval < time.Second || m.Trend.Interval > 24*time.Hour || m.Trend.Interval%time.Second != 0, "trend.interval", "%v is out of range; write whole seconds up to 24h, such as 1m", m.Trend.Interval)
 	c.add(m.Trend.Records < 1 || m.Trend.Records > 1_000_000, "trend.records", "%d is out of range; write a number from 1 to 1000000", m.Trend.Records)
-	c.add(len(m.Points) == 0, "points", `is empty; write one "- {point: site/ahu/supply_temp, instance: 1}" for each point`)
+	c.add(len(m.Points)+len(m.Patterns) == 0, "points", `is empty, and patterns too; write one "- {point: site/ahu/supply_temp}" for each point, or "- {pattern: site/ahu/**}" below patterns`)
+	c.addresses(m.Allow, "allow")
 	names, logs := map[string]bool{m.Name: true}, map[int]bool{}
 	for i := range m.Points {
 		key := fmt.Sprintf("points[%d]", i)
@@ -146,6 +166,11 @@ func (c *checker) mapping(m *Mapping) {
 			logs[*log] = true
 		}
 	}
+	for i := range m.Patterns {
+		p, key := &m.Patterns[i], fmt.Sprintf("patterns[%d]", i)
+		c.add(p.Pattern == "", key+".pattern", "is missing; write a path with wildcards, such as site/ahu/**")
+		c.increment(p.Increment, key)
+	}
 	for i := range m.Writers {
 		c.writer(&m.Writers[i], fmt.Sprintf("writers[%d]", i))
 	}
@@ -154,8 +179,10 @@ func (c *checker) mapping(m *Mapping) {
 func (c *checker) point(p *Point, key string) {
 	c.add(p.Point == "", key+".point", "is missing; write the path of a point")
 	c.add(p.Type != "" && !slices.Contains(typeNames(), p.Type), key+".type", "%q is no type of object that can be served; write one of %s", p.Type, strings.Join(typeNames(), ", "))
-	c.add(p.Instance < 0 || p.Instance > encoding.MaxInstance, key+".instance", "%d is out of range; write a number from 0 to %d", p.Instance, encoding.MaxInstance)
-	c.add(p.Increment < 0 || p.Increment != p.Increment, key+".increment", "%v is no change; write a number from 0 on", p.Increment)
+	if p.Instance != nil {
+		c.add(*p.Instance < 0 || *p.Instance > encoding.MaxInstance, key+".instance", "%d is out of range; write a number from 0 to %d", *p.Instance, encoding.MaxInstance)
+	}
+	c.increment(p.Increment, key)
 	c.add(p.Min != nil && p.Max != nil && *p.Min > *p.Max, key+".min", "is above max; write the smaller number as min")
 	c.add(strings.HasPrefix(p.Type, "binary") && len(p.States) > 0 && len(p.States) != 2, key+".states", "has %d texts; a binary object has two, inactive and active", len(p.States))
 	c.add(strings.HasPrefix(p.Type, "multi-state") && len(p.States) == 0, key+".states", "is missing; write the texts of all states, the one of state 1 first")
@@ -171,10 +198,7 @@ func (c *checker) point(p *Point, key string) {
 
 func (c *checker) writer(w *Writer, key string) {
 	c.add(len(w.From) == 0, key+".from", "is empty; write the addresses of the stations that may command, such as [10.0.0.7]")
-	for i, text := range w.From {
-		_, err := parseFrom(text)
-		c.add(err != nil, fmt.Sprintf("%s.from[%d]", key, i), "%q is no address; write such as 10.0.0.7 or 10.0.1.0/24", text)
-	}
+	c.addresses(w.From, key+".from")
 	for i, n := range w.Networks {
 		c.add(n < 1 || n > 65534, fmt.Sprintf("%s.networks[%d]", key, i), "%d is no network; write its number from 1 to 65534", n)
 	}
@@ -184,6 +208,17 @@ func (c *checker) writer(w *Writer, key string) {
 	}
 	c.add(w.MinPriority < 1 || w.MinPriority > 16, key+".min_priority", "%d is out of range; write 1, the most urgent, to 16", w.MinPriority)
 	c.add(w.Lease < 0, key+".lease", "%v is negative; write a duration, or leave it out", w.Lease)
+}
+
+func (c *checker) increment(v float64, key string) {
+	c.add(v < 0 || v != v, key+".increment", "%v is no change; write a number from 0 on", v)
+}
+
+func (c *checker) addresses(list []string, key string) {
+	for i, text := range list {
+		_, err := parseFrom(text)
+		c.add(err != nil, fmt.Sprintf("%s[%d]", key, i), "%q is no address; write such as 10.0.0.7 or 10.0.1.0/24", text)
+	}
 }
 
 // parseFrom reads an address or a range.

@@ -19,8 +19,9 @@ import (
 // node is a node's interface in memory, with a point "site/ahu/setpoint" that is commanded by levels.
 type node struct {
 	live      chan string
-	bad       bool
 	following chan struct{}
+	gone      string         // a point that it does not have any more
+	more      []answer.Point // that it has in addition
 
 	mu      sync.Mutex
 	array   [17]answer.Slot // by level; without a requester it is free
@@ -42,7 +43,9 @@ func (n *node) points() []answer.Point {
 }
 
 func (n *node) Points(_ context.Context, f client.Filter) (answer.Points, error) {
-	all := slices.DeleteFunc(n.points(), func(p answer.Point) bool { return p.Path != f.Pattern && !strings.HasPrefix(p.Path, f.Pattern+"/") })
+	all := slices.DeleteFunc(append(n.points(), n.more...), func(p answer.Point) bool {
+		return p.Path == n.gone || p.Path != f.Pattern && !strings.HasPrefix(p.Path, f.Pattern+"/")
+	})
 	return answer.Points{Points: all}, nil
 }
 

@@ -21,32 +21,35 @@ type object struct {
 	point  *server.Point
 	log    *trendLog // nil: none
 	writes bool      // it may be commanded
+	shown  Object
 }
 
-// build makes the object of a point; known is nil if the node does not have the point.
-func (g *Gateway) build(p *Point, known *answer.Point) (*object, error) {
-	kind := point.None
-	if known != nil {
-		kind, _ = point.ParseKind(known.Kind)
-	} else if p.Type == "" {
-		return nil, fault.E("gateway.New", fault.NotFound, p.Point, errUnknownType)
+// build makes the object of a point.
+func (g *Gateway) build(p *choice) (*object, error) {
+	of, err := g.kind(p)
+	if err != nil {
+		return nil, err
 	}
-	writable := len(g.mapping.Writers) > 0 && !p.ReadOnly && (known == nil || known.Writable)
-	of := kindOf(p, kind, writable)
+	id, err := g.identify(p, of.object, p.Instance)
+	if err != nil {
+		return nil, fault.E("gateway.New", fault.Unavailable, p.Point.Point, err)
+	}
 	o := &object{
-		path: point.Path(p.Point), writes: writable && !of.input,
-		converter: converter{family: of.family, kind: kind, states: p.States, first: 1},
+		path: point.Path(p.Point.Point), writes: g.writable(p) && !of.input,
+		converter: converter{family: of.family, states: p.States, first: 1},
+	}
+	if p.known != nil {
+		o.kind, _ = point.ParseKind(p.known.Kind)
 	}
 	if p.First != nil {
 		o.first = int64(*p.First)
 	}
 	c := server.PointConfig{
-		ID: encoding.ObjectID{Type: of.object, Instance: uint32(p.Instance)}, Name: p.name(), Description: p.Description,
-		Units: unitOf(p, known), Value: o.initial(), Increment: float32(p.Increment), Min: limit(p.Min), Max: limit(p.Max),
-		Commandable: of.output || o.writes,
+		ID: id, Name: p.name(), Description: p.Description, Units: unitOf(&p.Point, p.known), Value: o.initial(),
+		Increment: float32(p.Increment), Min: limit(p.Min), Max: limit(p.Max), Commandable: of.output || o.writes,
 	}
-	if known != nil && c.Description == "" {
-		c.Description = known.Description
+	if p.known != nil && c.Description == "" {
+		c.Description = p.known.Description
 	}
 	if of.family == multiState {
 		c.States = p.States
@@ -59,22 +62,52 @@ func (g *Gateway) build(p *Point, known *answer.Point) (*object, error) {
 	}
 	o.point = server.NewPoint(c)
 	o.point.Update(server.State{Value: c.Value, Flags: constructed.StatusFlags{Fault: true}, Reliability: enum.CommunicationFailure})
+	o.shown = Object{
+		ID: id, Point: o.path, Name: c.Name, Description: c.Description, Units: c.Units, Analog: of.family == analog, Commandable: o.writes, Missing: p.known == nil,
+	}
 	return o, g.addLog(p, o)
 }
 
 // addLog makes the trend log of a point that has one.
-func (g *Gateway) addLog(p *Point, o *object) error {
-	if p.TrendLog == nil {
+func (g *Gateway) addLog(p *choice, o *object) error {
+	if p.TrendLog == nil && (!p.logs || o.family == text) {
 		return nil
 	}
 	if o.family == text {
-		return fault.E("gateway.New", fault.Invalid, p.Point, errTextLog)
+		return fault.E("gateway.New", fault.Invalid, p.Point.Point, errTextLog)
 	}
+	id, err := g.identify(p, enum.TrendLog, p.TrendLog)
+	if err != nil {
+		return fault.E("gateway.New", fault.Unavailable, p.Point.Point, err)
+	}
+	o.shown.TrendLog = &id
 	o.log = &trendLog{
-		id: encoding.ObjectID{Type: enum.TrendLog, Instance: uint32(*p.TrendLog)}, name: p.name() + " log", of: o, node: g.node,
-		interval: g.mapping.Trend.Interval, records: g.mapping.Trend.Records, device: encoding.ObjectID{Type: enum.Device, Instance: uint32(g.mapping.Device)},
+		id: id, name: p.name() + " log", of: o, node: g.node, interval: g.mapping.Trend.Interval, records: g.mapping.Trend.Records,
+		device: encoding.ObjectID{Type: enum.Device, Instance: uint32(g.mapping.Device)},
 	}
 	return nil
+}
+
+// Object describes an object that is served.
+type Object struct {
+	ID          encoding.ObjectID
+	Point       point.Path
+	Name        string
+	Description string
+	Analog      bool
+	Units       enum.Unit          // of an analog object
+	Commandable bool               // clients may command it
+	TrendLog    *encoding.ObjectID // nil: none
+	Missing     bool               // the node does not have the point: the object is faulty until it has
+}
+
+// Objects returns the objects that are served: those that the mapping lists in its order, then those of the patterns.
+func (g *Gateway) Objects() []Object {
+	list := make([]Object, 0, len(g.objects))
+	for _, o := range g.objects {
+		list = append(list, o.shown)
+	}
+	return list
 }
 
 func limit(v *float64) encoding.Value {
@@ -149,11 +182,12 @@ func stateOf(q point.Quality) server.State {
 		return fault(enum.ConfigurationError)
 	case point.BadUnreachable, point.BadTimeout, point.BadStale:
 		return fault(enum.CommunicationFailure)
+	default:
+		if q.IsGood() {
+			return server.State{}
+		}
+		return fault(enum.UnreliableOther)
 	}
-	if q.IsGood() {
-		return server.State{}
-	}
-	return fault(enum.UnreliableOther)
 }
 
 // lost marks all objects as lost: the node does not answer.

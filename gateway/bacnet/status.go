@@ -9,8 +9,6 @@ import (
 	"net"
 	"net/http"
 	"time"
-
-	"voltbus/protocol/bacnet/constructed"
 )
 
 // Status says how a gateway is doing.
@@ -29,6 +27,7 @@ type Status struct {
 	Declined      uint64 `json:"declined"`      // values that were not accepted
 	Received      uint64 `json:"received"`      // datagrams
 	Malformed     uint64 `json:"malformed"`     // of them without a readable header
+	Strangers     uint64 `json:"strangers"`     // of them from stations that are not allowed
 	Sent          uint64 `json:"sent"`          // datagrams
 }
 
@@ -41,7 +40,7 @@ func (g *Gateway) Status() Status {
 		if o.writes {
 			s.Commandable++
 		}
-		if o.point.Flags() != (constructed.StatusFlags{}) && o.point.Flags().Fault {
+		if o.point.Flags().Fault {
 			s.Faulty++
 		}
 	}
@@ -53,7 +52,7 @@ func (g *Gateway) Status() Status {
 	}
 	counts, port := d.Counts(), d.Client().Port().Counts()
 	s.Serving, s.Subscriptions, s.Reads, s.Writes, s.Refused = true, counts.Subscriptions, counts.Reads, counts.Writes, counts.Refused
-	s.Received, s.Malformed, s.Sent = port.Received, port.Malformed, port.Sent
+	s.Received, s.Malformed, s.Strangers, s.Sent = port.Received, port.Malformed, port.Refused, port.Sent
 	return s
 }
 
@@ -76,6 +75,7 @@ func (s *Status) metrics(w io.Writer) {
 		{"commands_declined_total", "counter", "Values that were not accepted.", s.Declined},
 		{"datagrams_received_total", "counter", "Datagrams received.", s.Received},
 		{"datagrams_malformed_total", "counter", "Datagrams received without a readable header.", s.Malformed},
+		{"datagrams_not_allowed_total", "counter", "Datagrams received from stations that are not allowed.", s.Strangers},
 		{"datagrams_sent_total", "counter", "Datagrams sent.", s.Sent},
 	} {
 		name := "voltbus_bacnet_gateway_" + m.name

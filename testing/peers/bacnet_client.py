@@ -11,6 +11,7 @@ It prints "ready PORT" and takes commands, one a line, at the port of loopback:
     many ADDRESS OBJECT PROPERTY          property NAME VALUE …, done many COUNT
     write ADDRESS OBJECT TYPE VALUE PRIORITY   written
     cov ADDRESS OBJECT confirmed|unconfirmed   change NAME VALUE … for as long as it runs
+    covproperty ADDRESS OBJECT PROPERTY INCREMENT   told NAME VALUE … for as long as it runs
     range ADDRESS OBJECT position|sequence FIRST COUNT, range ADDRESS OBJECT time DATE TIME COUNT
                                           record DATE TIME VALUE …, done range COUNT FIRST LAST MORE SEQUENCE
 
@@ -21,9 +22,9 @@ import asyncio
 import os
 import sys
 
-from bacpypes3.apdu import AbortPDU, ErrorRejectAbortNack, Range, ReadRangeACK, ReadRangeRequest, RejectPDU, SimpleAckPDU, WritePropertyRequest
+from bacpypes3.apdu import AbortPDU, ErrorRejectAbortNack, Range, ReadRangeACK, ReadRangeRequest, RejectPDU, SimpleAckPDU, SubscribeCOVPropertyRequest, WritePropertyRequest
 from bacpypes3.basetypes import DateTime, LogRecord, RangeByPosition, RangeBySequenceNumber, RangeByTime
-from bacpypes3.constructeddata import Any, SequenceOf
+from bacpypes3.constructeddata import Any, AnyAtomic, SequenceOf
 from bacpypes3.ipv4.app import NormalApplication
 from bacpypes3.local.device import DeviceObject
 from bacpypes3.pdu import Address, IPv4Address
@@ -34,8 +35,21 @@ TYPES = {"real": lambda v: Real(float(v)), "enumerated": lambda v: Enumerated(in
          "text": CharacterString, "null": lambda _: Null(())}
 
 
+PROPERTY_PROCESS = 9  # identifies subscriptions to properties
+
+
 class Client(NormalApplication, ChangeOfValueServices):
-    """A client with an address of its own."""
+    """A client with an address of its own. bacpypes3 subscribes to objects only: subscriptions to properties are of this class."""
+
+    told = None
+
+    async def do_ConfirmedCOVNotificationRequest(self, apdu) -> None:
+        if apdu.subscriberProcessIdentifier != PROPERTY_PROCESS:
+            await super().do_ConfirmedCOVNotificationRequest(apdu)
+            return
+        for change in apdu.listOfValues:
+            self.told(change.propertyIdentifier, change.value.cast_out(AnyAtomic).get_value())
+        await self.response(SimpleAckPDU(context=apdu))
 
 
 class Peer:
@@ -91,6 +105,23 @@ class Peer:
                     self.say("change", name, shown(value))
 
         self.tasks.add(asyncio.create_task(self.carry_out(watch())))
+
+    async def covproperty(self, address: str, what: str, name: str, increment: str) -> None:
+        self.app.told = lambda name, value: self.say("told", name, value)
+        ack = await self.app.request(
+            SubscribeCOVPropertyRequest(
+                subscriberProcessIdentifier=PROPERTY_PROCESS,
+                monitoredObjectIdentifier=ObjectIdentifier(what),
+                issueConfirmedNotifications=True,
+                lifetime=60,
+                monitoredPropertyIdentifier=name,
+                covIncrement=float(increment),
+                destination=Address(address),
+            )
+        )
+        if not isinstance(ack, SimpleAckPDU):
+            raise ack
+        self.say("subscribed")
 
     async def range(self, address: str, what: str, by: str, *parameters: str) -> None:
         request = ReadRangeRequest(objectIdentifier=ObjectIdentifier(what), propertyIdentifier="log-buffer", destination=Address(address))

@@ -33,6 +33,7 @@ shows the points of a node to other clients.
   voltbus bacnet trend --address 10.0.0.11 trend-log:1 --last 100
   voltbus bacnet explain 810b000c0120ffff00ff1008
   voltbus bacnet serve --map map.yaml
+  voltbus bacnet map --map map.yaml
 
 --local is the own address with the length of the subnet. A node that runs on this machine has
 the port 47808; use another with :0 behind the subnet, and --address if a device announces itself
@@ -47,7 +48,7 @@ voltbus bacnet hub runs a hub for a site that has none.`
 // NewBACnet returns the command "bacnet".
 func NewBACnet(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{Use: "bacnet", Short: "Find, read, command, watch and explain BACnet devices; act as a device", Long: bacnetHelp}
-	for _, sub := range []*cobra.Command{newScan(), newRead(), newWrite(), newWatch(), newTrend(), newExplain(), newServe(f), newHub()} {
+	for _, sub := range []*cobra.Command{newScan(), newRead(), newWrite(), newWatch(), newTrend(), newExplain(), newServe(f), newMap(f), newHub()} {
 		cmd.AddCommand(sub)
 		shell.StrictArgs(sub)
 	}

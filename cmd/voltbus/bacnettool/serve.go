@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -28,11 +29,14 @@ which point is which object, and whose addresses may command:
   name: voltbus campus
   points:
     - {point: site/ahu/supply_temp, instance: 1, increment: 0.2, trend_log: 1}
-    - {point: site/ahu/setpoint, instance: 1}
+    - {point: site/ahu/setpoint, min: 14, max: 26}
+  patterns:
+    - {pattern: site/vav*/**, trend_logs: true}
   writers:
     - {from: [10.0.0.7], token_file: bms.token}
 
-Commands go to control in the name of the person whose token it is.`
+Instances that are left out are given once and kept in map.instances.csv. Commands go to
+control in the name of the person whose token it is. voltbus bacnet map lists the objects.`
 
 func newServe(f *shell.Flags) *cobra.Command {
 	file := ""
@@ -108,25 +112,53 @@ func link(file string, m *bacnet.Mapping) (ip.Config, error) {
 	return c, nil
 }
 
-func serve(ctx context.Context, s shell.Session, f *shell.Flags, file string, m *bacnet.Mapping) error {
+// newGateway returns the gateway of a mapping, and the instances of its objects, which are to be saved before they are served.
+func newGateway(ctx context.Context, s shell.Session, f *shell.Flags, file string, m *bacnet.Mapping) (*bacnet.Gateway, *bacnet.Instances, error) {
 	log, err := f.Logger()
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
+	people, err := persons(file, m, s.Client)
+	if err != nil {
+		return nil, nil, err
+	}
+	instances, err := bacnet.OpenInstances(instancesFile(file, m))
+	if err != nil {
+		return nil, nil, err
+	}
+	g, err := bacnet.New(ctx, bacnet.Config{Mapping: m, Node: bacnet.API{Client: s.Client}, People: people, Instances: instances, Log: log})
+	return g, instances, err
+}
+
+// instancesFile is the file of the instances, relative to the mapping file: map.instances.csv beside map.yaml.
+func instancesFile(file string, m *bacnet.Mapping) string {
+	name := m.Instances
+	switch {
+	case name == "":
+		return strings.TrimSuffix(file, filepath.Ext(file)) + ".instances.csv"
+	case filepath.IsAbs(name):
+		return name
+	default:
+		return filepath.Join(filepath.Dir(file), name)
+	}
+}
+
+func serve(ctx context.Context, s shell.Session, f *shell.Flags, file string, m *bacnet.Mapping) error {
 	at, err := link(file, m)
 	if err != nil {
 		return err
 	}
-	people, err := persons(file, m, s.Client)
+	gateway, instances, err := newGateway(ctx, s, f, file, m)
 	if err != nil {
 		return err
 	}
-	gateway, err := bacnet.New(ctx, m, bacnet.API{Client: s.Client}, people, log)
-	if err != nil {
+	if err := instances.Save(); err != nil {
 		return err
 	}
-	for _, path := range gateway.Missing() {
-		s.Printf("the node has no point %s, which is faulty until it has; correct the mapping (voltbus points lists them)\n", shell.Plain(string(path)))
+	for _, o := range gateway.Objects() {
+		if o.Missing {
+			s.Printf("the node has no point %s, which is faulty until it has; correct the mapping (voltbus points lists them)\n", shell.Plain(string(o.Point)))
+		}
 	}
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -144,6 +176,6 @@ func serve(ctx context.Context, s shell.Session, f *shell.Flags, file string, m 
 	if err != nil {
 		return err
 	}
-	s.Printf("device %d listens on %v\n", m.Device, device.Client().Port().Address())
+	s.Printf("device %d with %d objects listens on %v\n", m.Device, len(gateway.Objects()), device.Client().Port().Address())
 	return gateway.Run(ctx, device)
 }

@@ -28,6 +28,9 @@ type Config struct {
 	BBMD netip.AddrPort
 	// TTL is the time of a registration with the BBMD; 0: one minute. It is renewed at half time.
 	TTL time.Duration
+	// Allow reports whether a station may speak to this one: what others send is dropped. It is called for each application message; nil
+	// allows all. An address is no proof of who sends (clause J.1): anybody in the network can forge it.
+	Allow func(from Address) bool
 	// Carrier carries the messages in place of UDP, such as BACnet/SC; nil: a socket is opened as is said above.
 	Carrier Carrier
 	// Handler takes the application messages.
@@ -65,12 +68,13 @@ type Port struct {
 	result       chan struct{}      // tells that a result arrived
 }
 
-type counters struct{ received, malformed, sent atomic.Uint64 }
+type counters struct{ received, malformed, refused, sent atomic.Uint64 }
 
 // Counts says how much a port did since it was opened.
 type Counts struct {
 	Received  uint64 // datagrams
 	Malformed uint64 // of them without a readable header
+	Refused   uint64 // of them from stations that are not allowed
 	Sent      uint64 // datagrams
 }
 
@@ -160,7 +164,7 @@ func (p *Port) Address() netip.AddrPort {
 
 // Counts returns the counters.
 func (p *Port) Counts() Counts {
-	return Counts{p.counts.received.Load(), p.counts.malformed.Load(), p.counts.sent.Load()}
+	return Counts{p.counts.received.Load(), p.counts.malformed.Load(), p.counts.refused.Load(), p.counts.sent.Load()}
 }
 
 // Close ends the port and waits for its goroutines.
@@ -291,6 +295,8 @@ func (p *Port) takeNPDU(from netip.AddrPort, message []byte, broadcast bool) boo
 			p.config.Routers(from, h, append([]byte(nil), rest...))
 		}
 	case !h.Destination.IsLocal() && h.Destination.Net != npdu.Global: // for a network behind a router, which we are not
+	case p.config.Allow != nil && !p.config.Allow(Address{Link: from, Remote: h.Source}):
+		p.counts.refused.Add(1)
 	case p.config.Handler != nil && len(rest) > 0:
 		p.config.Handler(Message{
 			From: Address{Link: from, Remote: h.Source}, APDU: append([]byte(nil), rest...),

@@ -15,11 +15,21 @@ import (
 	"voltbus/protocol/bacnet/transaction"
 )
 
-// subscriber identifies a subscription (clause 13.14.1.1).
+// subscriber identifies a subscription (clauses 13.14.1.1 and 13.15.1.1).
 type subscriber struct {
-	peer    ip.Address
-	process uint32
-	object  encoding.ObjectID
+	peer     ip.Address
+	process  uint32
+	object   encoding.ObjectID
+	single   bool // SubscribeCOVProperty
+	property constructed.PropertyReference
+}
+
+func subscriberOf(peer ip.Address, r service.SubscribeRequest) subscriber {
+	s := subscriber{peer: peer, process: r.Process, object: r.Object}
+	if r.Property != nil {
+		s.single, s.property = true, *r.Property
+	}
+	return s
 }
 
 // subscription is who is told of changes of an object.
@@ -28,7 +38,8 @@ type subscription struct {
 
 	to        client.Device
 	confirmed bool
-	until     time.Time // zero: without an end
+	increment encoding.Value // of a single property; null: the object's own
+	until     time.Time      // zero: without an end
 	ends      deadline.Timer[*subscription]
 	told      []service.PropertyWrite // nil: nothing yet
 	busy      bool                    // a confirmed notification is under way
@@ -64,7 +75,7 @@ func (s *subscriptions) attach(c *client.Client) {
 // request makes, renews or cancels a subscription.
 func (s *subscriptions) request(peer ip.Address, limits transaction.Limits, r service.SubscribeRequest) error {
 	now := time.Now()
-	key := subscriber{peer, r.Process, r.Object}
+	key := subscriberOf(peer, r)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for due := s.ends.Due(now); due != nil; due = s.ends.Due(now) {
@@ -86,6 +97,7 @@ func (s *subscriptions) request(peer ip.Address, limits transaction.Limits, r se
 		s.byObject[r.Object] = append(s.byObject[r.Object], old)
 	}
 	old.confirmed, old.to, old.told, old.until = r.Confirmed, client.Device{Address: peer, MaxAPDU: limits.MaxAPDU}, nil, time.Time{}
+	old.increment = r.Increment
 	s.ends.Stop(&old.ends)
 	if r.Lifetime > 0 {
 		old.until = now.Add(time.Duration(r.Lifetime) * time.Second)
@@ -127,9 +139,13 @@ func (s *subscriptions) changed(o Watched) {
 	if s.client == nil || len(list) == 0 {
 		return
 	}
-	now, state := time.Now(), o.Reported()
+	now := time.Now()
+	var whole []service.PropertyWrite // the same for all who subscribed to the object
 	for _, one := range list {
-		s.consider(now, one, o, state)
+		if whole == nil && !one.single {
+			whole = o.Reported()
+		}
+		s.consider(now, one, o, whole)
 	}
 }
 
@@ -142,10 +158,47 @@ func (s *subscriptions) greet(key subscriber, o Watched) {
 	}
 }
 
-// consider notifies a subscriber who must be told of a state. The lock is held.
-func (s *subscriptions) consider(now time.Time, one *subscription, o Watched, state []service.PropertyWrite) {
+// state returns what the subscriber of a property is told, beside the status flags (clause 13.15); nil if it cannot be read.
+func (s *subscription) state(o Watched) []service.PropertyWrite {
+	write := func(p constructed.PropertyReference) (service.PropertyWrite, bool) {
+		data, err := appendProperty(nil, o, p.Property, p.Index)
+		return service.PropertyWrite{Property: p.Property, Index: p.Index, Value: data}, err == nil
+	}
+	value, ok := write(s.property)
+	if !ok {
+		return nil
+	}
+	flags, has := write(constructed.PropertyReference{Property: enum.PropertyStatusFlags})
+	if !has || s.property.Property == enum.PropertyStatusFlags {
+		return []service.PropertyWrite{value}
+	}
+	return []service.PropertyWrite{value, flags}
+}
+
+// differs reports whether the subscriber must be told of a state.
+func (s *subscription) differs(o Watched, now []service.PropertyWrite) bool {
+	increment, given := s.increment.Float()
 	switch {
-	case !one.until.IsZero() && now.After(one.until), one.told != nil && !o.Differs(one.told, state):
+	case s.told == nil:
+		return true
+	case !s.single, s.property.Property == enum.PropertyPresentValue && !given:
+		return o.Differs(s.told, now)
+	case len(now) != len(s.told) || len(now) > 1 && string(now[1].Value) != string(s.told[1].Value):
+		return true
+	case !given:
+		return string(now[0].Value) != string(s.told[0].Value)
+	}
+	return moved(s.told[0].Value, now[0].Value, increment)
+}
+
+// consider notifies a subscriber who must be told; whole is what those are told who subscribed to the object. The lock is held.
+func (s *subscriptions) consider(now time.Time, one *subscription, o Watched, whole []service.PropertyWrite) {
+	state := whole
+	if one.single {
+		state = one.state(o)
+	}
+	switch {
+	case !one.until.IsZero() && now.After(one.until), len(state) == 0, !one.differs(o, state):
 		return
 	case one.busy: // a slow subscriber gets the newest state, not every one
 		one.behind = true
@@ -192,6 +245,9 @@ func (s *subscriptions) active() encoding.Any {
 		entry := constructed.COVSubscription{
 			Recipient: constructed.Recipient{ByAddress: true, Address: stationOf(key.peer)}, Process: key.process, Confirmed: one.confirmed,
 			Property: constructed.ObjectPropertyReference{Object: key.object, Property: enum.PropertyPresentValue},
+		}
+		if key.single {
+			entry.Property.Property, entry.Property.Index, entry.Increment = key.property.Property, key.property.Index, one.increment
 		}
 		if !one.until.IsZero() {
 			entry.Left = uint32(max(one.until.Sub(now)/time.Second, 1))

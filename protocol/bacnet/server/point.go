@@ -111,11 +111,12 @@ func (p *Point) Update(s State) {
 	p.notify()
 }
 
-// SetCommands sets the priority array and the relinquish default that a point with a Command shows.
+// SetCommands sets the priority array and the relinquish default that a point with a Command shows. Those who subscribed are told.
 func (p *Point) SetCommands(a constructed.PriorityArray, fallback encoding.Value) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.commands, p.fallback = a, fallback
+	p.mu.Unlock()
+	p.notify()
 }
 
 // Commands returns the priority array.
@@ -329,10 +330,18 @@ func (p *Point) Differs(told, now []service.PropertyWrite) bool {
 	if same := string(told[0].Value) == string(now[0].Value); same || !p.analog() || p.config.Increment <= 0 {
 		return !same
 	}
-	a, errA := told[0].Value.One()
-	b, errB := now[0].Value.One()
-	from, _ := a.Float()
-	to, _ := b.Float()
-	less := max(to-from, from-to) < float64(p.config.Increment) // false for what is no number
-	return errA != nil || errB != nil || !less
+	return moved(told[0].Value, now[0].Value, float64(p.config.Increment))
+}
+
+// moved reports whether a number differs by an increment, or what is no number at all.
+func moved(told, now encoding.Any, increment float64) bool {
+	a, errA := told.One()
+	b, errB := now.One()
+	from, numberA := a.Float()
+	to, numberB := b.Float()
+	if errA != nil || errB != nil || !numberA || !numberB {
+		return string(told) != string(now)
+	}
+	less := max(to-from, from-to) < increment // false for what is no number
+	return !less && string(told) != string(now)
 }

@@ -75,7 +75,7 @@ func (s *self) protocol(p enum.Property) (Value, error) {
 	case enum.PropertyProtocolRevision:
 		return Single(encoding.Unsigned(revision)), nil
 	case enum.PropertyProtocolServicesSupported:
-		return Single(encoding.BitStringValue(bits(40, 5, 12, 14, 15, 16, 33, 34, 35))), nil
+		return Single(encoding.BitStringValue(bits(40, 5, 12, 14, 15, 16, 33, 34, 35, 38))), nil
 	case enum.PropertyProtocolObjectTypesSupported:
 		return Single(encoding.BitStringValue(s.device.objects.types())), nil
 	case enum.PropertyMaxAPDULengthAccepted:

@@ -58,10 +58,10 @@ func (d *Device) answer(i *transaction.Indication[ip.Address]) ([]byte, error) {
 		return d.readProperty(r)
 	case service.ReadPropertyMultiple:
 		return d.readMultiple(i.Payload)
-	case service.SubscribeCOV:
-		r, err := service.DecodeSubscribeRequest(i.Payload)
+	case service.SubscribeCOV, service.SubscribeCOVProperty:
+		r, err := subscribeRequest(i)
 		if err != nil {
-			return nil, errRequest
+			return nil, err
 		}
 		return nil, d.subscribe(i, r)
 	default:
@@ -108,7 +108,7 @@ func (d *Device) respond(i *transaction.Indication[ip.Address], answer []byte, e
 	c := d.client
 	d.opening.RUnlock()
 	c.Respond(*i, r)
-	if i.Service == service.SubscribeCOV && err == nil {
+	if (i.Service == service.SubscribeCOV || i.Service == service.SubscribeCOVProperty) && err == nil {
 		d.greet(i)
 	}
 }
@@ -142,6 +142,15 @@ func problem(err error) service.Error {
 	return e
 }
 
+// subscribeRequest reads a request to subscribe to an object or to a property.
+func subscribeRequest(i *transaction.Indication[ip.Address]) (service.SubscribeRequest, error) {
+	r, err := service.DecodeSubscribeRequest(i.Payload)
+	if err != nil || (r.Property != nil) != (i.Service == service.SubscribeCOVProperty) {
+		return r, errRequest
+	}
+	return r, nil
+}
+
 // subscribe makes, renews or cancels a subscription.
 func (d *Device) subscribe(i *transaction.Indication[ip.Address], r service.SubscribeRequest) error {
 	o, err := d.objects.get(r.Object)
@@ -151,17 +160,22 @@ func (d *Device) subscribe(i *transaction.Indication[ip.Address], r service.Subs
 	if _, ok := o.(Watched); !ok {
 		return service.Error{Class: enum.ClassObject, Code: enum.CodeOptionalFunctionalityNotSupported}
 	}
+	if r.Property != nil {
+		if _, err := appendProperty(nil, o, r.Property.Property, r.Property.Index); err != nil {
+			return err
+		}
+	}
 	return d.subs.request(i.Peer, i.Limits, r)
 }
 
 // greet tells a new subscriber the present state.
 func (d *Device) greet(i *transaction.Indication[ip.Address]) {
-	r, err := service.DecodeSubscribeRequest(i.Payload)
+	r, err := subscribeRequest(i)
 	if err != nil || r.Cancel {
 		return
 	}
 	if o, ok := d.objects.find(service.ObjectQuery{Object: r.Object}).(Watched); ok {
-		d.subs.greet(subscriber{i.Peer, r.Process, r.Object}, o)
+		d.subs.greet(subscriberOf(i.Peer, r), o)
 	}
 }
 
