@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -23,23 +24,26 @@ import (
 
 func newDemo(f *shell.Flags) *cobra.Command {
 	site := demo.Site{Dir: shell.DemoDir, HTTP: "127.0.0.1:8080", Bus: "127.0.0.1:4222"}
+	withCampus := false
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run a demonstration site, without any hardware",
 		Long: `Run a demonstration site on this machine: a simulated office building, and two boilers
-that a separate process simulates behind a real Modbus TCP socket. Everything stays on the
+that a separate process simulates behind a real Modbus TCP socket. With --campus another process is 50 BACnet
+devices with 100 objects each: the air handlers and rooms of five buildings. Everything stays on the
 loopback interface. Stop it with Ctrl-C; the history and the devices that you added are kept for the
 next start. The site itself is rewritten.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd, f, site) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd, f, site, withCampus) },
 	}
+	cmd.Flags().BoolVar(&withCampus, "campus", false, "with 50 BACnet devices of five buildings, which are looked for at the start")
 	cmd.Flags().StringVar(&site.Dir, "dir", site.Dir, "directory of the demonstration")
 	cmd.Flags().StringVar(&site.HTTP, "http", site.HTTP, "address of the page and the API; another port is taken if this one is in use")
 	cmd.Flags().StringVar(&site.Bus, "bus", site.Bus, "address for bus clients; another port is taken if this one is in use")
 	return cmd
 }
 
-func runDemo(cmd *cobra.Command, f *shell.Flags, site demo.Site) (err error) {
+func runDemo(cmd *cobra.Command, f *shell.Flags, site demo.Site, withCampus bool) (err error) {
 	if !cmd.Flags().Changed("log-level") {
 		f.LogLevel = "warn"
 	}
@@ -59,12 +63,19 @@ func runDemo(cmd *cobra.Command, f *shell.Flags, site demo.Site) (err error) {
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	boiler, err := demo.StartBoiler(exec.Command(self, boilerCommand)) //nolint:noctx // ends with its input
+	boiler, err := demo.Start(exec.Command(self, boilerCommand)) //nolint:noctx // ends with its input
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, boiler.Stop()) }()
 	site.Boiler = boiler.Address
+	if withCampus {
+		stop, err := startCampus(cmd, self, &site)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = stop() }() // it has nothing to keep
+	}
 	site.HTTP, site.Bus = freeAddress(cmd.Context(), site.HTTP), freeAddress(cmd.Context(), site.Bus)
 	file, err := site.Write()
 	if err != nil {
@@ -88,7 +99,7 @@ func freeAddress(ctx context.Context, address string) string {
 	return net.JoinHostPort(host, "0")
 }
 
-func welcome(cmd *cobra.Command, n *node.Node, boiler *demo.Boiler, file string, took time.Duration) {
+func welcome(cmd *cobra.Command, n *node.Node, boiler *demo.Process, file string, took time.Duration) {
 	link := n.HTTPAddr()
 	data := n.Config().Node.Data
 	if token, err := identity.ReadToken(filepath.Join(data, identity.AdminTokenFile)); err == nil {
@@ -108,7 +119,25 @@ func welcome(cmd *cobra.Command, n *node.Node, boiler *demo.Boiler, file string,
     %[7]s ledger%[8]s
 
   Ctrl-C stops it. The history stays, and so do devices that you add.
-`, took.Milliseconds(), link, boiler.Address, boiler.Process(), file, data, programName(), configArgument(file))
+`, took.Milliseconds(), link, boiler.Address, boiler.ID(), file, data, programName(), configArgument(file))
+}
+
+// startCampus starts the devices of the campus and looks for them.
+func startCampus(cmd *cobra.Command, self string, site *demo.Site) (stop func() error, err error) {
+	process, err := demo.Start(exec.Command(self, campusCommand)) //nolint:noctx // ends with its input
+	if err != nil {
+		return nil, err
+	}
+	site.Campus, err = demo.Find(cmd.Context(), process.Address)
+	if err != nil {
+		return nil, errors.Join(err, process.Stop())
+	}
+	points := 0
+	for i := range site.Campus.Found {
+		points += len(site.Campus.Found[i].Points)
+	}
+	cmd.Printf("  BACnet: %d devices with %d points at %s, played by process %d\n", len(site.Campus.Found), points, process.Address, process.ID())
+	return process.Stop, nil
 }
 
 // programName is how the program was called, so that the next steps can be copied.
@@ -127,15 +156,26 @@ func configArgument(file string) string {
 	return " -c " + file
 }
 
-// boilerCommand is the hidden subcommand that simulates the boiler.
-const boilerCommand = "demo-boiler"
+// Hidden subcommands that play devices.
+const (
+	boilerCommand = "demo-boiler"
+	campusCommand = "demo-campus"
+)
 
 func newBoiler() *cobra.Command {
+	return played(boilerCommand, "Simulate the boilers of the demonstration until standard input is closed", demo.ServeBoiler)
+}
+
+func newCampus() *cobra.Command {
+	return played(campusCommand, "Simulate the campus of the demonstration until standard input is closed", demo.ServeCampus)
+}
+
+// played makes a hidden command that plays devices.
+func played(name, short string, serve func(ctx context.Context, input io.Reader, out io.Writer) error) *cobra.Command {
 	return &cobra.Command{
-		Use: boilerCommand, Hidden: true, Args: cobra.NoArgs,
-		Short: "Simulate the boilers of the demonstration until standard input is closed",
+		Use: name, Hidden: true, Args: cobra.NoArgs, Short: short,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return demo.ServeBoiler(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
+			return serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
 }

@@ -76,7 +76,7 @@ durably and shows it.
 		f.Where.Register(cmd)
 		root.AddCommand(cmd)
 	}
-	root.AddCommand(bacnettool.NewBACnet(f), dnp3tool.NewDNP3(f), modbustool.NewModbus(), newLab(f), newLabPart(), newVersion(), newBoiler(), agents.NewAgentExec(), newStatement(), &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodes})
+	root.AddCommand(bacnettool.NewBACnet(f), dnp3tool.NewDNP3(f), modbustool.NewModbus(), newLab(f), newLabPart(), newVersion(), newBoiler(), newCampus(), agents.NewAgentExec(), newStatement(), &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodes})
 	for _, cmd := range root.Commands() {
 		shell.StrictArgs(cmd)
 		shell.StrictGroup(cmd)

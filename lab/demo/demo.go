@@ -1,23 +1,21 @@
-// Package demo prepares the demonstration site: a configuration with simulated buildings and a boiler behind Modbus TCP, and the process
-// that simulates the boiler.
+// Package demo prepares the demonstration site: a configuration with simulated buildings, a boiler behind Modbus TCP and, if it is wanted, a
+// campus of BACnet devices, and the processes that simulate the boiler and the campus.
 package demo
 
 import (
-	"bufio"
 	"bytes"
-	"context"
 	_ "embed" // for the site's configuration
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
 
+	"voltbus/driver/bacnet/survey"
 	"voltbus/fault"
 	"voltbus/lab/modbusfarm"
 )
@@ -41,10 +39,11 @@ const writtenOver = `"voltbus demo" writes this file at each start.`
 
 // Site says where the demonstration lives and listens.
 type Site struct {
-	Dir    string // its directory; made if absent
-	HTTP   string // address of the page and the API
-	Bus    string // address for bus clients
-	Boiler string // address of the boiler
+	Dir    string  // its directory; made if absent
+	HTTP   string  // address of the page and the API
+	Bus    string  // address for bus clients
+	Boiler string  // address of the boiler
+	Campus *Campus // what was found there; nil: there is none
 }
 
 // Write writes the devices of the site and the boiler's register list into the directory, and returns the
@@ -60,10 +59,14 @@ func (s Site) Write() (string, error) {
 		return "", err
 	}
 	devices := strings.NewReplacer("${BOILER}", s.Boiler, "${BEGIN}", time.Now().UTC().Format(time.RFC3339)).Replace(site)
-	for name, content := range map[string][]byte{
-		file: text, filepath.Join(s.Dir, siteFile): []byte(devices), filepath.Join(s.Dir, "boiler.csv"): modbusfarm.Registry,
-	} {
-		if err := os.WriteFile(name, content, 0o600); err != nil {
+	files := map[string][]byte{"boiler.csv": modbusfarm.Registry}
+	if s.Campus != nil {
+		maps.Copy(files, survey.Registries(s.Campus.Found))
+		devices += string(s.Campus.devices())
+	}
+	files[siteFile], files[ConfigFile] = []byte(devices), text
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(s.Dir, name), content, 0o600); err != nil {
 			return "", fmt.Errorf("write the demonstration's files: %w", err)
 		}
 	}
@@ -88,65 +91,4 @@ func (s Site) settings(file string) ([]byte, error) {
 		text = line.ReplaceAll(text, []byte("${1} "+address))
 	}
 	return text, nil
-}
-
-// ready is what the boiler's process prints before its address.
-const ready = "boiler listens at "
-
-// ServeBoiler plays the boiler in this process until ctx ends or input is closed, which is how it
-// ends with the process that started it. It prints its address to out.
-func ServeBoiler(ctx context.Context, input io.Reader, out io.Writer) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() {
-		_, _ = io.Copy(io.Discard, input)
-		cancel()
-	}()
-	return modbusfarm.Serve(ctx, "127.0.0.1:0", modbusfarm.Config{
-		Units: 2, Seed: 1, Ready: func(address string) { fmt.Fprintln(out, ready+address) },
-	})
-}
-
-// Boiler is the process that plays the boiler.
-type Boiler struct {
-	Address string
-	process *exec.Cmd
-	input   io.Closer
-}
-
-var errBoiler = errors.New("the process that plays the boiler did not start")
-
-// StartBoiler starts the command, which runs ServeBoiler, and waits until it listens.
-func StartBoiler(command *exec.Cmd) (*Boiler, error) {
-	input, err := command.StdinPipe()
-	if err != nil {
-		return nil, fmt.Errorf("start the boiler: %w", err)
-	}
-	output, err := command.StdoutPipe()
-	if err != nil {
-		return nil, fmt.Errorf("start the boiler: %w", err)
-	}
-	if err := command.Start(); err != nil {
-		return nil, fmt.Errorf("start the boiler: %w", err)
-	}
-	b := &Boiler{process: command, input: input}
-	line, err := bufio.NewReader(output).ReadString('\n')
-	address, found := strings.CutPrefix(strings.TrimSpace(line), ready)
-	if err != nil || !found {
-		return nil, errors.Join(errBoiler, b.Stop())
-	}
-	b.Address = address
-	return b, nil
-}
-
-// Process returns the number of the process.
-func (b *Boiler) Process() int { return b.process.Process.Pid }
-
-// Stop ends the process and waits for it.
-func (b *Boiler) Stop() error {
-	err := b.input.Close()
-	if waited := b.process.Wait(); waited != nil {
-		return fmt.Errorf("end the boiler: %w", waited)
-	}
-	return err
 }

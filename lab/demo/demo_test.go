@@ -1,6 +1,8 @@
 package demo_test
 
 import (
+	"bufio"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -87,5 +89,36 @@ func TestAListenSectionInAnotherFormIsToldAndKept(t *testing.T) {
 	}
 	if text, err := os.ReadFile(file); err != nil || string(text) != mine {
 		t.Errorf("the file is now %s, %v", text, err)
+	}
+}
+
+func TestTheDevicesOfTheCampusAreThoseThatAreFound(t *testing.T) {
+	out, theirs := io.Pipe()
+	input, hold := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- demo.ServeCampus(t.Context(), input, theirs) }()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	address, found := strings.CutPrefix(strings.TrimSpace(line), "listens at ")
+	if err != nil || !found {
+		t.Fatalf("the campus says %q, %v", line, err)
+	}
+	s := demo.Site{Dir: t.TempDir(), HTTP: "127.0.0.1:8080", Bus: "127.0.0.1:4222", Boiler: "127.0.0.1:5020"}
+	if s.Campus, err = demo.Find(t.Context(), address); err != nil {
+		t.Fatal(err)
+	}
+	_, cfg := start(t, s)
+	devices, points := 0, 0
+	for i := range cfg.Devices {
+		if d := &cfg.Devices[i]; strings.HasPrefix(string(d.Path), "campus/") {
+			devices++
+			points += len(d.Config.Points())
+		}
+	}
+	if devices != 50 || points != 5000 {
+		t.Errorf("the configuration has %d devices with %d points", devices, points)
+	}
+	_ = hold.Close()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }

@@ -2,15 +2,13 @@ package bacnettool
 
 import (
 	"bytes"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -29,13 +27,11 @@ func (s *scanner) configure(cmd *cobra.Command, found []survey.Found) error {
 	if _, err := os.Stat(filepath.Join(s.folder, configFile)); err == nil {
 		return s.compare(cmd, found)
 	}
-	files := map[string][]byte{configFile: s.yaml(found)}
+	files := survey.Registries(found)
+	files[configFile] = s.yaml(found)
 	points := 0
 	for i := range found {
-		if f := &found[i]; len(f.Points) > 0 {
-			files[registryName(f)] = registryOf(f.Points)
-			points += len(f.Points)
-		}
+		points += len(found[i].Points)
 	}
 	if err := os.MkdirAll(s.folder, 0o755); err != nil { //nolint:gosec // a folder for people to edit
 		return fault.E("bacnet", fault.Invalid, s.folder, err)
@@ -49,6 +45,13 @@ func (s *scanner) configure(cmd *cobra.Command, found []survey.Found) error {
 	return nil
 }
 
+// yaml formats the configuration.
+func (s *scanner) yaml(found []survey.Found) []byte {
+	text := fmt.Appendf(nil, "# Made by voltbus bacnet scan. Registries are the CSV files beside it.\nnode: {name: %q}\ndevices:\n", pointlist.Readable(filepath.Base(s.path)))
+	c := survey.Configuration{Path: s.path, Local: s.local, BBMD: s.bbmd, More: s.secure.section(), Interval: time.Minute}
+	return append(text, c.Devices(found)...)
+}
+
 // create writes a new file.
 func create(name string, data []byte) error {
 	out, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // a file for people to edit
@@ -57,66 +60,6 @@ func create(name string, data []byte) error {
 	}
 	_, err = out.Write(data)
 	return errors.Join(err, out.Close())
-}
-
-// registryName is the file with the points of a device.
-func registryName(f *survey.Found) string {
-	name := "device-" + strconv.Itoa(int(f.Instance))
-	if f.Twin {
-		name += "-" + pointlist.Readable(network.AddressText(f.Address))
-	}
-	return name + ".csv"
-}
-
-// yaml formats the configuration. Quoted Go strings are valid YAML strings.
-func (s *scanner) yaml(found []survey.Found) []byte {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Made by voltbus bacnet scan. Registries are the CSV files beside it.\nnode: {name: %q}\ndevices:\n", pointlist.Readable(filepath.Base(s.path)))
-	used := map[string]bool{}
-	for i := range found {
-		f := &found[i]
-		name := pointlist.Readable(f.About.Name)
-		if name == "" || used[name] {
-			name = strings.TrimLeft(name+"_"+strconv.Itoa(int(f.Instance)), "_")
-		}
-		if used[name] {
-			name += "_" + pointlist.Readable(network.AddressText(f.Address))
-		}
-		used[name] = true
-		if len(f.Points) == 0 {
-			fmt.Fprintf(&b, "  # %q: device %d at %s shows no points\n", name, f.Instance, network.AddressText(f.Address))
-			continue
-		}
-		fmt.Fprintf(&b, "  %q:\n    driver: bacnet\n    interval: 1m\n    config:\n", s.path+"/"+name)
-		for _, line := range []struct{ key, value string }{{"local", s.local}, {"bbmd", s.bbmd}} {
-			if line.value != "" {
-				fmt.Fprintf(&b, "      %s: %q\n", line.key, line.value)
-			}
-		}
-		b.WriteString(s.secure.section())
-		fmt.Fprintf(&b, "      device: %d\n", f.Instance)
-		if f.Twin {
-			fmt.Fprintf(&b, "      address: %q  # another device has the same instance: give one of them another\n", network.AddressText(f.Address))
-		}
-		fmt.Fprintf(&b, "      registry: %q\n", registryName(f))
-	}
-	return b.Bytes()
-}
-
-// registryOf formats points as a registry.
-func registryOf(points []survey.Point) []byte {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	rows := [][]string{survey.Columns}
-	for i := range points {
-		row := make([]string, len(survey.Columns))
-		for k, column := range survey.Columns {
-			row[k] = points[i].Entry[column]
-		}
-		rows = append(rows, row)
-	}
-	_ = w.WriteAll(rows) // to memory, which cannot fail
-	return b.Bytes()
 }
 
 // compare reports what was added and removed since the configuration was generated.
@@ -133,7 +76,7 @@ func (s *scanner) compare(cmd *cobra.Command, found []survey.Found) error {
 	say := func(format string, args ...any) { changes++; cmd.Printf(format+"\n", args...) }
 	for i := range found {
 		f := &found[i]
-		name := registryName(f)
+		name := f.RegistryName()
 		old, err := os.ReadFile(filepath.Join(s.folder, name)) //nolint:gosec // of the folder that was named
 		switch {
 		case errors.Is(err, fs.ErrNotExist):

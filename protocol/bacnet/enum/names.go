@@ -170,6 +170,11 @@ const (
 	UnitAmperes                 Unit = 3
 	UnitVolts                   Unit = 5
 	UnitHertz                   Unit = 27
+	UnitPartsPerMillion         Unit = 96
+	UnitWattsPerSquareMeter     Unit = 35
+	UnitMetersPerSecond         Unit = 74
+	UnitHours                   Unit = 71
+	UnitKilojoulesPerKilogram   Unit = 125
 )
 
 // Error classes.
