@@ -56,7 +56,7 @@ func tiny() map[string]map[string]string {
 		"ami-dehems":           {"scale": "0.0003", "concentrators": "1"},
 		"ami-itron":            {"scale": "0.0005", "concentrators": "1"},
 		"ami-tables":           {"bulk": "5", "concentrators": "2", "day-meters": "1000", "first-rate": "20", "most-rate": "40", "halvings": "0", "period": "100ms", "age": "50ms", "meters": "50", "warm-up": "50ms", "window": "300ms"},
-		"ami-3b":               {"periods": "100", "first-bulk": "2", "most-bulk": "8", "bulks": "3,4", "warm-up": "200ms", "window": "1s"},
+		"ami-3b":               {"periods": "100", "first-bulk": "2", "most-bulk": "8", "bulks": "3", "warm-up": "200ms", "window": "2s"},
 		"ami-4":                {"concentrators": "2,4", "bulk": "5", "period": "50ms", "warm-up": "50ms", "window": "300ms"},
 		"ami-bulk":             {"bulks": "1,5", "at-once": "3", "warm-up": "50ms", "window": "300ms"},
 		"ami-parallel":         {"parallel": "1,3", "bulk": "5", "meters": "50", "warm-up": "50ms", "window": "300ms"},
