@@ -202,7 +202,7 @@ bench: build/.go $(BENCHSTAT) ## run the benchmarks that match BENCH, in PKG, CO
 .PHONY: peers
 peers: $(if $(PEERS),build/.peers) ## make .venv with the programs that the tests talk to
 
-build/.peers: $(PEERS) testing/peers/profiles.txt build/.venv build/.node-example build/.sparkplug build/.nodeopcua
+build/.peers: $(PEERS) testing/peers/profiles.txt build/.venv build/.node-example build/.sparkplug build/.nodeopcua build/.mqttjs
 	@tools/venv.sh $<
 	@tools/venv.sh testing/peers/profiles.txt --no-deps
 	@touch $@
@@ -227,6 +227,11 @@ build/.sparkplug: testing/peers/sparkplug/package.json testing/peers/sparkplug/p
 # An OPC UA server of another project.
 build/.nodeopcua: testing/peers/nodeopcua/package.json testing/peers/nodeopcua/package-lock.json build/.node
 	npm --prefix testing/peers/nodeopcua install --no-save --no-audit --no-fund --ignore-scripts
+	@touch $@
+
+# A client of MQTT of another project.
+build/.mqttjs: testing/peers/mqttjs/package.json testing/peers/mqttjs/package-lock.json build/.node
+	npm --prefix testing/peers/mqttjs install --no-save --no-audit --no-fund --ignore-scripts
 	@touch $@
 
 # ---- check
