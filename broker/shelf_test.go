@@ -35,9 +35,15 @@ type site struct {
 
 func newSite(t *testing.T, change func(*setting.Section)) *site {
 	t.Helper()
+	return newSiteAt(t, time.Now, change)
+}
+
+// newSiteAt is newSite with another clock.
+func newSiteAt(t *testing.T, now func() time.Time, change func(*setting.Section)) *site {
+	t.Helper()
 	s := setting.Default()
 	change(&s)
-	b := broker.New(broker.Config{Setting: s, Devices: everybody{}, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	b := broker.New(broker.Config{Setting: s, Devices: everybody{}, Now: now, Log: slog.New(slog.DiscardHandler)})
 	ctx, cancel := context.WithCancel(t.Context())
 	site := &site{b, t, ctx, new(sync.WaitGroup)}
 	site.serving.Go(func() {
@@ -207,4 +213,19 @@ func TestAttackWhatWaitsForAClientIsBoundedInOctets(t *testing.T) {
 	if n, dropped := waiting(); n != 3 || dropped != 7 {
 		t.Errorf("%d messages wait and %d were dropped, want 3 and 7", n, dropped)
 	}
+}
+
+// refused connects a client and returns the reason code of the answer. The connection ends.
+func (s *site) refused(name string, c packet.Connect) packet.Code {
+	s.t.Helper()
+	here, there := net.Pipe()
+	s.serving.Go(func() { s.Attend(s.ctx, there, netip.MustParseAddr("127.0.0.1"), false) })
+	defer here.Close()
+	c.Version, c.UserName, c.Password = packet.V5, []byte(name), []byte("secret")
+	text, err := c.Append(nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_, body := (&device{t: s.t, conn: here}).ask(text)
+	return packet.Code(body[1])
 }

@@ -154,12 +154,16 @@ type bucket struct {
 
 // use takes from the allowance.
 func (b *bucket) use(now time.Time, n float64) {
-	at := now.UnixNano()
 	if b.at != 0 {
-		b.level = max(0, b.level-b.rate*float64(at-b.at)/1e9)
+		b.level = max(0, b.level-b.filled(now))
 	}
-	b.at = at
+	b.at = now.UnixNano()
 	b.level += n
+}
+
+// filled is how much the allowance filled up since it was used: nothing if the clock was set back meanwhile.
+func (b *bucket) filled(now time.Time) float64 {
+	return b.rate * max(0, float64(now.UnixNano()-b.at)/1e9)
 }
 
 // debt is how long it takes until there is an allowance again.
@@ -167,7 +171,7 @@ func (b *bucket) debt(now time.Time) time.Duration {
 	if b.rate == 0 {
 		return 0
 	}
-	over := b.level - b.rate*burst - b.rate*float64(now.UnixNano()-b.at)/1e9
+	over := b.level - b.rate*burst - b.filled(now)
 	if over <= 0 {
 		return 0
 	}
