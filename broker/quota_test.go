@@ -48,7 +48,7 @@ func TestAttackADeviceThatSendsTooMuchIsReadMoreSlowly(t *testing.T) {
 				if waited := time.Since(began); waited > 0 {
 					t.Errorf("another device waits %v for its answer", waited)
 				}
-				time.Sleep(10 * c.least)
+				<-time.After(10 * c.least) // virtual
 				synctest.Wait()
 				if got := time.Duration(took.Load()); got < c.least || got > 3*c.least {
 					t.Errorf("%d messages took %v, want %v or somewhat more", c.messages, got, c.least)

@@ -3,16 +3,13 @@ package node
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
-	"errors"
 
 	"voltbus/api/answer"
 	"voltbus/api/listener"
+	"voltbus/broker"
 	"voltbus/broker/front"
 	"voltbus/config"
 	"voltbus/device"
-	"voltbus/fault"
-	"voltbus/identity/pki"
 	"voltbus/operation/mqtt"
 	"voltbus/point"
 	brokersink "voltbus/sink/mqtt"
@@ -28,7 +25,7 @@ func openMQTT(ctx context.Context, n *Node) error {
 	section := cfg.MQTT
 	n.files, section.Clients = n.files.Split(section.Clients)
 	f, err := front.Open(ctx, front.Config{
-		Setting: section, Dir: cfg.Node.Data, Plain: string(cfg.Listen.MQTT), Secure: string(cfg.Listen.MQTTS), TLS: func() (*tls.Config, error) { return deviceTLS(n.identity.Certificates) },
+		Setting: section, Dir: cfg.Node.Data, Plain: string(cfg.Listen.MQTT), Secure: string(cfg.Listen.MQTTS), TLS: func() (*tls.Config, error) { return deviceTLS(n), nil },
 		Mesh: n.bus.Mesh(), Catalogue: n.catalog, Points: cfg.Ingest.Points, Recorder: n.recorder, Live: n.outlet.tellAs(forms(cfg.Live.Publish)),
 		Told: n.report.MQTT, Bounds: cfg.Ingest.Bounds(), Now: now, Log: n.log,
 	})
@@ -40,15 +37,11 @@ func openMQTT(ctx context.Context, n *Node) error {
 	return nil
 }
 
-// deviceTLS is the TLS configuration for devices. Many of them do not support TLS 1.3.
-func deviceTLS(certificates *pki.Certificates) (*tls.Config, error) {
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM([]byte(certificates.Authority())) {
-		return nil, fault.E("node.Open", fault.Internal, "ca.pem", errors.New("the authority's certificate cannot be read"))
-	}
-	c := certificates.ServerConfig()
-	c.MinVersion, c.ClientAuth, c.ClientCAs = tls.VersionTLS12, tls.VerifyClientCertIfGiven, pool
-	return c, nil
+// deviceTLS is the TLS configuration for devices.
+func deviceTLS(n *Node) *tls.Config {
+	return n.identity.Certificates.DeviceConfig(func(device string, why error) {
+		n.report.MQTT(broker.Refusal{Device: device, Action: "connect", Why: why.Error()})
+	})
 }
 
 // MQTTAddr returns the address for MQTT clients without and with TLS, "" where it does not listen.

@@ -62,7 +62,10 @@ func (r *Reporter) Violation(v bus.Violation) {
 func (r *Reporter) MQTT(refused broker.Refusal) {
 	e := audit.Entry{
 		Actor: "device:" + clip(refused.Device), Action: "mqtt." + refused.Action, Subject: clip(refused.Topic),
-		Outcome: "refused: " + clip(refused.Why) + " (from " + admission.ParseNetwork(refused.Address).String() + ")", Time: r.opts.Now(),
+		Outcome: "refused: " + clip(refused.Why), Time: r.opts.Now(),
+	}
+	if refused.Address != "" {
+		e.Outcome += " (from " + admission.ParseNetwork(refused.Address).String() + ")"
 	}
 	if refused.Action == "connect" || refused.Device == "" {
 		e.Actor, e.Subject = "unknown", clip(cmp.Or(refused.Device, refused.Topic, refused.Address))
