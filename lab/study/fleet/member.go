@@ -81,12 +81,7 @@ func (h *hub) openNodes(ctx context.Context, p plan) (err error) {
 	if err := h.start(h.members...); err != nil {
 		return err
 	}
-	for _, m := range h.serving() {
-		if err := fleetsim.Provision(ctx, m.node, &fleetsim.Fleet{Prefix: prefix, Secret: secret}, p.devices); err != nil {
-			return err
-		}
-	}
-	return nil
+	return fleetsim.Provision(ctx, h.node(), &fleetsim.Fleet{Prefix: prefix, Secret: secret}, p.devices) // replicas share accounts
 }
 
 // portOfReplicas is where a replica at a machine of its own listens for the others.
