@@ -6,7 +6,6 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/api/listener"
-	"voltbus/broker"
 	"voltbus/broker/front"
 	"voltbus/config"
 	"voltbus/device"
@@ -40,7 +39,7 @@ func openMQTT(ctx context.Context, n *Node) error {
 // deviceTLS is the TLS configuration for devices.
 func deviceTLS(n *Node) *tls.Config {
 	return n.identity.Certificates.DeviceConfig(func(device string, why error) {
-		n.report.MQTT(broker.Refusal{Device: device, Action: "connect", Why: why.Error()})
+		n.report.MQTT(front.Refusal{Device: device, Action: "connect", Why: why.Error()})
 	})
 }
 

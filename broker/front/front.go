@@ -32,6 +32,9 @@ import (
 	"voltbus/protocol/mqtt/session"
 )
 
+// Refusal is somebody who was not let in.
+type Refusal = broker.Refusal
+
 // Config is what a front is made from.
 type Config struct {
 	Setting       setting.Section
