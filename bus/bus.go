@@ -286,7 +286,7 @@ func (b *Bus) connError(_ *nats.Conn, sub *nats.Subscription, err error) {
 // OpenLog opens the log, and makes it if there is none.
 func (b *Bus) OpenLog(ctx context.Context, cfg blocklog.Config) (*blocklog.Log, error) {
 	if b.cfg.Cluster.Enabled() {
-		cfg.Replica, cfg.Replicas = b.cfg.Cluster.Self, len(b.cfg.Cluster.Replicas)
+		cfg.Replica, cfg.Replicas = b.cfg.Cluster.Self, b.cfg.Cluster.Size
 	}
 	return blocklog.Open(ctx, b.engine(), cfg)
 }

@@ -21,9 +21,10 @@ const (
 	quarantineConn    = "node quarantine" // the name of the node's own connection in it
 	quarantineTime    = 2 * time.Second
 
-	logConn      = "node log"  // the name of the node's own connection to the log
-	meshConn     = "node mesh" // and of that to the other replicas
-	localAccount = "NODE_"     // and the name of a replica: what the replicas do not share
+	systemConn   = "node system" // the name of the node's own connection to the account of the server
+	logConn      = "node log"    // the name of the node's own connection to the log
+	meshConn     = "node mesh"   // and of that to the other replicas
+	localAccount = "NODE_"       // and the name of a replica: what the replicas do not share
 )
 
 // ownAccount returns the account of one of the node's own connections; nil is the usual one.
@@ -33,6 +34,8 @@ func (b *Bus) ownAccount(name string) *server.Account {
 		return b.connections.quarantine
 	case logConn, meshConn:
 		return nil
+	case systemConn:
+		return b.srv.SystemAccount()
 	}
 	return b.connections.local
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/nats-io/nats.go"
+
 	"voltbus/bus/blocklog"
 	"voltbus/bus/cluster"
 	"voltbus/bus/mesh"
@@ -28,7 +30,9 @@ func PrepareCluster(data, self, listen, keyFile string, addresses map[string]str
 			return c, "", err
 		}
 	}
-	dir, err = logDir(data, &c)
+	if dir, err = logDir(data, &c); err == nil && c.Enabled() {
+		c.Members, err = cluster.OpenMembers(filepath.Join(data, membersFile), self, c.Replicas)
+	}
 	return c, dir, err
 }
 
@@ -38,6 +42,9 @@ const (
 	logFolder        = "log"
 	replicatedFolder = "replicated"
 )
+
+// membersFile is the file of the data directory that lists the replicas, once that was ever read from the others.
+const membersFile = "replicas.json"
 
 func logDir(data string, c *Cluster) (string, error) {
 	dir, other := logFolder, replicatedFolder
@@ -65,8 +72,15 @@ func (b *Bus) engine() blocklog.Engine {
 // LogOf returns the log of another replica, which this one may only read. It need not be there yet.
 func (b *Bus) LogOf(replica string) (*blocklog.Log, error) { return blocklog.Of(b.engine(), replica) }
 
-// Replicas returns the names of the other replicas; none for a node alone.
-func (b *Bus) Replicas() []string { return b.cfg.Cluster.Others() }
+// Membership returns what changes which replicas there are. changed is called when that has changed; it may be nil.
+func (b *Bus) Membership(changed func() error) (*cluster.Membership, error) {
+	return cluster.NewMembership(&b.cfg.Cluster, cluster.MembershipOptions{
+		Server: b.srv, Conn: b.log, System: func() (*nats.Conn, error) { return b.connect(systemConn) }, Changed: changed, Log: b.cfg.Log,
+	})
+}
+
+// Replicas returns the names of the other replicas, and of those that were removed; none for a node alone.
+func (b *Bus) Replicas() []string { return b.cfg.Cluster.Recorded() }
 
 // Cluster returns how this bus sees the replicas.
 func (b *Bus) Cluster() cluster.Status { return b.cfg.Cluster.Look(b.srv) }
@@ -79,5 +93,5 @@ func (b *Bus) Mesh() *mesh.Mesh {
 	if !b.cfg.Cluster.Enabled() {
 		return nil
 	}
-	return mesh.New(mesh.Config{Self: b.cfg.Cluster.Self, Others: b.Replicas(), Conn: b.mesh, Look: b.Cluster, Open: b.OpenLog})
+	return mesh.New(mesh.Config{Self: b.cfg.Cluster.Self, Others: b.cfg.Cluster.Others, Conn: b.mesh, Look: b.Cluster, Open: b.OpenLog})
 }

@@ -27,26 +27,80 @@ func (s *shared) Append(ctx context.Context, blocks []*point.Block) (store.Resul
 	return s.Store.Append(ctx, blocks)
 }
 
-// Follow makes Run store the logs of other replicas, each block once. It is called before anybody uses the store. A database that replicas
-// share needs it not.
+// following stores the logs of other replicas.
+type following struct {
+	catalog *catalog.Catalog
+	logOf   func(replica string) (sink.Log, error)
+
+	mu    sync.Mutex
+	known map[string]bool
+	next  []*sink.Sink  // that do not run yet
+	more  chan struct{} // says that there are some
+}
+
+// Follow makes Run store the logs of other replicas, each block once. It is called before anybody uses the store, and again with
+// FollowAlso when there are more. A database that replicas share needs it not.
 func (h *History) Follow(replicas []string, logOf func(replica string) (sink.Log, error), into *catalog.Catalog) error {
 	if h.store == nil || h.database != nil || len(replicas) == 0 {
 		return nil
 	}
 	h.store = &shared{Store: h.store}
+	h.following = &following{catalog: into, logOf: logOf, known: map[string]bool{}, more: make(chan struct{}, 1)}
+	return h.FollowAlso(replicas)
+}
+
+// FollowAlso makes Run store the logs of those replicas that it does not follow yet.
+func (h *History) FollowAlso(replicas []string) error {
+	f := h.following
+	if f == nil {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for _, name := range replicas {
-		log, err := logOf(name)
+		if f.known[name] {
+			continue
+		}
+		log, err := f.logOf(name)
 		if err != nil {
 			return err
 		}
 		logger := h.opts.Log.With(slog.String("replica", name))
 		t := &target{
-			store: h.store, catalog: into, log: logger, known: map[point.Path]bool{},
+			store: h.store, catalog: f.catalog, log: logger, known: map[point.Path]bool{},
 			file: recorder.MarkFile(filepath.Join(h.opts.Dir, "replica-"+name+".json")),
 		}
-		h.followers = append(h.followers, sink.New(sink.Config{Leaves: point.IsMeterOrigin, Log: logger}, log, t))
+		f.known[name] = true
+		f.next = append(f.next, sink.New(sink.Config{Leaves: point.IsMeterOrigin, Log: logger}, log, t))
+	}
+	select {
+	case f.more <- struct{}{}:
+	default:
 	}
 	return nil
+}
+
+// run stores the logs of the other replicas until ctx ends.
+func (f *following) run(ctx context.Context) {
+	if f == nil {
+		return
+	}
+	var all sync.WaitGroup
+	defer all.Wait()
+	for {
+		f.mu.Lock()
+		next := f.next
+		f.next = nil
+		f.mu.Unlock()
+		for _, one := range next {
+			all.Go(func() { _ = one.Run(ctx) }) // returns nil
+		}
+		select {
+		case <-f.more:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // target is the store as the place of another replica's log. The store keeps the place in the own log; what says

@@ -13,7 +13,6 @@ import (
 
 	"voltbus/fault"
 	"voltbus/point"
-	"voltbus/sink"
 	"voltbus/store"
 	"voltbus/store/duckdb"
 	"voltbus/store/duckdb/statement"
@@ -57,7 +56,7 @@ type History struct {
 
 	beside atomic.Value // a statement.Source
 
-	followers []*sink.Sink // of the logs of other replicas
+	following *following // the logs of other replicas; nil for a node alone
 
 	mu    sync.Mutex
 	known map[string]store.Position // the store's last answer, for use while it is unavailable
@@ -189,11 +188,9 @@ type scrubber interface {
 
 // Run stores the logs of other replicas, if there are any, and lets the store do its upkeep until ctx ends.
 func (h *History) Run(ctx context.Context) error {
-	var following sync.WaitGroup
-	defer following.Wait()
-	for _, f := range h.followers {
-		following.Go(func() { _ = f.Run(ctx) }) // returns nil
-	}
+	var others sync.WaitGroup
+	defer others.Wait()
+	others.Go(func() { h.following.run(ctx) })
 	return h.upkeep(ctx)
 }
 

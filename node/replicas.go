@@ -14,13 +14,17 @@ func openReplicas(_ context.Context, n *Node) error {
 	if len(n.bus.Replicas()) == 0 || n.opts.Idle {
 		return nil
 	}
+	members, err := n.bus.Membership(func() error { return n.history.FollowAlso(n.bus.Replicas()) })
+	if err != nil {
+		return err
+	}
 	stored := replication.Store{Name: replication.StoreNone}
 	if n.history.Store() != nil {
 		stored = replication.Store{Name: cmp.Or(n.history.Name(), replication.StoreFiles), Positions: n.history.Positions}
 	}
 	n.replicas = replication.New(replication.Config{
 		Self: n.opts.Config.Node.Name, Version: n.opts.Version.Version, Started: n.started, Look: n.bus.Cluster, Channel: n.bus.Channel(),
-		Copies: func(ctx context.Context) (blocklog.Copies, error) { return blocklog.CopiesOf(ctx, n.blocks) }, Dir: n.opts.Config.Node.Data, Recorder: n.recorder, Store: stored, Now: now, Logger: n.log,
+		Copies: func(ctx context.Context) (blocklog.Copies, error) { return blocklog.CopiesOf(ctx, n.blocks) }, Dir: n.opts.Config.Node.Data, Recorder: n.recorder, Store: stored, Now: now, Logger: n.log, Membership: members,
 		Clients: func() int {
 			if n.mqtt == nil {
 				return 0

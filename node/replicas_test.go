@@ -38,6 +38,8 @@ const replicaEnv = "VOLTBUS_TEST_REPLICA"
 type replicaSet struct {
 	dir       string
 	names     []string
+	list      string // the entries of cluster.replicas
+	more      string // lines of each configuration
 	processes map[string]*replicaProcess
 }
 
@@ -54,22 +56,41 @@ func newReplicaSet(t *testing.T) *replicaSet {
 	if err := os.WriteFile(filepath.Join(s.dir, "cluster.key"), []byte(key+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	list := ""
+	addresses := freeAddresses(t, len(s.names))
+	for i, name := range s.names {
+		s.list += entry(name, addresses[i])
+	}
 	for _, name := range s.names {
+		s.configure(t, name)
+	}
+	return s
+}
+
+func entry(name, address string) string {
+	return fmt.Sprintf("    - {name: %s, address: '%s'}\n", name, address)
+}
+
+// freeAddresses returns addresses at which nobody listens.
+func freeAddresses(t *testing.T, n int) (list []string) {
+	t.Helper()
+	for range n {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer l.Close() // at the end, so that no two are the same
-		list += fmt.Sprintf("    - {name: %s, address: '%s'}\n", name, l.Addr())
+		list = append(list, l.Addr().String())
 	}
-	for _, name := range s.names {
-		text := "node: {name: " + name + ", data: data-" + name + "}" + mqttNumbers + "cluster:\n  key_file: cluster.key\n  replicas:\n" + list
-		if err := os.WriteFile(s.file(name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	return list
+}
+
+// configure writes the configuration of a replica.
+func (s *replicaSet) configure(t *testing.T, name string) {
+	t.Helper()
+	text := "node: {name: " + name + ", data: data-" + name + "}" + mqttNumbers + s.more + "cluster:\n  key_file: cluster.key\n  replicas:\n" + s.list
+	if err := os.WriteFile(s.file(name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	return s
 }
 
 func (s *replicaSet) file(name string) string { return filepath.Join(s.dir, name+".yaml") }
@@ -208,7 +229,7 @@ func (m *mover) connect(ctx context.Context, address string) *paho.Client {
 
 func (m *mover) run(ctx context.Context) {
 	for n := 1; ctx.Err() == nil; {
-		address, _ := m.addresses.Load(m.set.names[m.at%3])
+		address, _ := m.addresses.Load(m.set.names[m.at%len(m.set.names)])
 		m.at++
 		c := m.connect(ctx, address.(string))
 		if c == nil {

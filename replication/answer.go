@@ -31,9 +31,9 @@ func (r *Replicas) Cluster() report.Cluster {
 		out.Replicas = append(out.Replicas, r.replica(&status.Replicas[i], now))
 	}
 	switch {
-	case status.Connected < status.Majority:
+	case status.Connected < status.Majority || status.Removed:
 		out.State = StateMinority
-	case status.Connected < len(status.Replicas):
+	case status.Connected < status.Voting:
 		out.State = StateDegraded
 	}
 	out.Sentence = r.sentence(&status)
@@ -63,6 +63,9 @@ func (r *Replicas) replica(p *cluster.Peer, now time.Time) report.Replica {
 	if !s.heard.IsZero() {
 		started := st.Started.UTC()
 		out.Started = &started
+	}
+	if p.Joining {
+		out.State = "joining"
 	}
 	if p.Name != r.cfg.Self && !s.reached {
 		out.Clients = 0
@@ -107,17 +110,17 @@ func (r *Replicas) sentence(s *cluster.Status) string {
 	if why := s.Trouble(); why != nil {
 		return upper(errors.Unwrap(why).Error()) + "."
 	}
-	if s.Connected == len(s.Replicas) {
+	if s.Connected == s.Voting {
 		return fmt.Sprintf("All %d replicas: everything is acknowledged by at least %s.", s.Connected, word(s.Majority))
 	}
 	var away []string
 	for _, p := range s.Replicas {
-		if !p.Connected {
+		if !p.Connected && !p.Joining {
 			away = append(away, fmt.Sprintf("%s is not reached since %s", p.Name, clock(r.of(p.Name).since)))
 		}
 	}
 	return fmt.Sprintf("%d of %d replicas; %s: everything is acknowledged by %s.",
-		s.Connected, len(s.Replicas), strings.Join(away, ", "), word(s.Majority))
+		s.Connected, s.Voting, strings.Join(away, ", "), word(s.Majority))
 }
 
 func clock(t time.Time) string { return t.UTC().Format("15:04:05 UTC") }
@@ -131,7 +134,7 @@ func (r *Replicas) ledger(now time.Time) (sentence string, lossless bool) {
 	}
 	var silent []string
 	for _, name := range slices.Sorted(maps.Keys(r.seen)) {
-		if s := r.seen[name]; !s.reached || now.Sub(s.heard) > fresh {
+		if s := r.seen[name]; !s.joining && (!s.reached || now.Sub(s.heard) > fresh) {
 			silent = append(silent, name)
 		}
 	}
@@ -183,7 +186,7 @@ func (r *Replicas) Concern() (sentence string, since time.Time, critical bool) {
 		return "", since, false
 	}
 	for i := range all.Replicas {
-		if p := &all.Replicas[i]; !p.Reached && p.Since.After(since) {
+		if p := &all.Replicas[i]; !p.Reached && p.State != "joining" && p.Since.After(since) {
 			since = p.Since
 		}
 	}

@@ -28,6 +28,9 @@ func (p *proof) compare(all map[string]*seen, now time.Time) {
 	if p.want == nil {
 		p.asked, p.want = now, map[string]uint64{}
 		for _, s := range all {
+			if s.joining {
+				continue
+			}
 			if s.heard.Before(p.asked) {
 				p.asked = s.heard
 			}
@@ -41,7 +44,7 @@ func (p *proof) compare(all map[string]*seen, now time.Time) {
 // complete reports whether each replica is reached and has told lately.
 func complete(all map[string]*seen, now time.Time) bool {
 	for _, s := range all {
-		if !s.reached || now.Sub(s.heard) > fresh {
+		if !s.joining && (!s.reached || now.Sub(s.heard) > fresh) {
 			return false
 		}
 	}
@@ -52,7 +55,7 @@ func complete(all map[string]*seen, now time.Time) bool {
 func (p *proof) stored(all map[string]*seen) bool {
 	stores := 0
 	for _, s := range all {
-		if s.state.Store == StoreNone {
+		if s.joining || s.state.Store == StoreNone {
 			continue
 		}
 		stores++

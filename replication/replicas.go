@@ -5,12 +5,14 @@ package replication
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
 
 	"voltbus/bus/blocklog"
 	"voltbus/bus/cluster"
+	"voltbus/fault"
 )
 
 // Config are the parts of a replica that are looked at.
@@ -26,6 +28,14 @@ type Config struct {
 	Dir           string     // the data directory
 	Now           func() time.Time
 	Logger        *slog.Logger
+	Membership    Membership
+}
+
+// Membership follows and changes which replicas there are. See cluster.Membership.
+type Membership interface {
+	Run(ctx context.Context) error
+	Add(ctx context.Context, name, address string) error
+	Remove(ctx context.Context, name string) error
 }
 
 // Replicas knows the replicas. Its methods are safe for concurrent use; on a nil Replicas, that of a node alone, they say so.
@@ -40,6 +50,7 @@ type Replicas struct {
 // seen is what is known of a replica.
 type seen struct {
 	reached bool
+	joining bool // it has not started yet, and nothing is expected of it
 	since   time.Time
 	heard   time.Time // when it told last; zero for never
 	state   State
@@ -69,6 +80,9 @@ func (r *Replicas) Run(ctx context.Context) error {
 		return err
 	}
 	defer stop()
+	var following sync.WaitGroup
+	defer following.Wait()
+	following.Go(func() { _ = r.cfg.Membership.Run(ctx) }) // returns nil
 	tick := time.NewTicker(tellEvery)
 	defer tick.Stop()
 	for {
@@ -113,7 +127,8 @@ func (r *Replicas) reach(status *cluster.Status) {
 	now, members := r.cfg.Now(), map[string]bool{}
 	for _, p := range status.Replicas {
 		members[p.Name] = true
-		if s := r.of(p.Name); s.since.IsZero() || s.reached != p.Connected {
+		s := r.of(p.Name)
+		if s.joining = p.Joining; s.since.IsZero() || s.reached != p.Connected {
 			s.reached, s.since = p.Connected, now
 		}
 	}
@@ -145,4 +160,22 @@ func (s *State) acknowledged() (samples uint64) {
 		samples += s.Acknowledged[origin].Samples
 	}
 	return samples
+}
+
+var errAlone = errors.New("this node is alone: its configuration has no section cluster")
+
+// Add lists one more replica, or another address of one.
+func (r *Replicas) Add(ctx context.Context, name, address string) error {
+	if r == nil {
+		return fault.E("cluster.add", fault.Unavailable, "", errAlone)
+	}
+	return r.cfg.Membership.Add(ctx, name, address)
+}
+
+// Remove takes a replica off the list.
+func (r *Replicas) Remove(ctx context.Context, name string) error {
+	if r == nil {
+		return fault.E("cluster.remove", fault.Unavailable, "", errAlone)
+	}
+	return r.cfg.Membership.Remove(ctx, name)
 }

@@ -34,10 +34,10 @@ const (
 type Config struct {
 	// MaxBytes bounds the log on disk; beyond it the oldest blocks are dropped.
 	MaxBytes int64
-	// Replica is the name of the replica that writes the log, Replicas how many have it on disk. The zero values
-	// are those of a node alone.
+	// Replica is the name of the replica that writes the log, Replicas how many shall have it on disk when it is made. The
+	// zero values are those of a node alone.
 	Replica  string
-	Replicas int
+	Replicas func() int
 	// Journal is the name of a log that all replicas write, by Add; "" for one with one writer.
 	Journal string
 }
@@ -124,13 +124,14 @@ func prepare(e Engine, cfg Config) (*Log, error) {
 }
 
 func (l *Log) open(ctx context.Context) error {
-	stream, err := l.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-		Name: l.cfg.stream(), Subjects: []string{l.cfg.subject()}, Storage: jetstream.FileStorage, Replicas: max(l.cfg.Replicas, 1),
+	cfg := jetstream.StreamConfig{
+		Name: l.cfg.stream(), Subjects: []string{l.cfg.subject()}, Storage: jetstream.FileStorage, Replicas: 1,
 		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardOld,
 		MaxBytes: l.cfg.MaxBytes, MaxMsgs: -1, MaxMsgSize: MaxBlock,
 		// A replica that lags behind would answer directly, and not know the newest blocks.
 		Duplicates: 100 * time.Millisecond, AllowDirect: !l.cfg.replicated(),
-	})
+	}
+	stream, err := l.make(ctx, cfg)
 	if err != nil {
 		return fault.E("bus.OpenLog", fault.Unavailable, l.engine.Store.StoreDir, fmt.Errorf("open the log: %w", trouble.Of(err)))
 	}

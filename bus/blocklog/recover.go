@@ -16,10 +16,10 @@ import (
 func (l *Log) Recover(ctx context.Context) error {
 	l.recovering.Lock()
 	defer l.recovering.Unlock()
+	if err := l.trouble(); err != nil {
+		return err
+	}
 	if l.cfg.replicated() && !l.stopped() { // what was missing is a majority, not this engine
-		if err := l.trouble(); err != nil {
-			return err
-		}
 		return l.open(ctx)
 	}
 	return l.recover(ctx)
@@ -41,6 +41,9 @@ func (l *Log) stopped() bool {
 func (l *Log) revive(ctx context.Context) error {
 	if !l.stopped() {
 		return nil
+	}
+	if err := l.trouble(); err != nil { // that of a replica that was removed stays stopped
+		return err
 	}
 	l.recovering.Lock()
 	defer l.recovering.Unlock()

@@ -69,6 +69,23 @@ func (l *Log) openReplicated(ctx context.Context) error {
 	}
 }
 
+// make makes the stream, or gives it another configuration. How many replicas have it is changed by who changes which
+// replicas there are.
+func (l *Log) make(ctx context.Context, cfg jetstream.StreamConfig) (jetstream.Stream, error) {
+	if l.cfg.replicated() {
+		known, err := l.js.Stream(ctx, cfg.Name)
+		switch {
+		case err == nil:
+			cfg.Replicas = known.CachedInfo().Config.Replicas
+		case errors.Is(err, jetstream.ErrStreamNotFound):
+			cfg.Replicas = l.cfg.Replicas()
+		default:
+			return nil, err
+		}
+	}
+	return l.js.CreateOrUpdateStream(ctx, cfg)
+}
+
 // openSoon opens the log within a second: who is asked while the replicas choose a leader gets no answer.
 func (l *Log) openSoon(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)

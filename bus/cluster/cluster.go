@@ -10,10 +10,10 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"math/big"
 	"net"
-	"net/url"
 	"os"
 	"slices"
 	"strconv"
@@ -30,8 +30,9 @@ const KeyBytes = 32
 
 // Replica is a node of a cluster.
 type Replica struct {
-	Name    string // of its node
-	Address string // host:port where it listens for the others
+	Name    string `json:"name"`              // of its node
+	Address string `json:"address"`           // host:port where it listens for the others
+	Joining bool   `json:"joining,omitempty"` // it was added and has not started yet: it does not count for a majority
 }
 
 // Config says which replicas there are. The zero Config is a node alone.
@@ -40,6 +41,10 @@ type Config struct {
 	Listen   string // host:port; "" for the own address
 	Key      []byte // KeyBytes that all replicas share; who has them is a replica
 	Replicas []Replica
+	// Members knows which replicas there are while that changes; nil for those of Replicas for good.
+	Members *Members
+
+	options *server.Options
 }
 
 // ReadKey reads the key that all replicas share from a file: KeyBytes in base64.
@@ -60,14 +65,44 @@ var errKey = fmt.Errorf("it is no key of a cluster, %d random bytes in base64; m
 // Enabled reports whether there are other replicas.
 func (c *Config) Enabled() bool { return len(c.Replicas) > 0 }
 
+// document returns the list of replicas.
+func (c *Config) document() Document {
+	if c.Members == nil {
+		return Document{Replicas: c.Replicas}
+	}
+	return c.Members.Document()
+}
+
 // Majority is how many replicas must have a block on disk before it is acknowledged.
-func (c *Config) Majority() int { return len(c.Replicas)/2 + 1 }
+func (c *Config) Majority() int {
+	d := c.document()
+	return d.voting()/2 + 1
+}
+
+// Size is how many replicas have each block on disk, if all are well.
+func (c *Config) Size() int {
+	d := c.document()
+	return len(d.Replicas)
+}
 
 // Others returns the names of the other replicas, sorted.
 func (c *Config) Others() (names []string) {
-	for _, r := range c.Replicas {
+	d := c.document()
+	for _, r := range d.Replicas {
 		if r.Name != c.Self {
 			names = append(names, r.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Recorded returns the names of the other replicas, and of those that were removed and have recorded something, sorted.
+func (c *Config) Recorded() []string {
+	names, d := c.Others(), c.document()
+	for _, f := range d.Former {
+		if f.Name != c.Self {
+			names = append(names, f.Name)
 		}
 	}
 	slices.Sort(names)
@@ -79,7 +114,8 @@ func (c *Config) listen() string {
 	if c.Listen != "" {
 		return c.Listen
 	}
-	for _, r := range c.Replicas {
+	d := c.document()
+	for _, r := range d.Replicas {
 		if r.Name == c.Self {
 			return r.Address
 		}
@@ -110,14 +146,13 @@ func (c *Config) Apply(o *server.Options) error {
 	if o.Cluster.TLSConfig, err = c.tls(time.Now()); err != nil {
 		return fault.E(op, fault.Internal, c.Self, err)
 	}
-	for _, r := range c.Replicas {
+	d := c.document()
+	for _, r := range d.Replicas {
 		if _, _, err := split(r.Address); err != nil {
 			return fault.E(op, fault.Invalid, r.Address, err)
 		}
-		if r.Name != c.Self {
-			o.Routes = append(o.Routes, &url.URL{Scheme: "nats-route", Host: r.Address})
-		}
 	}
+	o.Routes, c.options = routes(d.Replicas, c.Self), o
 	return nil
 }
 
@@ -182,16 +217,26 @@ func (c *Config) tls(now time.Time) (*tls.Config, error) {
 	pool.AddCert(authority)
 	return &tls.Config{
 		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
-		ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool, RootCAs: pool, ServerName: serverName,
+		ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool, RootCAs: pool, ServerName: serverName, VerifyConnection: c.verify,
 	}, nil
+}
+
+// verify refuses who has the key and is not listed, such as a replica that was removed.
+func (c *Config) verify(s tls.ConnectionState) error {
+	if name := s.PeerCertificates[0].Subject.CommonName; c.Members != nil && !c.Members.admits(name) {
+		return fmt.Errorf("%s is no replica of this cluster; add it with voltbus cluster add", name)
+	}
+	return nil
 }
 
 // Status is how this replica sees the cluster.
 type Status struct {
 	Self      string
 	Replicas  []Peer // sorted by name, this one too
-	Connected int    // replicas that are reached now, this one too
+	Connected int    // replicas that are reached now, this one too, without those that join
+	Voting    int    // replicas without those that join
 	Majority  int
+	Removed   bool // this replica is no longer one
 }
 
 // Peer is a replica as seen by another one.
@@ -202,35 +247,44 @@ type Peer struct {
 
 // Look returns how this replica sees the cluster.
 func (c *Config) Look(srv *server.Server) Status {
-	s := Status{Self: c.Self, Majority: c.Majority()}
+	d := c.document()
+	s := Status{Self: c.Self, Majority: d.voting()/2 + 1, Removed: c.Members != nil && c.Members.gone()}
 	reached := map[string]bool{c.Self: true}
 	if routes, err := srv.Routez(nil); err == nil {
 		for _, r := range routes.Routes {
 			reached[r.RemoteName] = true
 		}
 	}
-	for _, r := range c.Replicas {
+	for _, r := range d.Replicas {
 		s.Replicas = append(s.Replicas, Peer{r, reached[r.Name]})
-		if reached[r.Name] {
+		if reached[r.Name] && !r.Joining {
 			s.Connected++
+		}
+		if !r.Joining {
+			s.Voting++
 		}
 	}
 	slices.SortFunc(s.Replicas, func(a, b Peer) int { return cmp.Compare(a.Name, b.Name) })
 	return s
 }
 
+var errRemoved = errors.New("this replica was removed from the cluster, and acknowledges nothing: stop it")
+
 // Trouble says why nothing can be acknowledged here, nil if a majority is there.
 func (s *Status) Trouble() error {
+	if s.Removed {
+		return fault.E("bus.Cluster", fault.Unavailable, s.Self, errRemoved)
+	}
 	if s.Connected >= s.Majority {
 		return nil
 	}
 	var away []string
 	for _, p := range s.Replicas {
-		if !p.Connected {
+		if !p.Connected && !p.Joining {
 			away = append(away, p.Name)
 		}
 	}
 	return fault.E("bus.Cluster", fault.Unavailable, s.Self, fmt.Errorf(
 		"this replica reaches %d of %d, and %d are needed: nothing is acknowledged here until it reaches more; not reached: %s",
-		s.Connected, len(s.Replicas), s.Majority, strings.Join(away, ", ")))
+		s.Connected, s.Voting, s.Majority, strings.Join(away, ", ")))
 }

@@ -17,7 +17,7 @@ import (
 // Config is what a mesh is made from.
 type Config struct {
 	Self   string
-	Others []string // the names of the other replicas, sorted
+	Others func() []string // the names of the other replicas, sorted
 	Conn   *nats.Conn
 	Look   func() cluster.Status
 	Open   func(context.Context, blocklog.Config) (*blocklog.Log, error)
@@ -33,7 +33,7 @@ func New(cfg Config) *Mesh { return &Mesh{cfg} }
 func (m *Mesh) Self() string { return m.cfg.Self }
 
 // Others returns the names of the other replicas, sorted.
-func (m *Mesh) Others() []string { return m.cfg.Others }
+func (m *Mesh) Others() []string { return m.cfg.Others() }
 
 // Reached returns which other replicas are reached now, and why nothing can be acknowledged here: nil if a majority is there.
 func (m *Mesh) Reached() (names map[string]bool, trouble error) {

@@ -12,14 +12,43 @@ import (
 // Replicas knows the replicas. See replication.Replicas.
 type Replicas interface {
 	Cluster() report.Cluster
+	Add(ctx context.Context, name, address string) error
+	Remove(ctx context.Context, name string) error
 }
 
-// Status tells how the replicas are.
-var Status = operation.Declare[operation.None, report.Cluster](operation.Spec{
-	Name: "cluster.status", ID: "getCluster", HTTP: "GET /cluster", Role: identity.Viewer, Remote: true,
-	Summary: "Tell how the replicas of a node are", Result: "The replicas, as the node sees them",
-	Doc: "Each replica tells the others every second how it is. Of one that is not reached it is what it told last.",
-})
+// The arguments.
+type (
+	// Replica names a replica.
+	Replica struct {
+		Name string `json:"name" api:"required,max=64" doc:"The node.name of the replica"`
+	}
+	// NewReplica is a replica to add.
+	NewReplica struct {
+		Replica
+		Address string `json:"address" api:"required,max=300" doc:"host:port where it listens for the others; of a replica that is there already, its new one"`
+	}
+)
+
+const smallBody = 4 << 10
+
+// The operations.
+var (
+	Status = operation.Declare[operation.None, report.Cluster](operation.Spec{
+		Name: "cluster.status", ID: "getCluster", HTTP: "GET /cluster", Role: identity.Viewer, Remote: true,
+		Summary: "Tell how the replicas of a node are", Result: "The replicas, as the node sees them",
+		Doc: "Each replica tells the others every second how it is. Of one that is not reached it is what it told last.",
+	})
+	Add = operation.Declare[NewReplica, operation.None](operation.Spec{
+		Name: "cluster.add", ID: "addReplica", HTTP: "POST /cluster/replicas", Role: identity.Administrator, Remote: true, Audited: true, Body: smallBody,
+		Summary: "Add a replica while the others run, or give one another address",
+		Doc:     "It joins when it starts with a configuration that lists all replicas, and the key of the cluster. There may be five.",
+	})
+	Remove = operation.Declare[Replica, operation.None](operation.Spec{
+		Name: "cluster.remove", ID: "removeReplica", HTTP: "DELETE /cluster/replicas/{name}", Role: identity.Administrator, Remote: true, Audited: true,
+		Summary: "Remove a replica while the others run",
+		Doc:     "It acknowledges nothing from then on. At least three must be left. The others keep what it recorded.",
+	})
+)
 
 // Part carries out the operations on replicas.
 type Part struct {
@@ -28,7 +57,11 @@ type Part struct {
 
 // Operations lists the operations of the part.
 func (p *Part) Operations() []operation.Bound {
-	return []operation.Bound{operation.Bind(Status, nil, p.status)}
+	return []operation.Bound{
+		operation.Bind(Status, nil, p.status),
+		operation.Bind(Add, nil, p.add),
+		operation.Bind(Remove, nil, p.remove),
+	}
 }
 
 func (p *Part) status(context.Context, *operation.Call, *operation.None) (report.Cluster, error) {
@@ -36,4 +69,20 @@ func (p *Part) status(context.Context, *operation.Call, *operation.None) (report
 		return report.Cluster{}, operation.NotHere("cluster")
 	}
 	return p.Replicas.Cluster(), nil
+}
+
+func (p *Part) add(ctx context.Context, c *operation.Call, in *NewReplica) (operation.None, error) {
+	c.Did(in.Name, map[string]string{"address": in.Address})
+	if p.Replicas == nil {
+		return operation.None{}, operation.NotHere("cluster")
+	}
+	return operation.None{}, p.Replicas.Add(ctx, in.Name, in.Address)
+}
+
+func (p *Part) remove(ctx context.Context, c *operation.Call, in *Replica) (operation.None, error) {
+	c.Did(in.Name, nil)
+	if p.Replicas == nil {
+		return operation.None{}, operation.NotHere("cluster")
+	}
+	return operation.None{}, p.Replicas.Remove(ctx, in.Name)
 }

@@ -1,0 +1,141 @@
+package node_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"voltbus/api/client"
+	"voltbus/operation/cluster"
+	"voltbus/operation/cluster/report"
+)
+
+// sees waits until a replica sees the cluster so.
+func (s *replicaSet) sees(t *testing.T, name, what string, holds func(*report.Cluster) bool) {
+	t.Helper()
+	var last report.Cluster
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("%s saw last: %+v", name, last)
+		}
+	})
+	eventually(t, name+" sees "+what, func() bool {
+		c, err := s.processes[name].cluster(t.Context())
+		if err == nil {
+			last = c
+		}
+		return err == nil && holds(&c)
+	})
+}
+
+// has waits until a replica answers with these numbers of a point.
+func (s *replicaSet) has(t *testing.T, name, point string, want ...int) {
+	t.Helper()
+	eventually(t, name+" has what "+point+" had", func() bool { return slices.Equal(s.processes[name].numbers(t.Context(), point), want) })
+}
+
+func (s *replicaSet) ask(ctx context.Context, at string, do func(context.Context, *client.Client) error) error {
+	return do(ctx, s.processes[at].Client)
+}
+
+func together(n int) func(*report.Cluster) bool {
+	return func(c *report.Cluster) bool {
+		return c.State == "ok" && c.Lossless && c.Reached == n && len(c.Replicas) == n && !slices.ContainsFunc(c.Replicas, func(r report.Replica) bool { return r.State != "member" })
+	}
+}
+
+func TestAReplicaIsAddedAndRemovedWhileTheOthersRun(t *testing.T) {
+	s := newReplicaSet(t)
+	s.start(t, s.names...)
+	for i, name := range s.names {
+		s.processes[name].record(t, "a/"+name, i)
+	}
+	// The others keep their configurations: what counts is the list that they share.
+	address := freeAddresses(t, 1)[0]
+	s.list += entry("r4", address)
+	s.configure(t, "r4")
+	add := func(ctx context.Context, c *client.Client) error {
+		return client.Tell(ctx, c, cluster.Add, cluster.NewReplica{Replica: cluster.Replica{Name: "r4"}, Address: address})
+	}
+	if err := s.ask(t.Context(), "r2", add); err != nil {
+		t.Fatal(err)
+	}
+	s.sees(t, "r1", "that one joins", func(c *report.Cluster) bool {
+		return len(c.Replicas) == 4 && c.Replicas[3].State == "joining" && c.State == "ok" && c.Majority == 2
+	})
+	s.start(t, "r4")
+	s.names = append(s.names, "r4")
+	for _, name := range s.names {
+		s.sees(t, name, "four", together(4))
+	}
+	for i := range 3 {
+		s.has(t, "r4", "a/"+s.names[i], i)
+	}
+	s.processes["r4"].record(t, "a/r4", 4)
+	s.has(t, "r1", "a/r4", 4)
+	s.kill("r1")
+	s.processes["r2"].record(t, "a/r2", 5)
+	s.start(t, "r1") // its configuration lists three
+	s.sees(t, "r1", "four", together(4))
+
+	remove := func(ctx context.Context, c *client.Client) error {
+		return client.Tell(ctx, c, cluster.Remove, cluster.Replica{Name: "r4"})
+	}
+	if err := s.ask(t.Context(), "r1", remove); err != nil {
+		t.Fatal(err)
+	}
+	s.names = s.names[:3]
+	for _, name := range s.names {
+		s.sees(t, name, "three", together(3))
+		s.has(t, name, "a/r4", 4)
+	}
+	eventually(t, "the removed one refuses", func() bool {
+		ctx, stop := context.WithTimeout(t.Context(), answerWait)
+		defer stop()
+		_, err := s.processes["r4"].SendSamples(ctx, client.Body{Media: "application/json", Text: []byte(`{"samples":[{"point":"a/b","value":1}]}`)})
+		return err != nil && strings.Contains(err.Error(), "removed")
+	})
+	if err := s.ask(t.Context(), "r1", func(ctx context.Context, c *client.Client) error {
+		return client.Tell(ctx, c, cluster.Remove, cluster.Replica{Name: "r3"})
+	}); err == nil || !strings.Contains(err.Error(), "at least 3 are needed") {
+		t.Errorf("the third is removed: %v", err)
+	}
+	if err := s.ask(t.Context(), "r1", add); err == nil || !strings.Contains(err.Error(), "can be added again") {
+		t.Errorf("who was removed just now is added: %v", err)
+	}
+	s.kill("r4")
+	s.kill("r3")
+	s.processes["r1"].record(t, "a/r1", 6)
+	s.start(t, "r3")
+	s.balanced(t)
+}
+
+// A replica whose disk is new gets everything, also what it had recorded itself.
+func TestAReplicaThatLostItsDiskGetsEverythingBack(t *testing.T) {
+	s := newReplicaSet(t)
+	s.start(t, s.names...)
+	for i, name := range s.names {
+		s.processes[name].record(t, "a/"+name, i)
+	}
+	s.sees(t, "r1", "that all is stored", together(3))
+	s.kill("r3")
+	s.processes["r1"].record(t, "b/r1", 7)
+	if err := os.RemoveAll(filepath.Join(s.dir, "data-r3")); err != nil {
+		t.Fatal(err)
+	}
+	s.start(t, "r3")
+	s.sees(t, "r3", "three", together(3))
+	s.processes["r3"].record(t, "b/r3", 8)
+	for _, name := range s.names {
+		for i, of := range s.names {
+			s.has(t, name, "a/"+of, i)
+		}
+		s.has(t, name, "b/r1", 7)
+		s.has(t, name, "b/r3", 8)
+	}
+	s.sees(t, "r1", "that nothing was lost", together(3))
+	s.balanced(t)
+}
