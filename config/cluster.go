@@ -8,8 +8,9 @@ import (
 
 // Cluster is the section "cluster".
 type Cluster struct {
-	// Replicas are all replicas of the cluster, this node too, by the names of their nodes. All replicas must list the same ones:
-	// 3 or 5. Of 3, any one may be down; of 5, any two. They are not changed while the cluster has data.
+	// Replicas are all replicas of the cluster, this node too, by the names of their nodes: 3 to 5. Of 3 or 4, any one may be
+	// down; of 5, any two. They count until the replica has met the others; then the list that "voltbus cluster add" and
+	// "remove" change counts, and this one is not read any more.
 	Replicas []Replica `yaml:"replicas"`
 	// Listen is the address for the other replicas. If left out, it is the address of this node in the list.
 	Listen Address `yaml:"listen" example:"0.0.0.0:6222"`
@@ -41,12 +42,12 @@ func (c *Cluster) Addresses() map[string]string {
 func (c *Cluster) validate(r report, cfg *Config) {
 	if !c.Enabled() {
 		if c.KeyFile != "" || c.Listen != "" {
-			r("cluster.replicas", "is missing; list the 3 or 5 replicas, each with name and address, or remove the section")
+			r("cluster.replicas", "is missing; list the 3 to 5 replicas, each with name and address, or remove the section")
 		}
 		return
 	}
-	if n := len(c.Replicas); n != 3 && n != 5 {
-		r("cluster.replicas", "lists %d; write 3, or 5: a majority of them must be there to acknowledge anything", n)
+	if n := len(c.Replicas); n < 3 || n > 5 {
+		r("cluster.replicas", "lists %d; write 3 to 5: a majority of them must be there to acknowledge anything", n)
 	}
 	if c.KeyFile == "" {
 		r("cluster.key_file", "is missing; make a key with \"head -c 32 /dev/urandom | base64\", and write the name of its file")

@@ -71,7 +71,7 @@ func (r *Replicas) replica(p *cluster.Peer, now time.Time) report.Replica {
 		out.Clients = 0
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.seen)) {
-		if name != p.Name {
+		if name != p.Name && !p.Joining && !r.seen[name].joining {
 			out.Copies = append(out.Copies, r.copyOf(s, name, now))
 		}
 	}

@@ -98,8 +98,13 @@ func (c *Config) Others() (names []string) {
 }
 
 // Recorded returns the names of the other replicas, and of those that were removed and have recorded something, sorted.
-func (c *Config) Recorded() []string {
-	names, d := c.Others(), c.document()
+func (c *Config) Recorded() (names []string) {
+	d := c.document()
+	for _, r := range d.Replicas {
+		if r.Name != c.Self && !r.Joining {
+			names = append(names, r.Name)
+		}
+	}
 	for _, f := range d.Former {
 		if f.Name != c.Self {
 			names = append(names, f.Name)

@@ -21,9 +21,11 @@ func NewCluster(f *shell.Flags) *cobra.Command {
 		Use: "cluster", Short: "Look at the replicas of a node, and change which there are",
 		Long: `Look at the replicas of a node, and change which there are. Replicas are listed in the section cluster of the
 configuration; docs/guides/replicas.md tells how they are started.`,
-		Example: "  voltbus cluster status",
+		Example: `  voltbus cluster status
+  voltbus cluster add broker-4 10.0.0.4:6222
+  voltbus cluster remove broker-1`,
 	}
-	for _, sub := range []*cobra.Command{newClusterStatus(f)} {
+	for _, sub := range []*cobra.Command{newClusterStatus(f), newClusterAdd(f), newClusterRemove(f)} {
 		f.Where.Register(sub)
 		shell.StrictArgs(sub)
 		cmd.AddCommand(sub)
@@ -51,6 +53,36 @@ func newClusterStatus(f *shell.Flags) *cobra.Command {
 	}
 	out.Register(cmd)
 	return cmd
+}
+
+func newClusterAdd(f *shell.Flags) *cobra.Command {
+	return &cobra.Command{
+		Use: "add <name> <address>", Short: "Add a replica while the others run, or give one another address", Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
+				err := client.Tell(ctx, s.Client, cluster.Add, cluster.NewReplica{Replica: cluster.Replica{Name: args[0]}, Address: args[1]})
+				if err == nil {
+					cmd.Println(args[0] + " joins when it starts with a configuration that lists all replicas")
+				}
+				return err
+			})
+		},
+	}
+}
+
+func newClusterRemove(f *shell.Flags) *cobra.Command {
+	return &cobra.Command{
+		Use: "remove <name>", Short: "Remove a replica while the others run", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
+				err := client.Tell(ctx, s.Client, cluster.Remove, cluster.Replica{Name: args[0]})
+				if err == nil {
+					cmd.Println(args[0] + " is no replica any more, and acknowledges nothing: stop it")
+				}
+				return err
+			})
+		},
+	}
 }
 
 func listReplicas(cmd *cobra.Command, out *shell.Format, got *report.Cluster) error {
