@@ -72,8 +72,8 @@ func (b *Bus) engine() blocklog.Engine {
 // LogOf returns the log of another replica, which this one may only read. It need not be there yet.
 func (b *Bus) LogOf(replica string) (*blocklog.Log, error) { return blocklog.Of(b.engine(), replica) }
 
-// Membership returns what changes which replicas there are. changed is called when that has changed; it may be nil.
-func (b *Bus) Membership(changed func() error) (*cluster.Membership, error) {
+// MembershipOf returns what changes which replicas there are. changed is called when that has changed; it may be nil.
+func MembershipOf(b *Bus, changed func() error) (*cluster.Membership, error) {
 	return cluster.NewMembership(&b.cfg.Cluster, cluster.MembershipOptions{
 		Server: b.srv, Conn: b.log, System: func() (*nats.Conn, error) { return b.connect(systemConn) }, Changed: changed, Log: b.cfg.Log,
 	})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"voltbus/bus"
 	"voltbus/bus/blocklog"
 	"voltbus/replication"
 	"voltbus/verdict"
@@ -14,7 +15,7 @@ func openReplicas(_ context.Context, n *Node) error {
 	if len(n.bus.Replicas()) == 0 || n.opts.Idle {
 		return nil
 	}
-	members, err := n.bus.Membership(func() error { return n.history.FollowAlso(n.bus.Replicas()) })
+	members, err := bus.MembershipOf(n.bus, func() error { return n.history.FollowAlso(n.bus.Replicas()) })
 	if err != nil {
 		return err
 	}

@@ -131,7 +131,7 @@ func (l *Log) open(ctx context.Context) error {
 		// A replica that lags behind would answer directly, and not know the newest blocks.
 		Duplicates: 100 * time.Millisecond, AllowDirect: !l.cfg.replicated(),
 	}
-	stream, err := l.make(ctx, cfg)
+	stream, err := makeStream(ctx, l, cfg)
 	if err != nil {
 		return fault.E("bus.OpenLog", fault.Unavailable, l.engine.Store.StoreDir, fmt.Errorf("open the log: %w", trouble.Of(err)))
 	}

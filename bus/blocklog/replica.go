@@ -69,9 +69,9 @@ func (l *Log) openReplicated(ctx context.Context) error {
 	}
 }
 
-// make makes the stream, or gives it another configuration. How many replicas have it is changed by who changes which
+// makeStream makes the stream, or gives it another configuration. How many replicas have it is changed by who changes which
 // replicas there are.
-func (l *Log) make(ctx context.Context, cfg jetstream.StreamConfig) (jetstream.Stream, error) {
+func makeStream(ctx context.Context, l *Log, cfg jetstream.StreamConfig) (jetstream.Stream, error) {
 	if l.cfg.replicated() {
 		known, err := l.js.Stream(ctx, cfg.Name)
 		switch {
