@@ -370,6 +370,9 @@ func TestAReplicaWithoutAMajorityRefusesAndSaysSo(t *testing.T) {
 		err := publish()
 		return err != nil && strings.Contains(err.Error(), "reaches 1 of 3") && strings.Contains(err.Error(), "r2, r3")
 	})
+	if c, err := dialMQTT(t, p.mqtt, &paho.Connect{ClientID: "c", CleanStart: true, KeepAlive: 60}); err == nil || c.ack == nil || c.ack.ReasonCode != 0x88 {
+		t.Errorf("a client is answered %+v %v", c.ack, err)
+	}
 	s.start(t, "r3")
 	eventually(t, "two record again", func() bool { return publish() == nil })
 	s.start(t, "r2")

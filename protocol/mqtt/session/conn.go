@@ -96,10 +96,11 @@ func (c *Conn) Tick(now time.Time, out []byte) ([]byte, error) {
 	return c.fail(err, out), err
 }
 
-// Busy reports whether the client has so many unanswered messages that the server should read no
-// more before it has committed some. A client of MQTT 5.0 keeps to the limit by itself.
+// Busy reports whether the client has so many messages that are not committed that the server should read no more before it has
+// committed some. Those with QoS 2 that are committed and not released do not count: their PUBREL must be read. A client of MQTT 5.0
+// keeps to the limit by itself.
 func (c *Conn) Busy() bool {
-	return c.session != nil && c.session.unanswered() >= int(or(c.config.ReceiveMaximum, 100))
+	return c.session != nil && len(c.session.incoming) >= int(or(c.config.ReceiveMaximum, 100))
 }
 
 // Receive handles what arrived. It appends to out what is to be sent and returns why the
