@@ -15,6 +15,9 @@ var ErrRefused = errors.New("another replica has taken over sessions that it cha
 // mostEntry bounds what stands in one entry, in bytes; a single session may have more.
 const mostEntry = 4 << 20
 
+// mostRecord is what the journal takes at once, in bytes.
+const mostRecord = 8<<20 - 64<<10
+
 // Commit writes entries to the journal, and returns when this replica has applied them: they are on the disks of a majority then.
 // Another attempt with the same entry counts once. It tries again until ctx ends. ErrRefused if a session belongs to another replica.
 func (c *Cluster) Commit(ctx context.Context, e *Entry) error {
@@ -89,6 +92,10 @@ func (c leading) commit(ctx context.Context, e *Entry) error {
 		c.mu.Unlock()
 	}
 	data := e.Append(nil)
+	if len(data) > mostRecord {
+		return fault.E("cluster.Commit", fault.Invalid, e.Replica, fmt.Errorf(
+			"a session with all that waits for it has %d bytes, and the journal takes %d: write 4194304 or less as mqtt.queue_bytes", len(data), mostRecord))
+	}
 	mine := func() bool { return c.handled >= e.Number }
 	for {
 		one, cancel := context.WithTimeout(ctx, addTime)
@@ -171,8 +178,7 @@ func (c leading) ownerOf(key string) (owner string, reached bool) {
 	if o == nil || o.owner == c.Self() {
 		return "", false
 	}
-	p := c.peers[o.owner]
-	return o.owner, p != nil && p.reached
+	return o.owner, c.reaches(o.owner)
 }
 
 // ask asks another replica to give up a session, and reports whether it did.

@@ -156,7 +156,7 @@ func (c leading) pick(g *topic.Group[string, remote], local Members) string {
 	for _, connected := range []bool{true, false} {
 		total := weigh(local, true, connected)
 		for m := range g.Members() {
-			total += weigh(m.Value.Members, c.peers[m.Subscriber].reached, connected)
+			total += weigh(m.Value.Members, c.leading.reaches(m.Subscriber), connected)
 		}
 		if total == 0 {
 			continue
@@ -166,12 +166,18 @@ func (c leading) pick(g *topic.Group[string, remote], local Members) string {
 			return ""
 		}
 		for m := range g.Members() {
-			if n -= weigh(m.Value.Members, c.peers[m.Subscriber].reached, connected); n < 0 {
+			if n -= weigh(m.Value.Members, c.leading.reaches(m.Subscriber), connected); n < 0 {
 				return m.Subscriber
 			}
 		}
 	}
 	return ""
+}
+
+// reaches reports whether another replica is reached; one that is not in the configuration never is. The lock is held.
+func (c leading) reaches(replica string) bool {
+	p := c.peers[replica]
+	return p != nil && p.reached
 }
 
 // SendLive hands a message with QoS 0 to the replicas of a plan. It may be lost.
