@@ -54,7 +54,7 @@ func (b handler) judge(l *link, p *session.Publication) packet.Code {
 	if t.Kind != nil && t.Kind.Payload > 0 && len(p.Payload) > t.Kind.Payload {
 		return packet.QuotaExceeded
 	}
-	if p.Retain && len(p.Payload) > 0 && !b.retained.Room(p.Name, shelf.OctetsOf(p.Name, len(p.Payload), len(p.Properties)), t.Name) {
+	if p.Retain && len(p.Payload) > 0 && !b.retained.Room(p.Name, shelf.SizeOf(p.Name, len(p.Payload), len(p.Properties)), t.Name) {
 		b.counts.Unretained++
 		return packet.QuotaExceeded
 	}
@@ -256,7 +256,7 @@ func (b *Broker) passOn(f topic.Filter, s *session.Session) {
 func (w watcher) Will(s *session.Session, m *session.Message) {
 	b := w.b
 	owner := ownerOf(s.ID())
-	if m.Retain && len(m.Payload) > 0 && !b.retained.Room(m.Topic, shelf.Octets(m), owner) {
+	if m.Retain && len(m.Payload) > 0 && !b.retained.Room(m.Topic, shelf.Size(m), owner) {
 		b.counts.Unretained++
 		once := *m
 		once.Retain = false

@@ -33,14 +33,14 @@ func New(messages, octets int) Shelf {
 }
 
 func shareOf(m *session.Message) share {
-	return share{1, OctetsOf(m.Topic, len(m.Payload), len(m.Properties))}
+	return share{1, SizeOf(m.Topic, len(m.Payload), len(m.Properties))}
 }
 
-// Octets are those of a message that count.
-func Octets(m *session.Message) int { return shareOf(m).octets }
+// Size is how many bytes of a message count.
+func Size(m *session.Message) int { return shareOf(m).octets }
 
-// OctetsOf are those of a message of a topic.
-func OctetsOf(name string, payload, properties int) int { return len(name) + payload + properties }
+// SizeOf is how many bytes of a message of a topic count.
+func SizeOf(name string, payload, properties int) int { return len(name) + payload + properties }
 
 func (s share) plus(o share) share  { return share{s.messages + o.messages, s.octets + o.octets} }
 func (s share) minus(o share) share { return share{s.messages - o.messages, s.octets - o.octets} }
