@@ -87,6 +87,7 @@ type LabProgress struct {
 	Repeats int       `json:"repeats,omitempty" api:"min=1"`
 	Done    float64   `json:"done" api:"min=0,max=1" doc:"Share of the work"`
 	Rate    float64   `json:"rate,omitempty" doc:"Operations a second now"`
+	Clients int       `json:"clients,omitempty" api:"min=0" doc:"Simulated clients that are connected now"`
 	Value   float64   `json:"value,omitempty" doc:"The figure of the repeat that has just ended"`
 	P50     float64   `json:"p50,omitempty" doc:"Seconds"`
 	P99     float64   `json:"p99,omitempty" doc:"Seconds"`

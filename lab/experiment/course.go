@@ -8,13 +8,14 @@ import (
 
 // Moment is the progress of a trial at one time, as far as it was reported.
 type Moment struct {
-	Repeat int     `json:"repeat"`           // from 1
-	At     float64 `json:"at"`               // seconds since the repeat began
-	Rate   float64 `json:"rate,omitempty"`   // operations a second
-	P50    float64 `json:"p50,omitempty"`    // seconds
-	P99    float64 `json:"p99,omitempty"`    // seconds
-	CPU    float64 `json:"cpu,omitempty"`    // cores in use by the run's own process
-	Memory uint64  `json:"memory,omitempty"` // bytes resident in the run's own process
+	Repeat  int     `json:"repeat"`            // from 1
+	At      float64 `json:"at"`                // seconds since the repeat began
+	Rate    float64 `json:"rate,omitempty"`    // operations a second
+	Clients int     `json:"clients,omitempty"` // simulated clients that were connected
+	P50     float64 `json:"p50,omitempty"`     // seconds
+	P99     float64 `json:"p99,omitempty"`     // seconds
+	CPU     float64 `json:"cpu,omitempty"`     // cores in use by the run's own process
+	Memory  uint64  `json:"memory,omitempty"`  // bytes resident in the run's own process
 }
 
 // mostMoments is how many moments of a case are kept.
@@ -47,7 +48,7 @@ func (c *course) add(p *Progress) {
 	}
 	c.moments = append(c.moments, Moment{
 		Repeat: p.Repeat, At: p.Time.Sub(c.began).Seconds(),
-		Rate: p.Rate, P50: p.P50, P99: p.P99, CPU: p.CPU, Memory: p.Memory,
+		Rate: p.Rate, Clients: p.Clients, P50: p.P50, P99: p.P99, CPU: p.CPU, Memory: p.Memory,
 	})
 	if len(c.moments) < mostMoments {
 		return

@@ -20,12 +20,13 @@ type Progress struct {
 	Repeats int       `json:"repeats,omitempty"`
 	Done    float64   `json:"done"` // share of the work, 0 to 1; by the cases that the table names
 
-	Rate    float64  `json:"rate,omitempty"`   // operations a second now
-	Value   *float64 `json:"value,omitempty"`  // the figure of the repeat that has just ended
-	P50     float64  `json:"p50,omitempty"`    // seconds
-	P99     float64  `json:"p99,omitempty"`    // seconds
-	CPU     float64  `json:"cpu,omitempty"`    // cores in use by the run's own process
-	Memory  uint64   `json:"memory,omitempty"` // bytes resident in the run's own process
+	Rate    float64  `json:"rate,omitempty"`    // operations a second now
+	Clients int      `json:"clients,omitempty"` // simulated clients that are connected now
+	Value   *float64 `json:"value,omitempty"`   // the figure of the repeat that has just ended
+	P50     float64  `json:"p50,omitempty"`     // seconds
+	P99     float64  `json:"p99,omitempty"`     // seconds
+	CPU     float64  `json:"cpu,omitempty"`     // cores in use by the run's own process
+	Memory  uint64   `json:"memory,omitempty"`  // bytes resident in the run's own process
 	Message string   `json:"message,omitempty"`
 }
 

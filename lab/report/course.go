@@ -11,12 +11,16 @@ import (
 // plotCourse draws how fast it went and how long requests took, over the time of each case's last
 // repeat.
 func plotCourse(r *experiment.Result) []drawing {
+	clients := courses(r, "", func(m *experiment.Moment) float64 { return float64(m.Clients) })
 	rates := courses(r, "", func(m *experiment.Moment) float64 { return m.Rate })
 	latencies := append(
 		courses(r, ", median", func(m *experiment.Moment) float64 { return m.P50 * 1000 }),
 		courses(r, ", 99 %", func(m *experiment.Moment) float64 { return m.P99 * 1000 })...)
 	var out []drawing
 	const seconds = "seconds of the last repeat"
+	if len(clients) > 0 {
+		out = append(out, draw(clients, axes{x: seconds, y: "clients", time: true}))
+	}
 	if len(rates) > 0 {
 		out = append(out, draw(rates, axes{x: seconds, y: "a second", time: true}))
 	}

@@ -65,7 +65,7 @@ func result() *experiment.Result {
 	r.Cases[0].Latency = &s
 	r.Cases[0].Account = &account.Balance{Sent: 10, Acknowledged: 10, Found: 9, Lost: 1}
 	r.Cases[0].Course = []experiment.Moment{
-		{Repeat: 1, At: 1, Rate: 50}, {Repeat: 2, At: 1, Rate: 100, P50: 0.001, P99: 0.002}, {Repeat: 2, At: 2, Rate: 120, P50: 0.001, P99: 0.004},
+		{Repeat: 1, At: 1, Rate: 50}, {Repeat: 2, At: 1, Rate: 100, Clients: 7, P50: 0.001, P99: 0.002}, {Repeat: 2, At: 2, Rate: 120, Clients: 9, P50: 0.001, P99: 0.004},
 	}
 	r.Cases[0].Collected = &experiment.Collections{Count: 3, Pause: 0.0005}
 	r.Cases[0].Generator = &load.HeadRoom{Due: 10, Sent: 10}

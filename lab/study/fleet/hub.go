@@ -210,7 +210,7 @@ func (h *hub) tell(l *fleetsim.Look) {
 		n = l.Received
 	}
 	h.trial.Report(experiment.Progress{
-		Rate: float64(n) / l.Seconds, P50: d.At(50).Seconds(), P99: d.At(99).Seconds(), Message: fmt.Sprintf("%d clients are connected", l.Connected),
+		Rate: float64(n) / l.Seconds, Clients: l.Connected, P50: d.At(50).Seconds(), P99: d.At(99).Seconds(), Message: fmt.Sprintf("%d clients are connected", l.Connected),
 	})
 }
 

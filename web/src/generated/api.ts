@@ -1076,6 +1076,8 @@ export interface LabProgress {
   done: number;
   /** Operations a second now */
   rate?: number;
+  /** Simulated clients that are connected now */
+  clients?: number;
   /** The figure of the repeat that has just ended */
   value?: number;
   /** Seconds */

@@ -50,6 +50,8 @@ export interface Progress {
   /** Seconds. */
   p50?: number;
   p99?: number;
+  /** Simulated clients that are connected. */
+  clients?: number;
   /** Cores. */
   cpu?: number;
   /** Bytes. */

@@ -11,8 +11,9 @@ export interface Chart {
 
 const mostSamples = 3600;
 
-/** Collects the progress of a run into curves of throughput, latency, processor and memory. */
+/** Collects the progress of a run into curves of clients, throughput, latency, processor and memory. */
 export class Course {
+  readonly clients = curve("clients", "");
   readonly rate = curve("throughput", "1/s");
   readonly p50 = curve("median", "ms", 0);
   readonly p99 = curve("99th percentile", "ms", 1);
@@ -24,6 +25,7 @@ export class Course {
   /** The charts that have something to show. */
   charts(): Chart[] {
     const all = [
+      { title: "Clients", curves: [this.clients] },
       { title: "Operations a second", curves: [this.rate] },
       { title: "Latency", curves: [this.p50, this.p99] },
       { title: "Processor and memory", curves: [this.cpu, this.memory] },
@@ -34,6 +36,7 @@ export class Course {
   add(progress: Progress): void {
     this.now = progress;
     const time = Date.parse(progress.time);
+    put(this.clients, time, progress.clients);
     put(this.rate, time, progress.rate);
     put(this.p50, time, inMs(progress.p50));
     put(this.p99, time, inMs(progress.p99));
