@@ -19,6 +19,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{ if gt (int .Values.replicas) 1 }}yes{{ end }}
 {{- end }}
 
+{{/* The configuration of a node alone, or of replicas. An autoscaled one has its own, which lists itself: .Members. */}}
 {{- define "voltbus.configuration" -}}
 node:
   {{- if not (include "voltbus.replicated" .) }}
@@ -34,7 +35,7 @@ cluster:
   listen: ":{{ .Values.cluster.port }}"
   key_file: /run/secrets/voltbus/{{ .Values.cluster.keySecret.key }}
   replicas:
-    {{- range $n := until (int .Values.replicas) }}
+    {{- range $n := until (int (.Members | default .Values.replicas)) }}
     {{- $name := printf "%s-%d" (include "voltbus.name" $) $n }}
     - {name: {{ $name }}, address: "{{ $name }}.{{ include "voltbus.name" $ }}:{{ $.Values.cluster.port }}"}
     {{- end }}
