@@ -93,11 +93,21 @@ func chart(t *testing.T, arguments ...string) (string, error) {
 // configured returns the configuration in rendered manifests.
 func configured(t *testing.T, manifests string) string {
 	t.Helper()
-	_, text, is := strings.Cut(manifests, "voltbus.yaml: |\n")
+	return configuredAs(t, manifests, "voltbus")
+}
+
+// configuredAs returns one of several configurations in rendered manifests.
+func configuredAs(t *testing.T, manifests, name string) string {
+	t.Helper()
+	_, text, is := strings.Cut(manifests, "  "+name+".yaml: |\n")
 	if !is {
 		t.Fatalf("there is no configuration in\n%s", manifests)
 	}
 	text, _, _ = strings.Cut(text, "\n---")
+	text, _, _ = strings.Cut(text, ".yaml: |\n")
+	if end := strings.LastIndex(text, "\n  "); !strings.HasPrefix(text[end+3:], " ") {
+		text = text[:end]
+	}
 	return strings.ReplaceAll(text, "\n    ", "\n")[4:]
 }
 

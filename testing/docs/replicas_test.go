@@ -80,6 +80,41 @@ func TestTheChartOfReplicasNamesThemAsTheirPods(t *testing.T) {
 	}
 }
 
+// An autoscaler starts the fourth and the fifth replica, which have configurations that list themselves.
+func TestTheChartStartsMoreReplicasByTheirClients(t *testing.T) {
+	validate, key := tool(t, "kubernetes-validate"), replicaKey(t, t.TempDir())
+	out, err := chart(t, "--set", "replicas=3,autoscaling.enabled=true,autoscaling.clients=4000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "manifests.yaml")
+	if err := os.WriteFile(file, []byte(out), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := does(t, validate, "--strict", "--kubernetes-version", "1.31", file); err != nil {
+		t.Errorf("%s%v", said, err)
+	}
+	for _, want := range []string{"kind: HorizontalPodAutoscaler", "name: voltbus_mqtt_clients", `averageValue: "4000"`, "/etc/voltbus/$(POD).yaml"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in\n%s", want, out)
+		}
+	}
+	if regexp.MustCompile(`(?m)^  replicas: `).MatchString(out) {
+		t.Error("the number of pods is the chart's, and not the autoscaler's")
+	}
+	for n := range 5 {
+		name := fmt.Sprint("plant-", n)
+		text := strings.Replace(configuredAs(t, out, name), "/run/secrets/voltbus/cluster.key", key, 1)
+		if listed := strings.Count(text, "- {name: plant-"); listed != max(3, n+1) {
+			t.Errorf("%s lists %d replicas", name, listed)
+		}
+		checked(t, named(text, name))
+	}
+	if _, err := chart(t, "--set", "autoscaling.enabled=true"); err == nil || !strings.Contains(err.Error(), "set replicas=3") {
+		t.Errorf("a node alone is autoscaled: %v", err)
+	}
+}
+
 // Three replicas run under Supervisor with the configuration of the Compose file. One is killed: the others record on, and it
 // comes back and joins by itself, with what was recorded meanwhile.
 func TestASupervisorStartsAKilledReplicaAgain(t *testing.T) {
