@@ -5,6 +5,7 @@ import { expect } from "vitest";
 import { curvePixels } from "./browser";
 import { phone, type Shot, wide } from "./shot";
 import { agents } from "./shots-agents";
+import { cluster } from "./shots-cluster";
 import { controls } from "./shots-control";
 import { explorer } from "./shots-explore";
 import { inside } from "./shots-inside";
@@ -256,5 +257,6 @@ export const shots: readonly Shot[] = [
   ...controls,
   ...nodes,
   ...metering,
+  ...cluster,
   ...mqtt,
 ];

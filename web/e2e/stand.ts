@@ -183,6 +183,7 @@ export class Stand {
       "GET alerts": () => ({ alerts: [] }),
       "GET metering/concentrators": () => ({ system: false, concentrators: [] }),
       "GET mqtt": () => ({ broker: false }),
+      "GET cluster": () => ({ replicated: false }),
       "GET config": () => ({ history: [] }),
       "GET control/points": () => ({ points: [], next: "" }),
       "GET control/events": ({ response }) => {

@@ -2,11 +2,11 @@
 
 import { useCallback } from "preact/hooks";
 import { type Api, Problem } from "../api";
-import type { MeterConcentrators, MQTTStatus } from "../generated/api";
+import type { Cluster, MeterConcentrators, MQTTStatus } from "../generated/api";
 import { usePoll } from "../use-poll";
 
 /** A part that not every node has. */
-export type Part = "metering" | "mqtt";
+export type Part = "metering" | "mqtt" | "cluster";
 
 const seldom = 10 * 60_000;
 const none: ReadonlySet<Part> = new Set();
@@ -18,10 +18,15 @@ export function useParts(api: Api, epoch: number): ReadonlySet<Part> {
 }
 
 async function partsOf(api: Api): Promise<ReadonlySet<Part>> {
-  const [metering, mqtt] = await Promise.all([hasMeters(api), hasBroker(api)]);
+  const [metering, mqtt, cluster] = await Promise.all([
+    hasMeters(api),
+    hasBroker(api),
+    hasReplicas(api),
+  ]);
   const parts = new Set<Part>();
   if (metering) parts.add("metering");
   if (mqtt) parts.add("mqtt");
+  if (cluster) parts.add("cluster");
   return parts;
 }
 
@@ -34,6 +39,9 @@ async function hasMeters(api: Api): Promise<boolean> {
 
 const hasBroker = (api: Api): Promise<boolean> =>
   api.get<MQTTStatus>("mqtt").then((s) => s.broker, absent(false));
+
+const hasReplicas = (api: Api): Promise<boolean> =>
+  api.get<Cluster>("cluster").then((c) => c.replicated, absent(false));
 
 /** What holds where the node answers with a problem, such as one of an older version. */
 const absent =

@@ -139,6 +139,16 @@ export const screens: readonly Screen[] = [
     load: async () => (await import("../mqtt/mqtt")).MqttScreen,
   },
   {
+    path: "cluster",
+    name: "Cluster",
+    icon: "cluster",
+    role: "viewer",
+    place: "more",
+    part: "cluster",
+    key: "r",
+    load: async () => (await import("../cluster/cluster")).ClusterScreen,
+  },
+  {
     path: "ledger",
     name: "Ledger",
     icon: "ledger",

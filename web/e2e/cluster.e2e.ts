@@ -1,0 +1,53 @@
+import { describe, expect, test } from "vitest";
+import { seriousViolations, sidewaysScroll } from "./browser";
+import { phone, useBrowser } from "./harness";
+import { attacks, building } from "./sites";
+import { Replicas } from "./stand-cluster";
+
+const open = useBrowser();
+
+async function cluster(more: object = {}, replicas = new Replicas()) {
+  const opened = await open({
+    site: building,
+    address: "/cluster",
+    handlers: replicas.handlers,
+    ...more,
+  });
+  return { replicas, ...opened };
+}
+
+describe("cluster", () => {
+  test("shows each replica, and an administrator removes one", async () => {
+    const { page, replicas, complaints } = await cluster({ role: "administrator" });
+    await page.getByText("everything is acknowledged by three").waitFor();
+    await page.getByText("broker-4: 19,204 samples, 41.2 s").waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    page.on("dialog", (d) => void d.accept());
+    await page.getByRole("button", { name: "Remove broker-4" }).click();
+    await page.getByRole("region", { name: "broker-4" }).waitFor({ state: "detached" });
+    expect(replicas.removed).toEqual(["broker-4"]);
+    expect(complaints).toEqual([]);
+  });
+
+  test("lets a viewer look only", async () => {
+    const { page } = await cluster({ role: "viewer" });
+    await page.getByText("everything is acknowledged by three").waitFor();
+    expect(await page.getByRole("button", { name: /Remove/ }).count()).toBe(0);
+  });
+
+  test("fits on a phone, and shows hostile text as text", async () => {
+    const { page, complaints } = await cluster(
+      { browser: phone },
+      new Replicas(`broker-4${attacks[0]}`),
+    );
+    await page.getByText("everything is acknowledged by three").waitFor();
+    expect(await sidewaysScroll(page)).toBe(0);
+    expect(await seriousViolations(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
+  test("is in the navigation of a replica", async () => {
+    const { page } = await cluster();
+    await page.getByRole("link", { name: "Cluster" }).first().waitFor();
+  });
+});
