@@ -3,6 +3,8 @@ package bacnet
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"time"
 
 	"voltbus/api/answer"
 	"voltbus/api/client"
@@ -48,6 +50,38 @@ func (g *Gateway) choose(ctx context.Context) ([]choice, error) {
 		}
 	}
 	return served, nil
+}
+
+// lookFor is the interval in which the gateway looks for points that are not served yet.
+const lookFor = 5 * time.Minute
+
+// watchPatterns reports points that patterns select and that are not served, as they came after the start, until ctx ends.
+func (g *Gateway) watchPatterns(ctx context.Context) {
+	if len(g.mapping.Patterns) == 0 {
+		return
+	}
+	ticker := time.NewTicker(lookFor)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		now, err := g.choose(ctx)
+		if err != nil {
+			continue // the feed reports a node that does not answer
+		}
+		missing := 0
+		for i := range now {
+			if len(g.byPath[point.Path(now[i].Point.Point)]) == 0 {
+				missing++
+			}
+		}
+		if before := g.unserved.Swap(int64(missing)); int64(missing) > before {
+			g.log.WarnContext(ctx, "the node has points that the patterns select and that are not served; start the gateway anew", slog.Int("count", missing))
+		}
+	}
 }
 
 // describe returns what the node knows of the points that the mapping lists.

@@ -49,7 +49,8 @@ type Gateway struct {
 	feed      *feed.Feed
 	views     *views
 	commands  *commands
-	answers   atomic.Bool // the node answers
+	unserved  atomic.Int64 // points that patterns select since the start
+	answers   atomic.Bool  // the node answers
 
 	mu     sync.Mutex
 	device *server.Device // nil unless it runs
@@ -138,6 +139,7 @@ func (g *Gateway) Run(ctx context.Context, d *server.Device) error {
 	running.Go(func() { g.feed.Run(ctx) })
 	running.Go(func() { g.views.run(ctx) })
 	running.Go(func() { g.findLogs(ctx) })
+	running.Go(func() { g.watchPatterns(ctx) })
 	err := d.Announce()
 	if err != nil && !errors.Is(err, ip.ErrNoBroadcast) {
 		g.log.WarnContext(ctx, "the device is not announced", slog.Any("err", err))

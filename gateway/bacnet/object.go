@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"voltbus/api/answer"
 	"voltbus/fault"
 	"voltbus/point"
 	"voltbus/protocol/bacnet/constructed"
@@ -115,26 +114,6 @@ func limit(v *float64) encoding.Value {
 		return encoding.Null()
 	}
 	return encoding.Real(float32(*v))
-}
-
-// ownUnitTable are units that a node writes in another way than the standard's table.
-var ownUnitTable = map[string]enum.Unit{
-	"degC": enum.UnitDegreesCelsius, "degF": enum.UnitDegreesFahrenheit, "": enum.UnitNoUnits, "1": enum.UnitNoUnits,
-}
-
-// unitOf returns the unit of an object: what the standard does not know has none.
-func unitOf(p *Point, known *answer.Point) enum.Unit {
-	name := p.Unit
-	if name == "" && known != nil {
-		name = known.Unit
-	}
-	if u, own := ownUnitTable[name]; own {
-		return u
-	}
-	if u, is := enum.ParseUnit(name); is {
-		return u
-	}
-	return enum.UnitNoUnits
 }
 
 // show passes samples to the objects.

@@ -18,6 +18,7 @@ type Status struct {
 	Node          bool   `json:"node"`          // the node answers
 	Objects       int    `json:"objects"`       // points that are served
 	Faulty        int    `json:"faulty"`        // of them with the flag fault
+	Unserved      int    `json:"unserved"`      // points that patterns select and that came after the start
 	Commandable   int    `json:"commandable"`   // of them that accept commands
 	Subscriptions int    `json:"subscriptions"` // to changes, now
 	Reads         uint64 `json:"reads"`         // requests to read, and for subscriptions
@@ -36,6 +37,7 @@ func (g *Gateway) Status() Status {
 	s := Status{
 		Device: g.mapping.Device, Node: g.answers.Load(), Objects: len(g.objects), Commands: g.commands.accepted.Load(), Declined: g.commands.refused.Load(),
 	}
+	s.Unserved = int(g.unserved.Load())
 	for _, o := range g.objects {
 		if o.writes {
 			s.Commandable++
@@ -66,6 +68,7 @@ func (s *Status) metrics(w io.Writer) {
 		{"node_up", "gauge", "1 while the node answers.", truth[s.Node]},
 		{"objects", "gauge", "Points that are served.", s.Objects},
 		{"objects_faulty", "gauge", "Objects with the status flag fault.", s.Faulty},
+		{"points_unserved", "gauge", "Points that patterns select and that came after the start.", s.Unserved},
 		{"objects_commandable", "gauge", "Objects that accept commands.", s.Commandable},
 		{"subscriptions", "gauge", "COV subscriptions.", s.Subscriptions},
 		{"reads_total", "counter", "Requests to read, and for subscriptions.", s.Reads},
