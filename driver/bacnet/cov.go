@@ -41,7 +41,7 @@ type changes struct {
 	reports []point.Sample
 	lost    uint64
 	err     error // why the device is not heard
-	ended   bool  // the line was closed
+	ended   error // the line was closed, or lost
 }
 
 // watch is the subscription to an object.
@@ -65,6 +65,9 @@ func newChanges(c *Config) *changes {
 func (s *session) Subscribe(ctx context.Context, names []string, news func()) error {
 	const op = "bacnet.Subscribe"
 	remote, err := s.reach(ctx)
+	if err == nil {
+		err = s.changes.over()
+	}
 	if err != nil {
 		return s.fail(op, err)
 	}
@@ -200,8 +203,25 @@ func (g *changes) stop() {
 func (g *changes) end() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.ended = true
+	g.ended = driver.ErrNotConnected
 	g.tell()
+}
+
+// cut notes that the line was lost, and with it what the device reported meanwhile.
+func (g *changes) cut() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.ended == nil {
+		g.ended = errLost
+		g.tell()
+	}
+}
+
+// over says why nothing is reported any more; nil if something may be.
+func (g *changes) over() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.ended
 }
 
 // tell says that there is something to take. The lock is held.
@@ -283,8 +303,8 @@ func (g *changes) take() ([]point.Sample, error) {
 	defer g.mu.Unlock()
 	reports := g.reports
 	g.reports = nil
-	if g.ended {
-		return reports, driver.ErrNotConnected
+	if g.ended != nil {
+		return reports, g.ended
 	}
 	return reports, g.err
 }

@@ -67,6 +67,7 @@ func (l *line) Close() error {
 	}
 	l.closed = true
 	for s := range l.sessions {
+		s.unlisten()
 		s.changes.end()
 		s.alarms.end()
 		s.station.end()

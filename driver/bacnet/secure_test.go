@@ -126,14 +126,15 @@ func TestTheDriverKeepsTheContractOverOurHub(t *testing.T) {
 	_, url, _ := sctest.Hub(t, a, "127.0.0.1:0")
 	_, p := secureDevice(t, a, url, 82)
 	value := float32(7)
-	one := func(c *bacnet.Config) { c.Registry.Entries = securePoints[:1] }
+	config := func(t *testing.T, address string) driver.Config {
+		t.Helper()
+		if address != "" && !strings.HasPrefix(address, "wss:") {
+			address = "wss://" + address + "/"
+		}
+		return secured(t, dir, cmp.Or(address, url), 82, func(c *bacnet.Config) { c.Registry.Entries = securePoints[:1] })
+	}
 	drivertest.Run(t, drivertest.Harness{
-		Kind: bacnet.Kind(),
-		Config: func(t *testing.T, address string) driver.Config {
-			return secured(t, dir, cmp.Or(address, url), 82, one)
-		},
-		Timeout:   2 * time.Second,
-		Reporting: func(t *testing.T, _ string) driver.Config { return secured(t, dir, url, 82, one) },
+		Kind: bacnet.Kind(), Config: config, Peer: strings.TrimSuffix(strings.TrimPrefix(url, "wss://"), "/"), Timeout: 2 * time.Second, Reporting: config,
 		Report: func(*testing.T) (string, point.Value) {
 			value++
 			p.Set(encoding.Real(value), constructed.StatusFlags{})

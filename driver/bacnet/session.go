@@ -34,6 +34,8 @@ type session struct {
 	changes *changes
 	closed  bool
 
+	unlisten func() // ends to be told of a lost hub
+
 	diagnosis error // of the last read, for Diagnose
 }
 
@@ -59,6 +61,7 @@ func newSession(l *line, c *Config) (*session, error) {
 		s.byName[c.items[i].Name] = i
 	}
 	s.changes = newChanges(c)
+	s.unlisten = l.socket.OnLoss(s.changes.cut)
 	return s, nil
 }
 
@@ -66,6 +69,7 @@ func newSession(l *line, c *Config) (*session, error) {
 func (s *session) Close() error {
 	if !s.closed {
 		s.closed = true
+		s.unlisten()
 		s.changes.stop()
 		s.alarms.end()
 		s.station.end()

@@ -29,8 +29,8 @@ const (
 	scWait         = 10 * time.Second
 )
 
-// carrier returns the node of the network. Salt tells nodes with the same certificate apart.
-func (s SC) carrier(salt string) (*sc.Carrier, error) {
+// carrier returns the node of the network. Salt tells nodes with the same certificate apart; changed is told of its connection.
+func (s SC) carrier(salt string, changed func(hub string, err error)) (*sc.Carrier, error) {
 	certificates, err := sc.ParseCertificates([]byte(s.Secrets.Certificate), []byte(s.Secrets.Key), []byte(s.Secrets.CA))
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (s SC) carrier(salt string) (*sc.Carrier, error) {
 	vmac, uuid := certificates.Identity(salt)
 	return sc.NewCarrier(sc.Config{
 		VMAC: vmac, UUID: uuid, Primary: s.Hub, Failover: s.Failover, Certificates: certificates,
-		Heartbeat: scHeartbeat, Reconnect: scReconnect, MaxReconnect: scMaxReconnect, Wait: scWait,
+		Heartbeat: scHeartbeat, Reconnect: scReconnect, MaxReconnect: scMaxReconnect, Wait: scWait, Changed: changed,
 	}), nil
 }
 
@@ -49,13 +49,13 @@ func machine() string {
 }
 
 // link is what a socket is opened with, and the carrier of BACnet/SC.
-func (s Settings) link() (ip.Config, *sc.Carrier, error) {
+func (s Settings) link(changed func(hub string, err error)) (ip.Config, *sc.Carrier, error) {
 	if s.SC == (SC{}) {
 		return ip.Config{
 			Listen: s.Local.Listen, Broadcast: s.Local.Broadcast, BroadcastPort: s.Local.Port, BBMD: s.BBMD, TTL: s.TTL,
 		}, nil, nil
 	}
-	carrier, err := s.SC.carrier(machine())
+	carrier, err := s.SC.carrier(machine(), changed)
 	if err != nil {
 		return ip.Config{}, nil, err
 	}
@@ -96,6 +96,35 @@ func (s *Socket) Losses() uint64 {
 		return 0
 	}
 	return s.carrier.Losses()
+}
+
+// OnLoss has lost called each time that the connection to a BACnet/SC hub is lost, until end is called. It must not block.
+func (s *Socket) OnLoss(lost func()) (end func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.onLoss == nil {
+		s.onLoss = make(map[*func()]struct{})
+	}
+	s.onLoss[&lost] = struct{}{}
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.onLoss, &lost)
+	}
+}
+
+// hubChanged is told of the connection to the hub.
+func (s *Socket) hubChanged(_ string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	losses := s.carrier.Losses()
+	if err == nil || losses == s.losses {
+		return
+	}
+	s.losses = losses
+	for lost := range s.onLoss {
+		(*lost)()
+	}
 }
 
 // Problem says why no hub takes messages now; nil if one does, or none is needed.

@@ -43,6 +43,10 @@ type Socket struct {
 	users    int
 	stop     context.CancelFunc
 	running  sync.WaitGroup
+
+	mu     sync.Mutex
+	onLoss map[*func()]struct{}
+	losses uint64 // of which onLoss was told
 }
 
 // maxInFlight bounds the requests under way to all devices of a socket.
@@ -74,17 +78,17 @@ func (s *Sockets) Enter(ctx context.Context, settings Settings) (*Socket, error)
 
 // openClient opens the client.
 func (s *Socket) openClient(ctx context.Context) error {
-	link, carrier, err := s.settings.link()
+	link, carrier, err := s.settings.link(s.hubChanged)
 	if err != nil {
 		return err
 	}
+	s.carrier = carrier
 	s.Client, err = client.Open(ctx, client.Config{
 		IP: link, MaxInFlight: maxInFlight, MaxQueue: 1 << 16, Announced: s.Directory.announced, Event: s.Events.notified,
 	})
 	if err != nil {
 		return fmt.Errorf("%w; check that the address is one of this machine, and that no other program, and no device with another bbmd, uses the port", err)
 	}
-	s.carrier = carrier
 	return nil
 }
 
