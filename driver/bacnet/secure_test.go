@@ -25,6 +25,7 @@ import (
 	"voltbus/protocol/bacnet/sc"
 	"voltbus/protocol/bacnet/sc/sctest"
 	"voltbus/protocol/bacnet/server"
+	"voltbus/protocol/bacnet/service"
 	"voltbus/testing/peers"
 )
 
@@ -77,6 +78,7 @@ func TestTheDriverKeepsTheContractOverBACnetSCWithADeviceAndAHubOfRustyBACnet(t 
 	a, dir := sctest.NewAuthority(t), t.TempDir()
 	a.Files(t, dir, "hub", "device", "node")
 	hub := hubOf(t, dir, "81")
+	operator, target := secureOperator(t, a, "wss://"+hub+"/", 81), float32(20)
 	drivertest.Run(t, drivertest.Harness{
 		Kind: bacnet.Kind(),
 		Config: func(t *testing.T, address string) driver.Config {
@@ -94,7 +96,40 @@ func TestTheDriverKeepsTheContractOverBACnetSCWithADeviceAndAHubOfRustyBACnet(t 
 		Timeout:  2 * time.Second,
 		Writable: "setpoint", Value: point.FloatOf(25.5), ReadOnly: "temperature", TooMuch: point.FloatOf(1e300), Denied: "locked",
 		Prioritized: "speed", Priority: point.IntOf(3),
+		Reporting: func(t *testing.T, address string) driver.Config {
+			return secured(t, dir, "wss://"+cmp.Or(address, hub)+"/", 81, func(c *bacnet.Config) { c.Registry.Entries = securePoints[1:2] })
+		},
+		Report: func(t *testing.T) (string, point.Value) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			target++
+			if err := operator.Write(ctx, setpoint, encoding.Real(target), 16); err != nil {
+				t.Fatalf("command the device: %v", err)
+			}
+			return "setpoint", point.FloatOf(float64(target))
+		},
 	})
+}
+
+// secureOperator is a client that commands a device behind a hub beside the driver.
+func secureOperator(t *testing.T, a *sctest.Authority, hub string, instance uint32) client.Remote {
+	t.Helper()
+	carrier := sc.NewCarrier(sc.Config{UUID: sc.UUID{1}, Primary: hub, Certificates: a.Certificates(t, "operator", sctest.Soon())})
+	c, err := client.Open(t.Context(), client.Config{IP: ip.Config{Carrier: carrier}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := carrier.Await(ctx); err != nil {
+		t.Fatal(err)
+	}
+	found, err := c.Discover(ctx, client.Scan{Devices: service.Devices(instance, instance), Wait: time.Second})
+	if err != nil || len(found) != 1 {
+		t.Fatalf("the operator finds %v, %v", found, err)
+	}
+	return c.At(found[0])
 }
 
 // device opens a device of package server on a hub.
@@ -126,15 +161,12 @@ func TestTheDriverKeepsTheContractOverOurHub(t *testing.T) {
 	_, url, _ := sctest.Hub(t, a, "127.0.0.1:0")
 	_, p := secureDevice(t, a, url, 82)
 	value := float32(7)
-	config := func(t *testing.T, address string) driver.Config {
+	config := func(t *testing.T, _ string) driver.Config {
 		t.Helper()
-		if address != "" && !strings.HasPrefix(address, "wss:") {
-			address = "wss://" + address + "/"
-		}
-		return secured(t, dir, cmp.Or(address, url), 82, func(c *bacnet.Config) { c.Registry.Entries = securePoints[:1] })
+		return secured(t, dir, url, 82, func(c *bacnet.Config) { c.Registry.Entries = securePoints[:1] })
 	}
 	drivertest.Run(t, drivertest.Harness{
-		Kind: bacnet.Kind(), Config: config, Peer: strings.TrimSuffix(strings.TrimPrefix(url, "wss://"), "/"), Timeout: 2 * time.Second, Reporting: config,
+		Kind: bacnet.Kind(), Config: config, Timeout: 2 * time.Second, Reporting: config,
 		Report: func(*testing.T) (string, point.Value) {
 			value++
 			p.Set(encoding.Real(value), constructed.StatusFlags{})
