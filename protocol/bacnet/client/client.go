@@ -30,6 +30,7 @@ type Client struct {
 	renewals deadline.Queue[*Subscription]
 	subs     map[uint32]*Subscription
 	process  uint32
+	began    time.Time // from which the places of renewals count
 	scans    map[*scan]struct{}
 	timer    *time.Timer
 	armed    time.Time // when the timer fires
@@ -56,7 +57,7 @@ func Open(ctx context.Context, config Config) (*Client, error) {
 	if config.MaxQueue <= 0 {
 		config.MaxQueue = 4096
 	}
-	c := &Client{config: config, peers: map[ip.Address]*peer{}, subs: map[uint32]*Subscription{}, scans: map[*scan]struct{}{}}
+	c := &Client{config: config, began: time.Now(), peers: map[ip.Address]*peer{}, subs: map[uint32]*Subscription{}, scans: map[*scan]struct{}{}}
 	c.requests = transaction.NewClient(config.Transaction, (*output)(c))
 	c.answers = transaction.NewServer(config.Transaction, (*output)(c), c.asked)
 	c.timer = time.AfterFunc(time.Hour, c.tick)

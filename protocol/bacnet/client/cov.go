@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
 
 	"voltbus/protocol/bacnet/apdu"
@@ -21,7 +20,7 @@ type Watch struct {
 	Property  *constructed.PropertyReference // nil: what the object's type reports (SubscribeCOV)
 	Increment encoding.Value                 // real, of a property; null: the object's own
 	Confirmed bool                           // the device repeats notifications that are lost
-	Lifetime  time.Duration                  // of a subscription, renewed at about half time; 5 minutes
+	Lifetime  time.Duration                  // of a subscription, renewed twice in it; 5 minutes
 	// Notify takes notifications. It must not block.
 	Notify func(service.Notification)
 	// Renewed is told how each renewal ended; nil ignores it. It must not block. After an error the
@@ -154,19 +153,36 @@ func (s *Subscription) request(cancel bool) (service.Confirmed, []byte) {
 	return service.SubscribeCOV, r.Append(nil)
 }
 
-// plan sets the time of the next renewal: after 40 to 60 % of the lifetime, so that subscriptions
-// that were made together are not renewed together; sooner after an error. The lock is held.
+// plan sets the time of the next renewal: twice in a lifetime, at places that lie evenly between those of all other subscriptions,
+// whenever each was made, and whatever was lost for a while. After an error it is tried again sooner. The lock is held.
 func (s *Subscription) plan(now time.Time, err error) {
 	c := s.device.client
 	if s.closed || c.closed {
 		return
 	}
-	wait := time.Duration(float64(s.Lifetime) * (0.4 + 0.2*rand.Float64()))
-	if err != nil {
-		wait /= 5
+	next := now.Add(time.Duration(float64(s.Lifetime) * (0.05 + 0.1*s.spread())))
+	if err == nil {
+		next = s.place(now.Add(s.Lifetime / 20))
 	}
-	c.renewals.Set(&s.timer, now.Add(wait))
+	c.renewals.Set(&s.timer, next)
 	c.arm(now)
+}
+
+// place returns the first place of the subscription after a time.
+func (s *Subscription) place(after time.Time) time.Time {
+	period := max(s.Lifetime/2, time.Millisecond)
+	first := s.device.client.began.Add(time.Duration(float64(period) * s.spread()))
+	periods := after.Sub(first) / period
+	if next := first.Add(periods * period); next.After(after) {
+		return next
+	}
+	return first.Add((periods + 1) * period)
+}
+
+// spread returns a number from 0 to 1. Those of any run of identifiers lie evenly: multiples of the golden ratio do.
+func (s *Subscription) spread() float64 {
+	const golden = 0x9E3779B9 // of 2^32
+	return float64(s.process*golden) / (1 << 32)
 }
 
 // renew subscribes again. The lock is held.
