@@ -33,6 +33,7 @@ func List() []experiment.Experiment {
 		pnnl30858Table4(),
 		largeMessages(),
 		dnp3Sessions(),
+		bacnetCollection(),
 		historianBacklog(),
 		recorderKill(),
 		ingestLineProtocol(),
