@@ -11,6 +11,7 @@ import (
 
 	"voltbus/bus/blocklog"
 	"voltbus/bus/cluster"
+	"voltbus/bus/lease"
 	"voltbus/bus/mesh"
 	"voltbus/fault"
 )
@@ -94,4 +95,16 @@ func (b *Bus) Mesh() *mesh.Mesh {
 		return nil
 	}
 	return mesh.New(mesh.Config{Self: b.cfg.Cluster.Self, Others: b.cfg.Cluster.Others, Conn: b.mesh, Look: b.Cluster, Open: b.OpenLog})
+}
+
+// Leases returns the leases of this replica, and nil for a node alone.
+func (b *Bus) Leases() (*lease.Leases, error) {
+	if !b.cfg.Cluster.Enabled() {
+		return nil, nil //nolint:nilnil // a node alone shares nothing
+	}
+	register, err := lease.NewStream(b.mesh, b.cfg.Cluster.Size)
+	if err != nil {
+		return nil, err
+	}
+	return lease.New(lease.Config{Self: b.cfg.Cluster.Self, Others: b.cfg.Cluster.Others, Register: register, Log: b.cfg.Log}), nil
 }

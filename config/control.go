@@ -122,6 +122,11 @@ type Controlled struct {
 	Heartbeat time.Duration
 }
 
+// Limits returns the limits for all points.
+func (c *Control) Limits() control.Limits {
+	return control.Limits{Patience: c.Approval, Grace: c.Handover}
+}
+
 // Controlled returns the points of the device with what they require of commands.
 func (d *Device) Controlled() []Controlled {
 	rules := d.rules()

@@ -28,9 +28,10 @@ const (
 
 // The statuses of a device.
 const (
-	Starting = acquisition.Starting
-	Online   = acquisition.Online
-	Offline  = acquisition.Offline
-	Disabled = acquisition.Disabled
-	Hung     = acquisition.Hung
+	Starting  = acquisition.Starting
+	Online    = acquisition.Online
+	Offline   = acquisition.Offline
+	Disabled  = acquisition.Disabled
+	Hung      = acquisition.Hung
+	Elsewhere = acquisition.Elsewhere
 )

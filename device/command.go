@@ -3,6 +3,7 @@ package device
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"voltbus/device/line"
 	"voltbus/device/trouble"
@@ -13,9 +14,10 @@ import (
 
 // Reasons why a device cannot be accessed now.
 var (
-	errOver     = errors.New("the node is stopping; ask again when it runs")
-	errNoArray  = errors.New("its device has no priority array; commanded objects of the driver bacnet have one")
-	errDisabled = errors.New("it is disabled in the configuration")
+	errOver      = errors.New("the node is stopping; ask again when it runs")
+	errNoArray   = errors.New("its device has no priority array; commanded objects of the driver bacnet have one")
+	errElsewhere = errors.New("no replica has the right to use it at the moment; ask again in a few seconds")
+	errDisabled  = errors.New("it is disabled in the configuration")
 )
 
 // Read reads points of a device now, without waiting for a slot; nil names means all its points. It returns
@@ -118,7 +120,10 @@ func (f *Fleet) Do(ctx context.Context, device point.Path, do func(context.Conte
 
 // askable returns why a device cannot be accessed now.
 func (f *Fleet) askable(u *line.Device) error {
+	owner, is := u.Elsewhere()
 	switch {
+	case is:
+		return fault.E("device.request", fault.Unavailable, "", elsewhere(owner))
 	case u.Line() == nil:
 		return fault.E("device.request", fault.Unavailable, "", errDisabled)
 	case f.roster.over():
@@ -129,6 +134,17 @@ func (f *Fleet) askable(u *line.Device) error {
 	}
 	return nil
 }
+
+// elsewhere says who has a device.
+func elsewhere(owner string) error {
+	if owner == "" {
+		return errElsewhere
+	}
+	return fmt.Errorf("replica %s uses it; ask that one", owner)
+}
+
+// Closed reports whether a device that this replica has no right to use is not in use any more.
+func (f *Fleet) Closed(device point.Path) bool { return f.roster.closed(device) }
 
 // Freeze makes a device copy its counters into frozen counters, and then set them to zero if clears is true. The values
 // of the points that this changes are emitted, and returned: the caller owns the samples. It is not repeated when the

@@ -71,7 +71,7 @@ func (r *roster) unitFor(c Config, order int) *line.Device {
 		return old
 	}
 	var l *line.Line
-	if !c.Disabled {
+	if !c.Disabled && !c.Elsewhere {
 		l = r.lineFor(c)
 	}
 	return line.NewDevice(c, order, place, old, l)
@@ -88,6 +88,12 @@ func (r *roster) lineFor(c Config) *line.Line {
 		r.announce()
 	}
 	return l
+}
+
+// closed reports whether a device is another replica's, and its last session here was closed.
+func (r *roster) closed(device point.Path) bool {
+	u := r.unitAt(device)
+	return u == nil || u.Line() == nil && u.IsFree()
 }
 
 // announce makes Run check for lines to start.

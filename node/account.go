@@ -49,7 +49,7 @@ func (d devices) Devices(context.Context) ([]answer.Device, error) {
 	out := make([]answer.Device, len(states))
 	for i, s := range states {
 		out[i] = answer.Device{
-			Path: string(s.Path), Driver: s.Driver, Line: s.Line, State: s.Status.String(),
+			Path: string(s.Path), Driver: s.Driver, Line: s.Line, State: s.Status.String(), Owner: s.Owner,
 			Interval: s.Interval.Seconds(), Problem: s.Problem, LastError: s.LastError,
 			Reads: s.Reads, Failures: s.Failures, Points: s.Points, Reports: s.Reports, Lost: s.Lost, Misdated: s.Misdated, LastErrorTime: shape.Moment(s.LastErrorTime),
 			LatencyMS: float64(s.Latency) / float64(time.Millisecond),

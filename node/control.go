@@ -5,7 +5,6 @@ import (
 
 	"voltbus/bus"
 	"voltbus/config"
-	"voltbus/control"
 	"voltbus/control/access"
 	"voltbus/control/dispatch"
 	"voltbus/control/journal"
@@ -34,7 +33,7 @@ func openControl(ctx context.Context, n *Node) error {
 			return recordCommands(ctx, n, fresh, samples)
 		},
 		Mismatches: n.mismatch.Update,
-		Limits:     control.Limits{Patience: cfg.Approval, Grace: cfg.Handover},
+		Limits:     cfg.Limits(),
 	})
 	if err != nil {
 		return err

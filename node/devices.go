@@ -2,13 +2,10 @@ package node
 
 import (
 	"context"
-	"maps"
 
 	"voltbus/config"
 	"voltbus/device"
-	"voltbus/driver"
 	"voltbus/operation/configuration"
-	"voltbus/point"
 )
 
 // Reload applies a changed configuration: devices are added, removed and restarted without a missed
@@ -36,32 +33,4 @@ func forms(names []string) (f device.Forms) {
 		}
 	}
 	return f
-}
-
-// pointInfos describes the points of a device with their full paths.
-func pointInfos(d *config.Device) []point.Info {
-	infos := d.Config.Points()
-	out := make([]point.Info, len(infos))
-	for i, info := range infos {
-		info.Path = d.Path.Join(string(info.Path))
-		info.Device = d.Path
-		info.Interval = d.Interval
-		info.Tags = tagsOf(d, info.Tags)
-		out[i] = info
-	}
-	return out
-}
-
-// tagsOf returns the tags of a point: configured tags take precedence over the driver's, and the point's own over its device's.
-func tagsOf(d *config.Device, own map[string]string) map[string]string {
-	tags := map[string]string{}
-	if t, has := d.Config.(driver.Tagger); has {
-		maps.Copy(tags, t.BuiltInTags())
-	}
-	maps.Copy(tags, d.Tags)
-	maps.Copy(tags, own)
-	if len(tags) == 0 {
-		return nil
-	}
-	return tags
 }

@@ -49,6 +49,7 @@ import (
 	"voltbus/meter/system"
 	"voltbus/operation"
 	"voltbus/operation/configuration"
+	"voltbus/owner"
 	"voltbus/point"
 	"voltbus/presence"
 	"voltbus/recorder"
@@ -159,6 +160,8 @@ type Node struct {
 	sink        *sink.Sink     // nil without a store
 	meters      *system.System // nil for a node without a metering data system
 	outlet      *outlet
+	leases      *owner.Leases // nil for a node alone
+	lines       *owner.Lines
 	fleet       *device.Fleet
 	alarms      *device.Alarms
 	plant       *plant
@@ -281,7 +284,7 @@ func (n *Node) Run(ctx context.Context) error {
 		start("mqtt", func(ctx context.Context) error { return runMQTT(ctx, n) })
 	}
 	start("presence", n.presence.Run)
-	start("devices", n.fleet.Run)
+	start("devices", func(ctx context.Context) error { return n.lines.Run(ctx, n.fleet.Run) })
 	start("recovery", func(ctx context.Context) error { return n.fleet.LookAfter(ctx, recorded(n), n.alarms) })
 	if n.dispatcher != nil {
 		start("announcements", func(ctx context.Context) error { return announceControl(ctx, n.dispatcher, n.bus) })

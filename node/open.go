@@ -23,6 +23,7 @@ import (
 	"voltbus/ingest/admission"
 	"voltbus/internal/datadir"
 	"voltbus/internal/descriptor"
+	"voltbus/owner"
 	"voltbus/recorder"
 )
 
@@ -112,6 +113,9 @@ func openBus(ctx context.Context, n *Node) error {
 	n.rights = &keyholder.Changes{Bus: n.bus, Forget: func(agent string) { n.service.Forget(agent) }, Log: n.log}
 	n.agents.Notify(n.rights.AgentChanged)
 	n.children.Notify(func(c registry.ChildChange) { childChanged(n, c) })
+	if n.leases, err = owner.OpenLeases(n.bus, n.opts.Idle); err != nil {
+		return err
+	}
 	n.blocks, err = n.bus.OpenLog(ctx, blocklog.Config{MaxBytes: int64(n.opts.Config.Log.MaxBytes)})
 	return err
 }
@@ -145,8 +149,9 @@ func checkSpace(free *datadir.FreeSpace, dir string) error {
 func openFleet(ctx context.Context, n *Node) error {
 	n.outlet = newOutlet(n.bus, n.recorder)
 	n.fleet = device.New(n.outlet, n.log, device.Limits{})
+	n.lines = owner.NewLines(n.fleet, n.leases)
 	n.plant = &plant{
-		kinds: n.opts.Kinds, fleet: n.fleet, catalog: n.catalog, log: n.log, config: n.opts.Config,
+		kinds: n.opts.Kinds, lines: n.lines, catalog: n.catalog, log: n.log, config: n.opts.Config,
 		allowed: func() {
 			n.reviewer.Remote()
 			n.liveUp.Review()

@@ -13,13 +13,14 @@ import (
 	"voltbus/device"
 	"voltbus/driver"
 	"voltbus/fault"
+	"voltbus/owner"
 	"voltbus/point"
 )
 
 // plant is the configuration in use: the devices, their points, and which points may be commanded. It is safe for concurrent use.
 type plant struct {
 	kinds   []driver.Kind
-	fleet   *device.Fleet
+	lines   *owner.Lines
 	catalog *catalog.Catalog
 	// allowed is called when what ancestors may do here has changed.
 	allowed func()
@@ -53,7 +54,7 @@ func (p *plant) start(ctx context.Context) error {
 	if err := p.describe(ctx, p.config); err != nil {
 		return err
 	}
-	return p.fleet.Apply(devices)
+	return p.lines.Apply(devices)
 }
 
 // apply takes a changed configuration: devices are added, removed and restarted without a missed scan of the others.
@@ -79,7 +80,7 @@ func (p *plant) apply(ctx context.Context, cfg *config.Config) (config.Changes, 
 	if err := p.describe(ctx, cfg); err != nil {
 		return changes, err
 	}
-	if err := p.fleet.Apply(devices); err != nil {
+	if err := p.lines.Apply(devices); err != nil {
 		return changes, err
 	}
 	begin()
@@ -112,30 +113,32 @@ func (p *plant) declare(ctx context.Context) error {
 }
 
 // devices converts the configured devices to the form that package device takes.
-func (p *plant) devices(cfg *config.Config) ([]device.Config, error) {
-	devices := make([]device.Config, 0, len(cfg.Devices))
+func (p *plant) devices(cfg *config.Config) (c owner.Configured, err error) {
+	c.Devices, c.Commanded = make([]device.Config, 0, len(cfg.Devices)), map[point.Path]bool{}
 	for i := range cfg.Devices {
 		d := &cfg.Devices[i]
 		at := slices.IndexFunc(p.kinds, func(k driver.Kind) bool { return k.Name == d.Driver })
 		if at < 0 {
-			return nil, fault.E("node.Open", fault.Invalid, string(d.Path), fmt.Errorf("there is no driver %q", d.Driver))
+			return c, fault.E("node.Open", fault.Invalid, string(d.Path), fmt.Errorf("there is no driver %q", d.Driver))
 		}
-		devices = append(devices, device.Config{
+		c.Devices = append(c.Devices, device.Config{
 			Path: d.Path, Kind: p.kinds[at], Driver: d.Config,
 			Interval: d.Interval, Group: d.Group, Stagger: d.Stagger, Timeout: d.Timeout,
 			Offset: d.Offset, StaleAfter: d.StaleAfter,
 			Publish: forms(d.Publish), Record: d.Record, ReadAtStart: d.ReadAtStart && d.Stagger == 0,
 			Subscribe: d.Subscribe, Disabled: d.Disabled,
 		})
+		c.Commanded[d.Path] = slices.ContainsFunc(d.Config.Points(), func(p point.Info) bool { return p.Writable })
 	}
-	return devices, nil
+	return c, nil
 }
 
 // describe makes the catalogue list exactly the points of the configured devices, and those that programs record.
 func (p *plant) describe(ctx context.Context, cfg *config.Config) error {
 	var infos []point.Info
 	for i := range cfg.Devices {
-		infos = append(infos, pointInfos(&cfg.Devices[i])...)
+		d := &cfg.Devices[i]
+		infos = append(infos, driver.Describe(d.Path, d.Config, d.Interval, d.Tags)...)
 	}
 	return p.catalog.Keep(ctx, infos)
 }

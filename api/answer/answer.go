@@ -158,7 +158,8 @@ type Device struct {
 	Path          string     `json:"path"`
 	Driver        string     `json:"driver"`
 	Line          string     `json:"line"`
-	State         string     `json:"state" api:"one-of=online|offline|starting|disabled|hung" doc:"hung: the driver of its line does not return"`
+	State         string     `json:"state" api:"one-of=online|offline|starting|disabled|hung|elsewhere" doc:"hung: the driver of its line does not return; elsewhere: another replica may read it, see owner"`
+	Owner         string     `json:"owner" api:"optional" doc:"The replica that reads it, if that is another one; empty if none does at the moment"`
 	Interval      float64    `json:"interval" doc:"Seconds"`
 	Concern       string     `json:"concern" doc:"What health says of it or of its line; empty if all is well"`
 	Problem       string     `json:"problem" doc:"Why points are bad although the device answers, and what to do; empty if there is nothing"`

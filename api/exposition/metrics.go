@@ -183,7 +183,7 @@ func (m *Metrics) deviceMetrics(ctx context.Context, e *exposition) error {
 	}
 	const name = "voltbus_devices"
 	e.family(name, "gauge", "Devices by state.")
-	for _, state := range []string{"online", "offline", "starting", "disabled", "hung"} {
+	for _, state := range []string{"online", "offline", "starting", "disabled", "hung", "elsewhere"} {
 		n := 0
 		for i := range list {
 			if list[i].State == state {

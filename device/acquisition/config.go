@@ -3,6 +3,7 @@
 package acquisition
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -51,6 +52,13 @@ type Config struct {
 	ReadAtStart bool          // read once when the device joins, without waiting for its slot
 	Subscribe   bool          // accept reports that the device sends on its own
 	Disabled    bool          // configured, but neither opened nor read
+
+	// Elsewhere is set if another replica of this node may use the device at the moment, and Owner is its name, "" for nobody: the device
+	// is then neither opened nor read here.
+	Elsewhere bool
+	Owner     string
+	// Hold ends when this replica may no longer use the device, without notice; nil: it always may.
+	Hold context.Context //nolint:containedctx // it is a right, not a request
 }
 
 // Bounds of a configuration.
@@ -94,6 +102,16 @@ func (c Config) problem() error {
 	return nil
 }
 
+var errNotHeld = errors.New("another replica may use it now; ask again, and that one is asked")
+
+// Held returns why this replica may no longer use the device; nil while it may.
+func (c *Config) Held() error {
+	if c.Hold == nil || c.Hold.Err() == nil {
+		return nil
+	}
+	return fault.E("device.call", fault.Unavailable, string(c.Path), errNotHeld)
+}
+
 // Same reports whether a change from one configuration to the other needs no restart of the device.
 func (c Config) Same(other Config) bool {
 	if c.Kind.Name != other.Kind.Name || !reflect.DeepEqual(c.Driver, other.Driver) {
@@ -109,6 +127,9 @@ type plain struct {
 	interval, offset, stagger, timeout, stale time.Duration
 	publish                                   Forms
 	record, readAtStart, subscribe, disabled  bool
+	elsewhere                                 bool
+	owner                                     string
+	hold                                      context.Context //nolint:containedctx // as in Config
 }
 
 func (c Config) plain() plain {
@@ -117,6 +138,7 @@ func (c Config) plain() plain {
 		interval: c.Interval, offset: c.Offset, stagger: c.Stagger, timeout: c.Timeout, stale: c.StaleAfter,
 		publish: c.Publish, record: c.Record, readAtStart: c.ReadAtStart,
 		subscribe: c.Subscribe, disabled: c.Disabled,
+		elsewhere: c.Elsewhere, owner: c.Owner, hold: c.Hold,
 	}
 }
 

@@ -12,16 +12,17 @@ type Status uint8
 
 // The statuses.
 const (
-	Starting Status = iota // not read yet
-	Online                 // the last scan was answered, even if with an error; a declined request does not change this
-	Offline                // the last scan or request was not answered, or its line is lost
-	Disabled               // by configuration
-	Hung                   // its line's driver has not returned; see State.LastError
+	Starting  Status = iota // not read yet
+	Online                  // the last scan was answered, even if with an error; a declined request does not change this
+	Offline                 // the last scan or request was not answered, or its line is lost
+	Disabled                // by configuration
+	Hung                    // its line's driver has not returned; see State.LastError
+	Elsewhere               // another replica reads it; see State.Owner
 )
 
-var statusNames = [...]string{"starting", "online", "offline", "disabled", "hung"}
+var statusNames = [...]string{"starting", "online", "offline", "disabled", "hung", "elsewhere"}
 
-// String returns "starting", "online", "offline", "disabled" or "hung".
+// String returns "starting", "online", "offline", "disabled", "hung" or "elsewhere".
 func (s Status) String() string {
 	if int(s) < len(statusNames) {
 		return statusNames[s]
@@ -41,6 +42,7 @@ type State struct {
 	Points   int           // number of points
 	Interval time.Duration // between two reads; 0 if it only reports
 	Status   Status
+	Owner    string    // the replica that reads it if that is another one; "" if none does at the moment
 	Since    time.Time // start of this status, UTC; zero while starting
 	LastRead time.Time // last answer, UTC; zero if none
 

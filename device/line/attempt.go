@@ -15,7 +15,12 @@ import (
 // lost, for the device if it is silent. With again, a line that had worked and is now lost is dialled and
 // asked once more. It returns when the attempt has ended. The error is ask's, or tells why the device could
 // not be reached. If ctx ends meanwhile, nothing is concluded.
-func (l *Line) attempt(ctx context.Context, u *Device, again bool, ask asking) (clock.Instant, error) {
+func (l *Line) attempt(ctx context.Context, u *Device, again bool, ask asking) (clock.Instant, error) { //nolint:contextcheck // that of the right to the device ends it, too
+	if hold := u.cfg.Hold; hold != nil {
+		joined := deadline.Join(ctx, hold)
+		defer joined.End()
+		ctx = joined
+	}
 	begin := l.clock.Now()
 	err := l.try(ctx, u, begin, ask)
 	if again && trouble.IsLineLost(err) && l.conn.proven && ctx.Err() == nil {
@@ -39,6 +44,9 @@ func (l *Line) try(ctx context.Context, u *Device, now clock.Instant, ask asking
 			return err
 		}
 		now = l.clock.Now()
+	}
+	if err := u.cfg.Held(); err != nil {
+		return trouble.Abandon(err)
 	}
 	limited := deadline.New(ctx, u.cfg.Timeout)
 	defer limited.End()

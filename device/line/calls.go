@@ -24,6 +24,14 @@ func (c *calls) guard(u *Device, call func() error) error {
 	return c.guardUntil(u, c.clock.Now().Steady+hangAfter(u), call)
 }
 
+// use is guard for a call that does something to the device, which needs the right to do so.
+func (c *calls) use(u *Device, call func() error) error {
+	if err := u.cfg.Held(); err != nil {
+		return trouble.Abandon(err)
+	}
+	return c.guard(u, call)
+}
+
 // guardUntil is guard for a call that counts as hung at a given time.
 func (c *calls) guardUntil(u *Device, moment time.Duration, call func() error) (err error) {
 	c.on.Store(u)

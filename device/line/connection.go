@@ -33,7 +33,7 @@ func (c *connection) reach(ctx context.Context, u *Device) error {
 	if c.isOpen(u) {
 		return nil
 	}
-	if !u.isFree() {
+	if !u.IsFree() {
 		return fault.E("device.open", fault.Unavailable, string(u.cfg.Path),
 			errors.New("its session under the previous configuration is still being closed"))
 	}
@@ -61,7 +61,7 @@ func (c *connection) reach(ctx context.Context, u *Device) error {
 // dial opens the line. Every error means that there is none.
 func (c *connection) dial(ctx context.Context, u *Device) error {
 	var link driver.Line
-	err := c.line.calls.guard(u, func() (err error) {
+	err := c.line.calls.use(u, func() (err error) {
 		link, err = u.cfg.Kind.Dial(ctx, u.cfg.Driver)
 		return err
 	})
@@ -83,7 +83,7 @@ func (c *connection) open(ctx context.Context, u *Device) error {
 		return fault.E("device.open", fault.Unavailable, string(u.cfg.Path), errReplaced)
 	}
 	var session driver.Session
-	err := c.line.calls.guard(u, func() (err error) {
+	err := c.line.calls.use(u, func() (err error) {
 		session, err = c.link.Open(ctx, u.cfg.Driver)
 		return err
 	})

@@ -18,7 +18,7 @@ import (
 // Device is one device with one configuration, as seen by its line. A changed configuration creates another one, which replaces it.
 type Device struct {
 	cfg      acquisition.Config
-	line     *Line // nil if the device is disabled
+	line     *Line // nil if the device is disabled, or another replica reads it
 	order    int   // position in the configuration
 	names    []string
 	paths    []point.Path
@@ -49,19 +49,19 @@ type Device struct {
 
 	mu       sync.Mutex // guards the fields below, and orders what the line and the watch emit
 	state    acquisition.State
-	bad      point.Quality     // quality of the last scan, if it was bad
-	badAt    time.Duration     // when bad scans were last recorded
-	lastScan time.Duration     // last scan of any quality
-	stale    bool              // has been reported as stale since then
-	before   *Device           // the device that this one replaces, until it is released
-	claimed  bool              // a session is open or being opened
-	retired  bool              // the configuration has changed: no new session
-	unkept   bool              // samples could not be recorded
-	dates    []timestamp.Point // of its points, by index; nil until one of them has a time of its own
+	bad      point.Quality    // quality of the last scan, if it was bad
+	badAt    time.Duration    // when bad scans were last recorded
+	lastScan time.Duration    // last scan of any quality
+	stale    bool             // has been reported as stale since then
+	before   *Device          // the device that this one replaces, until it is released
+	claimed  bool             // a session is open or being opened
+	retired  bool             // the configuration has changed: no new session
+	unkept   bool             // samples could not be recorded
+	dates    timestamp.Points // of its points
 }
 
 // NewDevice returns a device with a position in the configuration and one in its group. It opens its session after before has
-// closed its own, and is on no line if it is disabled.
+// closed its own, and is on no line if it is disabled or another replica reads it.
 func NewDevice(c acquisition.Config, order, place int, before *Device, l *Line) *Device {
 	infos := c.Driver.Points()
 	u := &Device{
@@ -76,14 +76,22 @@ func NewDevice(c acquisition.Config, order, place int, before *Device, l *Line) 
 		Path: c.Path, Driver: c.Kind.Name, Line: c.LineName(),
 		Points: len(infos), Interval: c.Interval,
 	}
-	if c.Disabled {
+	switch {
+	case c.Disabled:
 		u.state.Status = acquisition.Disabled
+	case c.Elsewhere:
+		u.state.Status, u.state.Owner = acquisition.Elsewhere, c.Owner
 	}
 	return u
 }
 
-// Line returns the line of the device, nil if it is disabled.
+// Line returns the line of the device, nil if it has none here.
 func (u *Device) Line() *Line { return u.line }
+
+// Elsewhere reports whether another replica may use the device, and its name; "" if none does at the moment.
+func (u *Device) Elsewhere() (owner string, is bool) {
+	return u.cfg.Owner, u.cfg.Elsewhere && !u.cfg.Disabled
+}
 
 // Keeps reports whether the device needs no restart for a configuration and a place in its group.
 func (u *Device) Keeps(c acquisition.Config, place int) bool {
@@ -118,8 +126,8 @@ func (u *Device) isRetired() bool {
 	return u.retired
 }
 
-// isFree reports whether no device that this one replaces still holds a session.
-func (u *Device) isFree() bool {
+// IsFree reports whether no device that this one replaces still holds a session.
+func (u *Device) IsFree() bool {
 	for old := u.replaces(); old != nil; old = old.replaces() {
 		if old.isClaimed() {
 			return false

@@ -22,6 +22,10 @@ func NewEmitter(o acquisition.Outlet) *Emitter {
 
 // emit passes a scan to the live side and the recorder.
 func (o *Emitter) emit(u *Device, scan *point.Scan, record bool) {
+	if u.cfg.Held() != nil { // the replica that has the device now emits what it reads
+		u.unkept = true
+		return
+	}
 	o.Hear(scan)
 	if u.cfg.Publish != 0 {
 		o.Live(scan, u.cfg.Publish)
@@ -40,7 +44,7 @@ func (o *Emitter) emitBad(u *Device, slot time.Time, q point.Quality, now clock.
 	scan := o.scans.Get().(*point.Scan)
 	samples := scan.Samples[:0]
 	for i, path := range u.paths {
-		samples = append(samples, point.Sample{Point: path, Time: u.dateNow(i, q, point.Value{}, now), Quality: q})
+		samples = append(samples, point.Sample{Point: path, Time: u.dates.Now(i, q, point.Value{}, now.Wall), Quality: q})
 	}
 	*scan = point.Scan{Device: u.cfg.Path, Slot: slot, Time: now.Wall, Samples: samples}
 	o.emit(u, scan, record)

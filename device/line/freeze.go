@@ -33,7 +33,7 @@ func (z *freeze) do(lineCtx context.Context, l *Line) error {
 		s := &z.shown[i]
 		place := u.Find(string(s.Point))
 		paths[i] = u.paths[place]
-		s.Time = u.dateNow(place, s.Quality, s.Value, now)
+		s.Time = u.dates.Now(place, s.Quality, s.Value, now.Wall)
 	}
 	u.mu.Unlock()
 	l.publisher.stamp(u, paths, z.shown, now)

@@ -91,7 +91,7 @@ func (s *listener) subscribeOpen(ctx context.Context, u *Device) error {
 	ctx, cancel := context.WithTimeout(ctx, u.cfg.Timeout)
 	defer cancel()
 	s.confirmOnDisk(ctx, u)
-	err := s.line.calls.guard(u, func() error {
+	err := s.line.calls.use(u, func() error {
 		return session.Subscribe(ctx, u.names, func() { s.line.box.notify(u) })
 	})
 	if err == nil {
@@ -111,7 +111,7 @@ func (s *listener) collect(ctx context.Context, u *Device) {
 	ctx, cancel := context.WithTimeout(ctx, u.cfg.Timeout)
 	defer cancel()
 	s.confirmOnDisk(ctx, u)
-	u.collects = s.line.calls.guard(u, func() error { return session.Subscribe(ctx, u.names, func() { s.line.box.notify(u) }) }) == nil
+	u.collects = s.line.calls.use(u, func() error { return session.Subscribe(ctx, u.names, func() { s.line.box.notify(u) }) }) == nil
 }
 
 // failed draws the conclusions when a device that reports on its own cannot be received from.

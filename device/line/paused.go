@@ -44,7 +44,7 @@ func (c *connection) openPaused(ctx context.Context) {
 // share what is received. One that cannot be opened now is retried, and logged, on its own.
 func (c *connection) openAll(ctx context.Context) {
 	for _, u := range c.line.units {
-		if u.session == nil && u.isFree() {
+		if u.session == nil && u.IsFree() {
 			limited, cancel := context.WithTimeout(ctx, u.cfg.Timeout)
 			_ = c.admit(limited, u)
 			cancel()

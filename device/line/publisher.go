@@ -74,7 +74,7 @@ func (p *publisher) emitBad(u *Device, slot time.Time, q point.Quality, now cloc
 // confirm emits the value that a point has after a write.
 func (p *publisher) confirm(u *Device, i int, v point.Value, now clock.Instant) {
 	u.mu.Lock()
-	p.written[0] = point.Sample{Value: v, Time: u.dateNow(i, point.Good, v, now)}
+	p.written[0] = point.Sample{Value: v, Time: u.dates.Now(i, point.Good, v, now.Wall)}
 	u.mu.Unlock()
 	p.stamp(u, u.paths[i:i+1], p.written[:], now)
 	p.deliver(u, time.Time{}, p.written[:], now)

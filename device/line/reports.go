@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"time"
 
-	"voltbus/device/timestamp"
 	"voltbus/driver"
 	"voltbus/internal/deadline"
 	"voltbus/point"
@@ -25,7 +24,7 @@ func (r *reports) take(ctx context.Context, u *Device) error {
 	session, _ := u.session.(driver.Subscriber)
 	limited := deadline.New(ctx, u.cfg.Timeout)
 	defer limited.End()
-	err := r.line.calls.guard(u, func() error {
+	err := r.line.calls.use(u, func() error {
 		return session.Take(limited, func(s point.Sample) { r.add(ctx, u, s) }) //nolint:contextcheck // limited is ctx with a deadline
 	})
 	r.deliver(ctx, u)
@@ -61,10 +60,7 @@ func (r *reports) date(u *Device, place int, s *point.Sample) {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.dates == nil {
-		u.dates = make([]timestamp.Point, len(u.paths))
-	}
-	u.dates[place].Put(s)
+	u.dates.Put(place, len(u.paths), s)
 }
 
 // deliver emits what was reported so far.

@@ -31,7 +31,9 @@ func (l *Line) scanSlot(ctx context.Context, u *Device, slot time.Time) {
 	switch {
 	case err == nil:
 		l.publisher.stamp(u, u.paths, samples, now)
-		u.dateScan(samples, now)
+		u.mu.Lock()
+		u.dates.Scan(samples, now.Wall)
+		u.mu.Unlock()
 		countMisdated(ctx, u)
 		l.trouble.diagnose(ctx, u, !slices.ContainsFunc(samples, hasValue))
 		l.publisher.deliver(u, slot, samples, now)

@@ -2,6 +2,7 @@
 package timestamp
 
 import (
+	"slices"
 	"time"
 
 	"voltbus/point"
@@ -38,4 +39,35 @@ func (d *Point) Behind(now time.Time) time.Time {
 		return last.Add(time.Microsecond)
 	}
 	return now
+}
+
+// Points are the times of all points of a device, by index. The zero value has seen no sample, and costs nothing while no sample has a time of its own.
+type Points struct{ list []Point }
+
+// Scan is Put for the samples of a scan of all points, in order.
+func (p *Points) Scan(samples []point.Sample, now time.Time) {
+	if p.list == nil && !slices.ContainsFunc(samples, func(s point.Sample) bool { return s.Time.After(now) }) {
+		return
+	}
+	for i := range samples {
+		p.Put(i, len(samples), &samples[i])
+	}
+}
+
+// Put is Put for a sample of one of n points.
+func (p *Points) Put(place, n int, s *point.Sample) {
+	if p.list == nil {
+		p.list = make([]Point, n)
+	}
+	p.list[place].Put(s)
+}
+
+// Now returns a unique time for what the node itself states about a point now.
+func (p *Points) Now(place int, q point.Quality, v point.Value, now time.Time) time.Time {
+	if p.list == nil {
+		return now
+	}
+	s := point.Sample{Time: p.list[place].Behind(now), Quality: q, Value: v}
+	p.list[place].Put(&s)
+	return s.Time
 }

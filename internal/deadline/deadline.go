@@ -50,10 +50,18 @@ func (d *Context) Deadline() (time.Time, bool) {
 // Done implements context.Context.
 func (d *Context) Done() <-chan struct{} { return d.arm().Done() }
 
-// Err implements context.Context.
+// Err implements context.Context. It asks the parents themselves: one that looks at a clock is found to have ended before its timer runs.
 func (d *Context) Err() error {
 	switch {
-	case !d.lives(), d.Context.Err() != nil, d.other != nil && d.other.Err() != nil, !d.at.IsZero() && !time.Now().Before(d.at):
+	case d.Context.Err() != nil, d.other != nil && d.other.Err() != nil:
+		armed := d.arm()
+		if armed.Err() == nil { // the news of it is on its way
+			d.mu.Lock()
+			d.stop()
+			d.mu.Unlock()
+		}
+		return armed.Err()
+	case !d.lives(), !d.at.IsZero() && !time.Now().Before(d.at):
 		return d.arm().Err()
 	}
 	return nil

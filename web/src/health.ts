@@ -16,6 +16,7 @@ const levels: Record<string, Level> = {
   online: "good",
   starting: "wait",
   disabled: "wait",
+  elsewhere: "wait",
 };
 
 /** Whether a device answers, answers only for some of its points, need not answer (yet), or should answer and does not. */

@@ -802,8 +802,10 @@ export interface Device {
   path: string;
   driver: string;
   line: string;
-  /** hung: the driver of its line does not return */
-  state: "online" | "offline" | "starting" | "disabled" | "hung";
+  /** hung: the driver of its line does not return; elsewhere: another replica may read it, see owner */
+  state: "online" | "offline" | "starting" | "disabled" | "hung" | "elsewhere";
+  /** The replica that reads it, if that is another one; empty if none does at the moment */
+  owner?: string;
   /** Seconds */
   interval: number;
   /** What health says of it or of its line; empty if all is well */
