@@ -1,9 +1,7 @@
 package bus
 
 import (
-	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -31,33 +29,14 @@ func PrepareCluster(data, self, listen, keyFile string, addresses map[string]str
 			return c, "", err
 		}
 	}
-	if dir, err = logDir(data, &c); err == nil && c.Enabled() {
+	if dir, err = c.LogDir(data); err == nil && c.Enabled() {
 		c.Members, err = cluster.OpenMembers(filepath.Join(data, membersFile), self, c.Replicas)
 	}
 	return c, dir, err
 }
 
-// Where the log of a node is, alone and as a replica. One does not become the other by configuration: what is in it and not in the
-// store yet would be lost, and its numbers used again.
-const (
-	logFolder        = "log"
-	replicatedFolder = "replicated"
-)
-
 // membersFile is the file of the data directory that lists the replicas, once that was ever read from the others.
 const membersFile = "replicas.json"
-
-func logDir(data string, c *Cluster) (string, error) {
-	dir, other := logFolder, replicatedFolder
-	if c.Enabled() {
-		dir, other = other, dir
-	}
-	if _, err := os.Stat(filepath.Join(data, other)); err == nil {
-		return "", fault.E("bus.Open", fault.Conflict, data, fmt.Errorf(
-			"the log of this data directory is in the folder %s, and the section cluster was added or removed since: put the section back as it was, or write another directory as node.data", other))
-	}
-	return filepath.Join(data, dir), nil
-}
 
 func (b *Bus) engine() blocklog.Engine {
 	e := blocklog.Engine{Server: b.srv, Conn: b.log, Store: b.jets, Log: b.cfg.Log}
@@ -97,8 +76,8 @@ func (b *Bus) Mesh() *mesh.Mesh {
 	return mesh.New(mesh.Config{Self: b.cfg.Cluster.Self, Others: b.cfg.Cluster.Others, Conn: b.mesh, Look: b.Cluster, Open: b.OpenLog})
 }
 
-// Leases returns the leases of this replica, and nil for a node alone.
-func (b *Bus) Leases() (*lease.Leases, error) {
+// LeasesOf returns the leases of a replica, and nil for a node alone.
+func LeasesOf(b *Bus) (*lease.Leases, error) {
 	if !b.cfg.Cluster.Enabled() {
 		return nil, nil //nolint:nilnil // a node alone shares nothing
 	}

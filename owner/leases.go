@@ -36,7 +36,7 @@ func OpenLeases(b *bus.Bus, idle bool) (*Leases, error) {
 	if idle {
 		return nil, nil //nolint:nilnil // it runs nothing
 	}
-	l, err := b.Leases()
+	l, err := bus.LeasesOf(b)
 	if l == nil || err != nil {
 		return nil, err
 	}
