@@ -11,7 +11,6 @@ import (
 	"voltbus/bus/cluster"
 	"voltbus/bus/lease"
 	"voltbus/bus/mesh"
-	"voltbus/fault"
 )
 
 // Cluster says which replicas a bus is one of; the zero value for a node alone.

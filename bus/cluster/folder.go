@@ -27,4 +27,3 @@ func (c *Config) LogDir(data string) (string, error) {
 	}
 	return filepath.Join(data, dir), nil
 }
-
