@@ -20,12 +20,14 @@ import (
 	"voltbus/driver"
 	"voltbus/driver/bacnet"
 	"voltbus/driver/bacnet/pointlist"
+	"voltbus/driver/bacnet/survey"
 	"voltbus/point"
 	"voltbus/protocol/bacnet/client"
 	"voltbus/protocol/bacnet/encoding"
 	"voltbus/protocol/bacnet/enum"
 	"voltbus/protocol/bacnet/ip"
 	"voltbus/protocol/bacnet/server"
+	"voltbus/protocol/bacnet/service"
 )
 
 func main() {
@@ -35,12 +37,15 @@ func main() {
 	duration := flag.Duration("duration", 30*time.Second, "of each measurement")
 	peer := flag.String("peer", "", "a device of another project to read 100 properties from, such as 10.66.0.11:47808")
 	local := flag.String("local", "127.0.0.1:0", "own address for -peer")
+	scan := flag.Bool("scan", false, "measure how long a scan of the devices with their points takes instead")
 	serve := flag.Bool("serve", false, "be the devices (used by the program itself)")
 	flag.Parse()
 	var err error
 	switch {
 	case *serve:
 		err = serveDevices(*devices, *points)
+	case *scan:
+		err = measureScan(*devices, *points)
 	case *peer != "":
 		err = measureReads("peer", *local, *peer, *duration)
 	default:
@@ -59,12 +64,45 @@ func addressOf(i int) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 1, byte(i / 250), byte(i%250 + 1)}), port)
 }
 
+// broadcast is the broadcast address of the loopback interface.
+func broadcast() netip.Addr { return netip.AddrFrom4([4]byte{127, 255, 255, 255}) }
+
+// measureScan looks for the devices, a hundred instances at a time, and asks each for its points.
+func measureScan(devices, points int) error {
+	stop, err := start(devices, points)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	c, err := client.Open(context.Background(), client.Config{IP: ip.Config{Listen: netip.MustParseAddrPort("127.1.250.250:0"), Broadcast: broadcast(), BroadcastPort: port}})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close() }()
+	before, began := processor(), time.Now()
+	limits := client.Scan{Devices: service.Devices(0, uint32(devices-1)), Step: 100, Pause: 200 * time.Millisecond, Wait: 3 * time.Second}
+	found, err := survey.Scan(context.Background(), c, limits, true, nil)
+	if err != nil {
+		return err
+	}
+	all, failed := 0, 0
+	for i := range found {
+		all += len(found[i].Points)
+		if found[i].Err != nil {
+			failed++
+		}
+	}
+	took := time.Since(began)
+	fmt.Printf("scan: %d devices with %d points, %d failed, %.1f s, %.2f cores\n", len(found), all, failed, took.Seconds(), (processor()-before).Seconds()/took.Seconds())
+	return nil
+}
+
 // serveDevices is devices until standard input ends.
 func serveDevices(devices, points int) error {
 	for i := range devices {
 		d, err := server.Open(context.Background(), server.Config{
 			Instance: uint32(i), Name: fmt.Sprintf("device %d", i), Vendor: 999,
-			Client: client.Config{IP: ip.Config{Listen: addressOf(i)}},
+			Client: client.Config{IP: ip.Config{Listen: addressOf(i), Broadcast: broadcast()}},
 		})
 		if err != nil {
 			return err
