@@ -59,6 +59,7 @@ func Compare(before, after *Config) Changes {
 		{"metering", !reflect.DeepEqual(before.Metering, after.Metering)},
 		{"control", before.Control != after.Control},
 		{"mqtt", !reflect.DeepEqual(withoutTemplates(before.MQTT), withoutTemplates(after.MQTT))},
+		{"sinks", !reflect.DeepEqual(before.Sinks, after.Sinks)},
 		{"uplink", !before.Uplink.equal(after.Uplink)},
 		{"agents", !reflect.DeepEqual(before.Agents, after.Agents)},
 	} {

@@ -8,6 +8,7 @@ import (
 	"voltbus/broker/setting"
 	metersetting "voltbus/meter/setting"
 	"voltbus/point"
+	sinksetting "voltbus/sink/setting"
 	database "voltbus/store/postgres/setting"
 )
 
@@ -39,6 +40,8 @@ type Config struct {
 	// MQTT sets the rights of MQTT clients, and how their messages become points. The broker runs if listen.mqtt,
 	// listen.mqtts or listen.mqtt_websocket is set.
 	MQTT setting.Section `yaml:"mqtt"`
+	// Sinks are destinations outside to which readings are sent, each with a position of its own: one that is away loses nothing.
+	Sinks []sinksetting.Sink `yaml:"sinks"`
 	// Uplink sets what is sent to the parent, if there is one, and how.
 	Uplink Uplink `yaml:"uplink"`
 	// Live sets the forms in which readings of devices appear on the bus.

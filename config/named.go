@@ -32,6 +32,10 @@ func namedFiles(cfg *Config) []namedFile {
 		p, key := &cfg.MQTT.Publish[i], fmt.Sprintf("mqtt.publish[%d].", i)
 		list = append(list, namedFile{key + "password_file", &p.PasswordFile, true}, namedFile{key + "ca", &p.CA, false})
 	}
+	for i := range cfg.Sinks {
+		s, key := &cfg.Sinks[i], fmt.Sprintf("sinks[%d].", i)
+		list = append(list, namedFile{key + "password_file", &s.PasswordFile, true}, namedFile{key + "ca", &s.CA, false}, namedFile{key + "certificate", &s.Certificate, false}, namedFile{key + "key", &s.Key, true})
+	}
 	members := cfg.Metering.Cluster.Members
 	for i := range members {
 		if members[i].Name == cfg.Node.Name { // its entry is for the others

@@ -11,8 +11,7 @@ import (
 	"voltbus/device"
 	"voltbus/operation/mqtt"
 	"voltbus/point"
-	brokersink "voltbus/sink/mqtt"
-	"voltbus/verdict"
+	"voltbus/sink/outward"
 )
 
 // openMQTT opens the broker and listens for its clients, if one is configured.
@@ -51,16 +50,14 @@ func (n *Node) MQTTAddr(secure bool) string {
 	return listener.FromHere(n.mqtt.Addr(secure))
 }
 
-// openPublishers opens the sinks to external brokers.
-func openPublishers(ctx context.Context, n *Node) (err error) {
+// openOutward opens the sinks to external systems.
+func openOutward(ctx context.Context, n *Node) (err error) {
 	cfg := n.opts.Config
-	list := cfg.MQTT.Publish
+	c := outward.Config{Publish: cfg.MQTT.Publish, Sinks: cfg.Sinks, Dir: cfg.Node.Data, Node: cfg.Node.Name, Blocks: n.blocks, History: n.history.Store(), Unit: func(path point.Path) string { return unitOf(n, path) }, Now: now, Log: n.log} //nolint:contextcheck // it is asked later
 	if n.opts.Idle {
-		list = nil
+		c.Publish, c.Sinks = nil, nil
 	}
-	n.publishers, err = brokersink.Open(ctx, brokersink.Config{
-		Publish: list, Dir: cfg.Node.Data, Node: cfg.Node.Name, Blocks: n.blocks, Unit: func(path point.Path) string { return unitOf(n, path) }, Now: now, Log: n.log, //nolint:contextcheck // it is asked later
-	})
+	n.outward, err = outward.Open(ctx, c)
 	return err
 }
 
@@ -93,14 +90,6 @@ func (o *outlet) tellAs(f device.Forms) func(*point.Scan) {
 		o.hear(scan)
 		o.Live(scan, f)
 	}
-}
-
-// publishFacts reports which external brokers receive nothing at present.
-func publishFacts(p *brokersink.Publishers) (list []verdict.File) {
-	for _, text := range p.Problems(context.Background()) {
-		list = append(list, verdict.File{Name: "mqtt publish", Sentence: text})
-	}
-	return list
 }
 
 // countMQTT counts clients and messages of the broker; nil without one.

@@ -56,7 +56,7 @@ import (
 	"voltbus/replication"
 	"voltbus/service"
 	"voltbus/sink"
-	brokersink "voltbus/sink/mqtt"
+	"voltbus/sink/outward"
 	"voltbus/uplink/children"
 	"voltbus/uplink/descendants"
 	"voltbus/uplink/enrol"
@@ -172,7 +172,7 @@ type Node struct {
 	settings    *configuration.Part    // nil for a node without a file
 	mqtt        *front.Front           // nil for a node without a broker
 	replicas    *replication.Replicas  // nil for a node alone
-	publishers  *brokersink.Publishers // to external brokers; none for an idle node
+	outward     *outward.Sinks         // to external systems; none for an idle node
 	mismatch    *mismatch.Alert
 	health      *health.Health
 	served      *children.Children // serves the children
@@ -193,7 +193,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	}
 	for _, open := range []func(context.Context, *Node) error{
 		shareFiles,
-		openDirectory, setAsideDamaged, openAudit, beginStore, openIdentity, openHeads, openChildren, openBus, openStore, openRecorder, openMetering, openFleet, openReceiver, openUplink, openTree, openMQTT, openReplicas, openPublishers, openControl, openLive, openReports, openService, openAgents, openHealth, openServer,
+		openDirectory, setAsideDamaged, openAudit, beginStore, openIdentity, openHeads, openChildren, openBus, openStore, openRecorder, openMetering, openFleet, openReceiver, openUplink, openTree, openMQTT, openReplicas, openOutward, openControl, openLive, openReports, openService, openAgents, openHealth, openServer,
 	} {
 		if err := open(ctx, n); err != nil {
 			return nil, errors.Join(err, n.Close()) //nolint:contextcheck // what is closed is written, whoever waits
@@ -278,8 +278,8 @@ func (n *Node) Run(ctx context.Context) error {
 		start("live messages", n.liveHub.Run)
 		start("reports", n.reporter.Run)
 	}
-	start("mqtt publish", n.publishers.Run)
 	start("replicas", n.replicas.Run)
+	start("sinks", n.outward.Run)
 	if n.mqtt != nil {
 		start("mqtt", func(ctx context.Context) error { return runMQTT(ctx, n) })
 	}

@@ -48,6 +48,14 @@ func keysOf(v reflect.Value, prefix string, c comments) []key {
 	return keys
 }
 
+// keysOfSection lists the keys of a section, which may be a list.
+func keysOfSection(v reflect.Value, name string, c comments) []key {
+	if v.Kind() == reflect.Slice {
+		return keysOf(reflect.New(v.Type().Elem()).Elem(), name+"[].", c)
+	}
+	return keysOf(v, name+".", c)
+}
+
 // keyOf describes a field of the parent.
 func keyOf(parent reflect.Type, sf reflect.StructField, value reflect.Value, c comments) key {
 	name, _ := yamlName(sf)

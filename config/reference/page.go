@@ -68,7 +68,7 @@ func pageOf(kinds []driver.Kind, c comments) []byte {
 			continue
 		}
 		fmt.Fprintf(&b, "## %s\n\n%s\n\n", name, c.of(root.Type(), sf.Name))
-		writeTable(&b, keysOf(root.FieldByIndex(sf.Index), name+".", c))
+		writeTable(&b, keysOfSection(root.FieldByIndex(sf.Index), name, c))
 	}
 	b.WriteString("## Other keys\n\n")
 	writeTable(&b, plain)

@@ -26,6 +26,9 @@ var (
 	}
 )
 
+// destinations is what a kind of destination may import.
+var destinations = []string{"sink/destination", "sink/endpoint", "sink/setting", "point", "fault"}
+
 // table says who may import whom, from the nouns to the programs; ARCHITECTURE.md says what each package is for.
 var table = []rule{
 	{"point", nil, nil, "nouns outlive everything"},
@@ -98,6 +101,19 @@ var table = []rule{
 	{"bus/client", []string{"bus/...", "api/answer", "operation", "wire", "point", "fault", "identity", "identity/registry"}, parts, "a client of the bus knows what is sent on it; the answers of the node have the shapes of the API, and what it is asked for is declared in package operation"},
 	{"bus/...", []string{"wire", "point", "fault", "identity", "identity/registry", "bus/..."}, parts, "the bus carries, it decides nothing"},
 	{"recorder", []string{"wire", "point", "fault"}, parts, "the recorder writes to a log that node gives it"},
+	{"sink/setting", []string{"point"}, nil, "what stands in the configuration is data; the configuration knows it, and the destinations are handed it"},
+	{"sink/endpoint", []string{"sink/setting", "fault"}, parts, "a destination is reached without knowing what is sent"},
+	{"sink/all", []string{"sink/..."}, parts, "the kinds of destinations are listed in one place"},
+	{"sink/outward", []string{"sink/...", "broker/setting", "point", "verdict"}, parts, "what sends readings out meets here, so that node knows one of them"},
+	{"sink/destination", []string{"sink", "sink/setting", "store", "point", "fault"}, parts, "the engine chooses, shapes, batches and keeps what is refused; it knows no protocol"},
+	{"sink/clickhouse", destinations, parts, "a destination speaks its protocol, and knows neither log nor history"},
+	{"sink/elasticsearch", destinations, parts, "a destination speaks its protocol, and knows neither log nor history"},
+	{"sink/influxdb", destinations, parts, "a destination speaks its protocol, and knows neither log nor history"},
+	{"sink/kafka", destinations, parts, "a destination speaks its protocol, and knows neither log nor history"},
+	{"sink/opentelemetry", destinations, parts, "a destination speaks its protocol, and knows neither log nor history"},
+	{"sink/prometheus", destinations, parts, "a destination speaks its protocol, and knows neither log nor history"},
+	{"sink/rabbitmq", destinations, parts, "a destination speaks its protocol, and knows neither log nor history"},
+	{"sink/table", destinations, parts, "a destination speaks its protocol, and knows neither log nor history"},
 	{"sink/mqtt", []string{"sink", "broker/setting", "protocol/mqtt/...", "protocol/sparkplug/...", "store", "point", "fault"}, parts, "a target of the log is a client of a broker; it knows the configuration of it and no other part"},
 	{"sink", []string{"store", "recorder", "wire", "point", "fault"}, parts, "a sink reads the log and writes one store"},
 
@@ -209,6 +225,7 @@ var table = []rule{
 	{"operation/cluster", []string{"operation", "operation/cluster/report", "identity", "fault"}, parts, "replicas are asked like every other part"},
 	{"operation/metering/account", []string{"api/answer"}, nil, "answers are data"},
 	{"operation/metering", []string{"operation", "operation/metering/account", "api/answer", "meter/...", "identity", "point", "fault"}, parts, "the metering system is asked like every other part"},
+	{"operation/sinks", []string{"operation", "sink/destination", "query", "identity", "point", "fault"}, parts, "what a destination got is known to it; how it was asked for, nobody here knows"},
 	{"operation/...", []string{"operation", "broker", "broker/account", "broker/unknown", "api/answer", "api/shape", "api/arrowstream", "query", "store", "catalog", "document", "control/access", "identity", "identity/registry", "point", "fault"}, parts, "an operation is done by the parts that know; nobody here knows how it was asked for"},
 	{"api/...", []string{"api/...", "operation/...", "agent/...", "ingest", "query", "store", "catalog", "control/access", "identity", "identity/registry", "audit", "document", "wire", "point", "fault"}, append([]string{"config"}, parts...), "the API never knows a driver, the device owner or an engine"},
 	{"gateway/...", []string{"gateway/feed", "api/...", "operation/...", "wire", "point", "fault", "protocol/..."}, parts, "a gateway is a client of the API; it shows points to others by a protocol"},
@@ -216,11 +233,11 @@ var table = []rule{
 	{"web", nil, nil, "the screens are files; they speak to the API over HTTP"},
 
 	{"config/edit", []string{"config", "point", "fault"}, []string{"driver/..."}, "a device is added to a text; what the text means is asked of config"},
-	{"config/reference", []string{"config", "broker/setting", "meter/setting", "store/postgres/setting", "driver/...", "point", "fault"}, nil, "a program that writes the reference; it knows every driver's keys"},
+	{"config/reference", []string{"config", "broker/setting", "meter/setting", "sink/setting", "store/postgres/setting", "driver/...", "point", "fault"}, nil, "a program that writes the reference; it knows every driver's keys"},
 	{"config/revision", []string{"fault"}, nil, "what stood in a file is text; nobody here knows what it means"},
 	{"config/volttron", []string{"fault"}, []string{"config", "driver/..."}, "another platform's files become texts; what they mean here is checked by who writes them"},
-	{"config", []string{"broker/setting", "meter/setting", "store/postgres/setting", "driver", "control", "point", "fault"}, []string{"driver/..."}, "the configuration knows contracts and the words of control, no part"},
-	{"node", append([]string{"config", "config/revision", "sink/mqtt"}, parts...), []string{anything}, "node is where the parts meet"},
+	{"config", []string{"broker/setting", "meter/setting", "sink/setting", "store/postgres/setting", "driver", "control", "point", "fault"}, []string{"driver/..."}, "the configuration knows contracts and the words of control, no part"},
+	{"node", append([]string{"config", "config/revision", "sink/outward"}, parts...), []string{anything}, "node is where the parts meet"},
 	{"testing/docs", []string{"testing/...", "point", "fault"}, []string{"store/duckdb"}, "the documentation is tried with the program; only a past is made without it"},
 	{"testing/...", []string{"testing/...", "point", "fault"}, nil, "a peer is somebody else's program"},
 	{"lab/...", []string{anything}, nil, "the lab drives whole nodes"},
@@ -250,7 +267,9 @@ var owners = []owner{
 	{"github.com/simonvetter/modbus", []string{"driver/modbus/...", "lab/..."}, nil, "only driver/modbus and the lab speak Modbus"},
 	{"github.com/spf13/", []string{"cmd/..."}, nil, "only programs have a command line"},
 	{"go.yaml.in/yaml", []string{"api/typescript", "config/...", "uplink/bundle", "document", "internal/strictyaml", "driver/...", "lab/...", "bench/..."}, []string{anything}, "a part is handed its own struct; only config, registries, inventories, experiments and the API's document are YAML"},
-	{"google.golang.org/protobuf", []string{"wire/...", "protocol/sparkplug/...", "sink/mqtt", "bench/..."}, nil, "only wire knows the encoding of blocks, and Sparkplug B has its own"},
+	{"google.golang.org/protobuf", []string{"wire/...", "protocol/sparkplug/...", "sink/mqtt", "sink/opentelemetry", "sink/prometheus", "bench/..."}, nil, "only wire knows the encoding of blocks; Sparkplug B and two kinds of destinations have their own"},
+	{"github.com/twmb/franz-go", []string{"sink/kafka"}, nil, "only sink/kafka speaks to Kafka"},
+	{"github.com/go-sql-driver/", []string{"sink/table"}, nil, "only sink/table speaks to MySQL"},
 	{"html/template", []string{"bench/..."}, nil, "a program that links it keeps every exported method of every type in use: 7 MB"},
 	{"text/template", []string{"bench/..."}, nil, "as html/template"},
 }

@@ -24,6 +24,7 @@ import (
 	"voltbus/operation/people"
 	"voltbus/operation/points"
 	"voltbus/operation/processes"
+	"voltbus/operation/sinks"
 	"voltbus/operation/tokens"
 )
 
@@ -49,6 +50,7 @@ type Parts struct {
 	People    people.Part
 	Points    points.Part
 	Processes processes.Part
+	Sinks     sinks.Part
 	Tokens    tokens.Part
 }
 
@@ -57,6 +59,6 @@ func (p *Parts) Operations() []operation.Bound {
 	return slices.Concat(
 		p.Settings.Operations(), p.Agents.Operations(), p.Alerts.Operations(), p.Audit.Operations(), p.Children.Operations(), p.Parent.Operations(), p.People.Operations(), p.Tokens.Operations(), p.Control.Operations(),
 		p.Devices.Operations(), p.Documents.Operations(), p.History.Operations(), p.Ledger.Operations(), p.Nodes.Operations(), p.Points.Operations(),
-		p.Log.Operations(), p.Processes.Operations(), p.MQTT.Operations(), p.Cluster.Operations(), p.Metering.Operations(), p.Lab.Operations(),
+		p.Log.Operations(), p.Processes.Operations(), p.MQTT.Operations(), p.Cluster.Operations(), p.Sinks.Operations(), p.Metering.Operations(), p.Lab.Operations(),
 	)
 }

@@ -194,6 +194,11 @@ export interface Alerts {
   refused: Count;
 }
 
+export interface AllSinks {
+  /** In the order of the configuration */
+  sinks: SinkState[];
+}
+
 export interface Approval {
   requester: string;
   id: string;
@@ -2417,6 +2422,48 @@ export interface Setup {
   needed: boolean;
   /** The node's name */
   node: string;
+}
+
+export interface SinkCount {
+  readings: number;
+  kept: number;
+}
+
+export interface SinkRefusal {
+  point: string;
+  time: Time;
+  value: string;
+  quality: string;
+  refused: Time;
+  reason: string;
+}
+
+export interface SinkRefusals {
+  /** Oldest first */
+  refusals: SinkRefusal[];
+  kept: number;
+}
+
+/** Of the samples in the log since it was added: sent + left_out + refused + missing, and those of the blocks that wait */
+export interface SinkState {
+  name: string;
+  kind: string;
+  state: "ok" | "paused";
+  /** Why nothing is sent at present */
+  reason: string;
+  since?: Time;
+  waiting: Count;
+  sent: Count;
+  left_out: Count;
+  refused: Count;
+  kept: number;
+  accepted: Count;
+  discarded: Count;
+  missing: Count;
+  filled: Count;
+  history_from?: Time;
+  history_to?: Time;
+  history_sent_to?: Time;
 }
 
 export interface Source {

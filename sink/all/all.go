@@ -1,0 +1,24 @@
+// Package all lists the kinds of destinations.
+package all
+
+import (
+	"voltbus/sink/clickhouse"
+	"voltbus/sink/destination"
+	"voltbus/sink/elasticsearch"
+	"voltbus/sink/influxdb"
+	"voltbus/sink/kafka"
+	"voltbus/sink/opentelemetry"
+	"voltbus/sink/prometheus"
+	"voltbus/sink/rabbitmq"
+	"voltbus/sink/setting"
+	"voltbus/sink/table"
+)
+
+// Kinds returns the kinds by the names that the configuration has for them.
+func Kinds() map[string]destination.Kind {
+	return map[string]destination.Kind{
+		setting.ClickHouse: clickhouse.Kind(), setting.Elasticsearch: elasticsearch.Kind(), setting.InfluxDB: influxdb.Kind(), setting.Kafka: kafka.Kind(),
+		setting.MySQL: table.MySQL(), setting.OpenTelemetry: opentelemetry.Kind(), setting.Prometheus: prometheus.Kind(), setting.RabbitMQ: rabbitmq.Kind(),
+		setting.SQLite: table.SQLite(),
+	}
+}

@@ -1,0 +1,201 @@
+package destination
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"voltbus/fault"
+	"voltbus/internal/plural"
+	"voltbus/point"
+	"voltbus/sink"
+	"voltbus/sink/setting"
+)
+
+// Config is what destinations need.
+type Config struct {
+	Sinks   []setting.Sink
+	Kinds   map[string]Kind
+	Dir     string // the data directory
+	Node    string
+	Blocks  sink.Log
+	History History
+	Unit    func(point.Path) string // unit of a point
+	Now     func() time.Time
+	Log     *slog.Logger
+}
+
+// Destinations are all destinations of a node. Its methods are safe for concurrent use.
+type Destinations struct {
+	cfg  Config
+	list []one
+}
+
+type one struct {
+	*target
+
+	sink *sink.Sink
+}
+
+// Open creates the destinations. None is connected yet.
+func Open(ctx context.Context, cfg Config) (*Destinations, error) {
+	d := &Destinations{cfg: cfg}
+	for _, entry := range cfg.Sinks {
+		t, err := open(ctx, &d.cfg, entry)
+		if err != nil {
+			return nil, errors.Join(err, d.Close())
+		}
+		s := sink.New(sink.Config{Leaves: point.IsMeterOrigin, Log: slog.New(slog.DiscardHandler)}, cfg.Blocks, t) // the target tells what fails
+		d.list = append(d.list, one{t, s})
+	}
+	return d, nil
+}
+
+// Close ends connections, for a node that does not run.
+func (d *Destinations) Close() (err error) {
+	for _, one := range d.list {
+		err = errors.Join(err, one.writer.Close())
+	}
+	return err
+}
+
+// Run sends until ctx ends.
+func (d *Destinations) Run(ctx context.Context) error {
+	var all errgroup.Group
+	for _, one := range d.list {
+		all.Go(func() error { return one.sink.Run(ctx) })
+		all.Go(func() error {
+			one.runHistory(ctx)
+			return nil
+		})
+	}
+	<-ctx.Done()
+	return errors.Join(all.Wait(), d.Close())
+}
+
+// State is how a destination is.
+type State struct {
+	Name, Kind string
+	Counts
+
+	Waiting uint64    // blocks of the log that are still to be sent
+	Kept    int       // readings that were refused and are kept
+	Err     error     // why nothing is sent at present; nil in normal operation
+	Since   time.Time // when that began
+	// The part of the history that is being sent, and how far it was sent; zero for none.
+	From, To, Next time.Time
+}
+
+// States returns how all destinations are, in the order of the configuration.
+func (d *Destinations) States(ctx context.Context) []State {
+	list := make([]State, 0, len(d.list))
+	_, last, err := d.cfg.Blocks.Bounds(ctx)
+	for i := range d.list {
+		s := d.list[i].state()
+		if at := d.list[i].at(); err == nil && last > at {
+			s.Waiting = last - at
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+func (t *target) at() uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.p.Sequence
+}
+
+func (t *target) state() State {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := State{Name: t.entry.Name, Kind: t.entry.Kind, Counts: t.p.Counts, Err: t.err, Since: t.since}
+	if t.broken != nil {
+		s.Err = t.broken
+	}
+	if h := t.p.History; h != nil {
+		s.From, s.To, s.Next = h.From, h.To, h.Next
+	}
+	s.Kept = t.refused.len()
+	return s
+}
+
+// Problem describes in a sentence what is wrong with a destination; "" if nothing is.
+func (s *State) Problem() string {
+	switch {
+	case s.Err != nil:
+		since := ""
+		if !s.Since.IsZero() {
+			since = " since " + s.Since.UTC().Format(time.RFC3339)
+		}
+		return fmt.Sprintf("Nothing is sent to the destination %q%s: %v. %s %s.", s.Name, since, s.Err, plural.Of(s.Waiting, "block"), plural.Word(s.Waiting, "waits", "wait"))
+	case s.Kept > 0:
+		return fmt.Sprintf("The destination %q refused %s, which are kept: voltbus sinks refused shows them.", s.Name, plural.Of(s.Kept, "reading"))
+	}
+	return ""
+}
+
+// Problems describes what is wrong with destinations.
+func (d *Destinations) Problems(ctx context.Context) (list []string) {
+	for _, s := range d.States(ctx) {
+		if text := s.Problem(); text != "" {
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
+func (d *Destinations) find(op, name string) (*target, error) {
+	for _, one := range d.list {
+		if one.entry.Name == name {
+			return one.target, nil
+		}
+	}
+	return nil, fault.E(op, fault.NotFound, name, errors.New("there is no such destination; voltbus sinks list names them"))
+}
+
+// Refused returns readings that a destination refused and that are kept, oldest first, after skipping some.
+func (d *Destinations) Refused(name string, skip, limit int) ([]Refused, error) {
+	t, err := d.find("sinks.refused", name)
+	if err != nil {
+		return nil, err
+	}
+	return t.refused.list(skip, limit)
+}
+
+// Discard forgets the readings that a destination refused, and returns how many.
+func (d *Destinations) Discard(name string) (n int, err error) {
+	t, err := d.find("sinks.discard", name)
+	if err != nil {
+		return 0, err
+	}
+	t.work.Lock()
+	defer t.work.Unlock()
+	n = t.refused.len()
+	if err := t.refused.replace(nil); err != nil {
+		return 0, err
+	}
+	return n, t.count(func(c *Counts) { c.Discarded += uint64(n) })
+}
+
+// Resend sends the readings again that a destination refused, and returns how many it accepted.
+func (d *Destinations) Resend(ctx context.Context, name string) (accepted int, err error) {
+	t, err := d.find("sinks.resend", name)
+	if err != nil {
+		return 0, err
+	}
+	return t.resend(ctx)
+}
+
+// Backfill has a destination get the part of the history with from ≤ time < to.
+func (d *Destinations) Backfill(ctx context.Context, name string, from, to time.Time) error {
+	t, err := d.find("sinks.backfill", name)
+	if err != nil {
+		return err
+	}
+	return t.backfill(ctx, from, to)
+}

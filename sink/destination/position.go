@@ -1,0 +1,79 @@
+package destination
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"voltbus/fault"
+	"voltbus/internal/atomicfile"
+)
+
+// position is the content of a destination's file: how far it is, and what became of the readings so far.
+type position struct {
+	Log      string `json:"log"`
+	Sequence uint64 `json:"sequence"`
+	Counts
+	// Ends is, for each origin, the number of samples that it had recorded up to the last block seen. A later block that begins
+	// above it tells how many are missing.
+	Ends    map[string]uint64 `json:"ends,omitempty"`
+	History *span             `json:"history,omitempty"` // what is still to be sent from the history
+}
+
+// Counts are what became of the readings for a destination since it was added.
+type Counts struct {
+	Sent    uint64 `json:"sent"`    // accepted there
+	Left    uint64 `json:"left"`    // not chosen by the configuration
+	Refused uint64 `json:"refused"` // not accepted there
+	Missing uint64 `json:"missing"` // dropped by the log before they could be sent
+	Filled  uint64 `json:"filled"`  // sent from the history, beside those above
+
+	// Of those that were refused:
+	Accepted  uint64 `json:"accepted"`  // later
+	Discarded uint64 `json:"discarded"` // by a person
+}
+
+// span is a part of the history that is being sent.
+type span struct {
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
+	Next time.Time `json:"next"` // everything before it was sent
+	// Log and Sequence are the position in the log that the history must have reached before it is read.
+	Log      string `json:"log"`
+	Sequence uint64 `json:"sequence"`
+}
+
+const folder = "sinks"
+
+func positionFile(dir, name string) string { return filepath.Join(dir, folder, name+".json") }
+
+// readPosition returns the content of a position file; false if there is none.
+func readPosition(file string) (p position, found bool, err error) {
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return p, false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &p)
+	}
+	if err != nil {
+		return p, false, fault.E("sinks.Open", fault.Corrupt, file, fmt.Errorf(
+			"the position of the destination cannot be read: %w; remove the file: sending then begins with what is recorded next, and voltbus sinks backfill sends what is missing from the history", err))
+	}
+	return p, true, nil
+}
+
+func keepPosition(file string, p *position) error {
+	data, err := json.Marshal(p)
+	if err == nil {
+		err = (atomicfile.Writer{}).Write(file, data, 0o600)
+	}
+	if err != nil {
+		return fault.E("sinks.Append", fault.Unavailable, file, err)
+	}
+	return nil
+}

@@ -1,0 +1,232 @@
+package destination
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"voltbus/fault"
+	"voltbus/point"
+	"voltbus/sink/setting"
+	"voltbus/store"
+)
+
+// target is one destination.
+type target struct {
+	Kind
+
+	cfg     *Config
+	entry   setting.Sink
+	writer  Writer
+	file    string
+	refused *refusedFile
+	log     *slog.Logger
+	fill    chan struct{} // a part of the history is to be sent
+
+	work   sync.Mutex // held while rows are made and sent
+	shaper *shaper
+	rows   []Row
+
+	mu     sync.Mutex // guards the rest
+	p      position
+	err    error
+	broken error // why the position cannot be read
+	since  time.Time
+	wait   time.Duration
+}
+
+// Bounds of a destination.
+const (
+	requestTime = time.Minute
+	firstWait   = time.Second
+	longestWait = time.Minute
+)
+
+// open returns the destination of an entry. A new one gets what is recorded from now on, and the history since a day if the entry says so.
+func open(ctx context.Context, cfg *Config, entry setting.Sink) (*target, error) {
+	entry = entry.Completed()
+	kind := cfg.Kinds[entry.Kind]
+	writer, err := kind.Make(&entry, Environment{Node: cfg.Node, Dir: cfg.Dir})
+	if err != nil {
+		return nil, err
+	}
+	if entry.Batch > 0 {
+		kind.Batch = entry.Batch
+	}
+	t := &target{
+		Kind: kind, cfg: cfg, entry: entry, writer: writer, file: positionFile(cfg.Dir, entry.Name), fill: make(chan struct{}, 1),
+		log: cfg.Log.With(slog.String("destination", entry.Name)), shaper: newShaper(entry, cfg.Node, cfg.Unit),
+	}
+	if err := os.MkdirAll(filepath.Dir(t.file), 0o700); err != nil {
+		return nil, fault.E("sinks.Open", fault.Unavailable, t.file, err)
+	}
+	var unread error
+	t.refused, unread = openRefused(cfg.Dir, entry.Name)
+	p, found, err := readPosition(t.file)
+	t.p, t.broken = p, errors.Join(err, unread)
+	if found || t.broken != nil { // a destination that is broken does not stop the node
+		return t, nil
+	}
+	return t, t.begin(ctx)
+}
+
+// begin makes the position of a new destination.
+func (t *target) begin(ctx context.Context) error {
+	_, last, err := t.cfg.Blocks.Bounds(ctx)
+	if err != nil {
+		return fault.E("sinks.Open", fault.Unavailable, t.entry.Name, err)
+	}
+	t.p = position{Log: t.cfg.Blocks.ID(), Sequence: last}
+	if since, ok := t.entry.Since(); ok {
+		t.p.History = &span{From: since, To: t.cfg.Now().Add(ahead), Next: since, Log: t.p.Log, Sequence: last}
+	}
+	return keepPosition(t.file, &t.p)
+}
+
+// ahead is how far the times of samples may be in the future that were recorded before the destination was added.
+const ahead = time.Hour
+
+// Cursor implements sink.Store.
+func (t *target) Cursor(context.Context) (log string, sequence uint64, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.p.Log, t.p.Sequence, t.broken
+}
+
+// Append implements sink.Store: it sends the readings of blocks, and stores the position when the destination has them. When that
+// fails it waits before it returns, longer each time.
+func (t *target) Append(ctx context.Context, blocks []*point.Block) (r store.Result, err error) {
+	r, err = t.send(ctx, blocks)
+	if wait := t.tell(err); err != nil {
+		pause(ctx, wait)
+	}
+	return r, err
+}
+
+// tell remembers how the last attempt ended, and returns how long to wait after a failure.
+func (t *target) tell(err error) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case err == nil:
+		t.err, t.wait, t.since = nil, 0, time.Time{}
+		return 0
+	case t.err == nil:
+		t.since, t.wait = t.cfg.Now(), firstWait
+		t.log.Warn("sending to a destination is paused", slog.Any("err", err))
+	default:
+		t.wait = min(2*t.wait, longestWait)
+	}
+	t.err = err
+	return t.wait
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// send sends the readings of blocks. What was accepted before an error is not sent again.
+func (t *target) send(ctx context.Context, blocks []*point.Block) (r store.Result, err error) {
+	t.work.Lock()
+	defer t.work.Unlock()
+	t.mu.Lock()
+	p := t.p.clone()
+	t.mu.Unlock()
+	begun, log := p.Sequence, p.Log
+	next := p.clone()
+	t.rows = t.rows[:0]
+	for i, b := range blocks {
+		t.gather(b, &next)
+		if len(t.rows) < t.Batch*t.Parallel && i < len(blocks)-1 {
+			continue
+		}
+		refused, failed := t.write(ctx, t.rows)
+		if err = failed; err != nil {
+			break
+		}
+		next.Sent += uint64(len(t.rows) - refused)
+		next.Refused += uint64(refused)
+		r.Stored += len(t.rows)
+		t.rows, p = t.rows[:0], next.clone()
+	}
+	if p.Sequence == begun && p.Log == log && err != nil {
+		return r, err
+	}
+	return r, errors.Join(err, t.advance(&p))
+}
+
+// advance stores a position. The part of the history that is to be sent may have changed meanwhile.
+func (t *target) advance(p *position) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p.History, p.Filled, p.Accepted, p.Discarded = t.p.History, t.p.Filled, t.p.Accepted, t.p.Discarded
+	if err := keepPosition(t.file, p); err != nil {
+		return err
+	}
+	t.p = *p
+	return nil
+}
+
+// gather adds the rows of a block, and moves the position behind it.
+func (t *target) gather(b *point.Block, p *position) {
+	if end, known := p.Ends[b.Origin]; known && b.Before > end {
+		p.Missing += b.Before - end
+	}
+	p.Ends[b.Origin] = b.End()
+	p.Log, p.Sequence = b.Log, b.LogSequence
+	p.Left += b.Left
+	shapes := make([]*Shape, len(b.Points))
+	for i, path := range b.Points {
+		shapes[i] = t.shaper.shape(path)
+	}
+	for i := range b.Point {
+		shape := shapes[b.Point[i]]
+		if shape == nil {
+			p.Left++
+			continue
+		}
+		t.rows = append(t.rows, Row{Shape: shape, Time: b.Time[i], Value: shape.convert(b.Value(i)), Quality: b.Quality[i]})
+	}
+}
+
+// write sends rows in requests, several at a time, and keeps those that are refused.
+func (t *target) write(ctx context.Context, rows []Row) (refused int, err error) {
+	var group errgroup.Group
+	group.SetLimit(t.Parallel)
+	var mu sync.Mutex
+	for len(rows) > 0 {
+		part := rows[:min(len(rows), t.Batch)]
+		rows = rows[len(part):]
+		group.Go(func() error {
+			one, stop := context.WithTimeout(ctx, requestTime)
+			defer stop()
+			list, err := t.writer.Write(one, part)
+			if err != nil || len(list) == 0 {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			refused += len(list)
+			return t.refused.add(t.cfg.Now(), part, list)
+		})
+	}
+	return refused, group.Wait()
+}
+
+func (p *position) clone() position {
+	c := *p
+	c.Ends = make(map[string]uint64, len(p.Ends)+1)
+	for origin, end := range p.Ends {
+		c.Ends[origin] = end
+	}
+	return c
+}
