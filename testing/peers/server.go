@@ -1,0 +1,136 @@
+package peers
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Server is somebody else's server on loopback, in a process group of its own. It is used by one goroutine.
+type Server struct {
+	Addr string // host:port
+	Dir  string // a directory of its own
+
+	program string
+	args    []string
+	env     []string
+	before  func()
+	cmd     *exec.Cmd
+	ended   chan struct{}
+}
+
+// serverTime is how long a server may take until it listens, on a busy machine.
+const serverTime = 90 * time.Second
+
+// newServer returns a server that is not started. The test is skipped, loudly, where the program is not installed.
+func newServer(t testing.TB, debian, program string) *Server {
+	t.Helper()
+	found, err := exec.LookPath(program)
+	if err != nil {
+		found = filepath.Join("/usr/sbin", program) // which is not on every path
+		if _, err := os.Stat(found); err != nil {
+			t.Skipf("NOT TESTED: %s is not installed: on Debian, apt-get install %s", program, debian)
+		}
+	}
+	return &Server{program: found, Dir: t.TempDir(), Addr: net.JoinHostPort("127.0.0.1", FreePort(t))}
+}
+
+// Start starts the server, also after Kill, and waits until it listens.
+func (s *Server) Start(t testing.TB) {
+	t.Helper()
+	if s.before != nil {
+		s.before()
+	}
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), s.program, s.args...)
+	cmd.Env = append(os.Environ(), s.env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	log, err := os.Create(filepath.Join(s.Dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	s.cmd, s.ended = cmd, ended
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait()
+	}()
+	for until := time.Now().Add(serverTime); ; {
+		conn, err := net.DialTimeout("tcp", s.Addr, time.Second)
+		if err == nil {
+			_ = conn.Close()
+			return
+		}
+		select {
+		case <-ended:
+			err = errors.New("it ended")
+		default:
+			if time.Now().Before(until) && !errors.Is(err, os.ErrDeadlineExceeded) {
+				time.Sleep(20 * time.Millisecond) // there is no event for a port of another process
+				continue
+			}
+		}
+		text, _ := os.ReadFile(log.Name())
+		t.Fatalf("%s does not listen: %v\n%s", s.program, err, text)
+	}
+}
+
+// Kill ends the server and what it started, without a word.
+func (s *Server) Kill() {
+	if s.cmd == nil {
+		return
+	}
+	_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL)
+	<-s.ended
+	s.cmd = nil
+}
+
+// StartVictoriaMetrics starts a VictoriaMetrics, which takes line protocol, remote write and OTLP. It is ended when the test ends.
+func StartVictoriaMetrics(t testing.TB) *Server {
+	t.Helper()
+	s := newServer(t, "victoria-metrics", "victoria-metrics")
+	s.args = []string{"-httpListenAddr=" + s.Addr, "-storageDataPath=" + filepath.Join(s.Dir, "data"), "-retentionPeriod=100y", "-loggerLevel=ERROR", "-memory.allowedBytes=100MB", "-inmemoryDataFlushInterval=1s"}
+	s.Start(t)
+	t.Cleanup(s.Kill)
+	return s
+}
+
+// The user of MariaDB that StartMariaDB makes.
+const (
+	MariaUser     = "plant"
+	MariaPassword = "a secret of tests"
+	MariaDatabase = "readings"
+)
+
+// StartMariaDB starts a MariaDB with a database and a user. It is ended when the test ends.
+func StartMariaDB(t testing.TB) *Server {
+	t.Helper()
+	s := newServer(t, "mariadb-server-core", "mariadbd")
+	data := filepath.Join(s.Dir, "data")
+	install := exec.CommandContext(t.Context(), "mariadb-install-db", "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=normal", "--skip-test-db", "--user=root")
+	if text, err := install.CombinedOutput(); err != nil {
+		t.Fatalf("mariadb-install-db: %v\n%s", err, text)
+	}
+	first := filepath.Join(s.Dir, "first.sql")
+	statements := "CREATE DATABASE IF NOT EXISTS " + MariaDatabase + ";\nCREATE USER IF NOT EXISTS " + MariaUser + "@'%' IDENTIFIED BY '" + MariaPassword + "';\nGRANT ALL ON " + MariaDatabase + ".* TO " + MariaUser + "@'%';\n"
+	if err := os.WriteFile(first, []byte(statements), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.args = []string{
+		"--no-defaults", "--user=root", "--datadir=" + data, "--bind-address=127.0.0.1", "--port=" + port(s.Addr), "--socket=" + filepath.Join(s.Dir, "socket"),
+		"--init-file=" + first, "--innodb-buffer-pool-size=64M", "--skip-name-resolve", "--pid-file=" + filepath.Join(s.Dir, "pid"), "--log-error=" + filepath.Join(s.Dir, "errors"),
+	}
+	s.Start(t)
+	t.Cleanup(s.Kill)
+	return s
+}
