@@ -43,6 +43,7 @@ require (
 	filippo.io/edwards25519 v1.2.0 // indirect
 	github.com/twmb/franz-go/pkg/kfake v0.0.0-20260918054303-01f206a7e32c // indirect
 	github.com/twmb/franz-go/pkg/kmsg v1.15.1 // indirect
+	go.opentelemetry.io/proto/otlp v1.11.1 // indirect
 )
 
 require (

@@ -106,6 +106,12 @@ type Answer struct {
 // OK reports whether the request was carried out.
 func (a *Answer) OK() bool { return a.Status/100 == 2 } //nolint:mnd // 2xx
 
+// Misdirected reports whether the address does not take such requests at all, whatever is in them.
+func (a *Answer) Misdirected() bool {
+	return a.Status == http.StatusNotFound || a.Status == http.StatusMethodNotAllowed || a.Status == http.StatusUnsupportedMediaType ||
+		a.Status == http.StatusBadRequest && bytes.Contains(a.Body, []byte("unsupported path"))
+}
+
 // Text is a short form of the body.
 func (a *Answer) Text() string {
 	const most = 300

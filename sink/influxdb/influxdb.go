@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -69,8 +68,8 @@ func (w *writer) send(ctx context.Context, rows []destination.Row) (reason strin
 		return "", err
 	case a.OK():
 		return "", nil
-	case a.Status == http.StatusNotFound:
-		return "", fault.E("sinks.Append", fault.Unavailable, w.into, fmt.Errorf("the bucket or database is not there; make it, or write another one as into: %s", a.Text()))
+	case a.Misdirected():
+		return "", fault.E("sinks.Append", fault.Unavailable, w.into, fmt.Errorf("the bucket or database is not there, or the address is another one: make it, or write another into or url: %s", a.Text()))
 	}
 	return a.Text(), nil
 }
@@ -78,17 +77,13 @@ func (w *writer) send(ctx context.Context, rows []destination.Row) (reason strin
 // measurement is the name of all series.
 const measurement = "reading"
 
-var escape = strings.NewReplacer(",", `\,`, "=", `\=`, " ", `\ `, "\n", `\n`, "\r", `\r`) //nolint:gochecknoglobals // a table
+var escape = strings.NewReplacer(`\`, `\\`, ",", `\,`, "=", `\=`, " ", `\ `, "\n", `\n`, "\r", `\r`) //nolint:gochecknoglobals // a table
 
 func escaped(b []byte, s string) []byte {
 	if !strings.ContainsAny(s, ",= \n\r\\") {
 		return append(b, s...)
 	}
-	s = escape.Replace(s)
-	if strings.HasSuffix(s, `\`) { // it would escape what follows
-		s += " "
-	}
-	return append(b, s...)
+	return append(b, escape.Replace(s)...)
 }
 
 // line adds a row. One that is not a finite number and no text has only its quality.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -60,7 +59,7 @@ func (w *writer) send(ctx context.Context, rows []destination.Row) (reason strin
 	switch {
 	case err != nil:
 		return "", err
-	case a.Status == http.StatusNotFound:
+	case a.Misdirected():
 		return "", fault.E("sinks.Append", fault.Unavailable, w.into, fmt.Errorf("it takes no metrics at this address; write that of its OTLP receiver for HTTP: %s", a.Text()))
 	case !a.OK():
 		return a.Text(), nil

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -76,7 +75,7 @@ func (w *writer) send(ctx context.Context, rows []destination.Row) (reason strin
 		return "", err
 	case a.OK():
 		return "", nil
-	case a.Status == http.StatusNotFound:
+	case a.Misdirected():
 		return "", fault.E("sinks.Append", fault.Unavailable, w.metric, fmt.Errorf("it takes no remote write at this address; write the path, such as /api/v1/write, in url: %s", a.Text()))
 	}
 	return a.Text(), nil

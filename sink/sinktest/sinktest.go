@@ -30,7 +30,7 @@ type Peer struct {
 }
 
 // Limit is how long anything may take.
-const Limit = 60 * time.Second
+const Limit = 40 * time.Second
 
 // Text is the form of a value in a test: a number with three decimals, or the text.
 func Text(number float64, text string) string {

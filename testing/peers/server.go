@@ -95,11 +95,22 @@ func (s *Server) Kill() {
 	s.cmd = nil
 }
 
-// StartVictoriaMetrics starts a VictoriaMetrics, which takes line protocol, remote write and OTLP. It is ended when the test ends.
+// Stop ends the server as its operator would: it writes what it has.
+func (s *Server) Stop() {
+	if s.cmd == nil {
+		return
+	}
+	_ = syscall.Kill(s.cmd.Process.Pid, syscall.SIGTERM)
+	<-s.ended
+	s.cmd = nil
+}
+
+// StartVictoriaMetrics starts a VictoriaMetrics, which takes line protocol and remote write. It answers before anything is on
+// disk: only Stop loses nothing. It is ended when the test ends.
 func StartVictoriaMetrics(t testing.TB) *Server {
 	t.Helper()
 	s := newServer(t, "victoria-metrics", "victoria-metrics")
-	s.args = []string{"-httpListenAddr=" + s.Addr, "-storageDataPath=" + filepath.Join(s.Dir, "data"), "-retentionPeriod=100y", "-loggerLevel=ERROR", "-memory.allowedBytes=100MB", "-inmemoryDataFlushInterval=1s"}
+	s.args = []string{"-httpListenAddr=" + s.Addr, "-storageDataPath=" + filepath.Join(s.Dir, "data"), "-retentionPeriod=100y", "-loggerLevel=ERROR", "-memory.allowedBytes=100MB"}
 	s.Start(t)
 	t.Cleanup(s.Kill)
 	return s
