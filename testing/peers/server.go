@@ -145,3 +145,38 @@ func StartMariaDB(t testing.TB) *Server {
 	t.Cleanup(s.Kill)
 	return s
 }
+
+// rabbitProgram is the server's own start script; the one on the path changes the user.
+const rabbitProgram = "/usr/lib/rabbitmq/bin/rabbitmq-server"
+
+// StartRabbitMQ starts a RabbitMQ with the user guest, whose password is guest. It is ended when the test ends.
+func StartRabbitMQ(t testing.TB) *Server {
+	t.Helper()
+	mapper := newServer(t, "rabbitmq-server", "epmd")
+	mapper.env = []string{"HOME=" + mapper.Dir, "ERL_EPMD_PORT=" + port(mapper.Addr), "ERL_EPMD_ADDRESS=127.0.0.1"}
+	mapper.Start(t)
+	t.Cleanup(mapper.Kill)
+	s := newServer(t, "rabbitmq-server", rabbitProgram)
+	file := filepath.Join(s.Dir, "rabbitmq.conf")
+	text := "listeners.tcp.1 = " + s.Addr + "\nlog.console = false\nlog.file.level = error\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.env = append(mapper.env,
+		"RABBITMQ_NODENAME=test@localhost", "RABBITMQ_CONFIG_FILE="+file, "RABBITMQ_MNESIA_BASE="+s.Dir+"/data", "RABBITMQ_LOG_BASE="+s.Dir+"/logs",
+		"RABBITMQ_ENABLED_PLUGINS_FILE="+s.Dir+"/plugins", "RABBITMQ_PID_FILE="+s.Dir+"/pid", "RABBITMQ_DIST_PORT="+FreePort(t), "RABBITMQ_CONF_ENV_FILE="+s.Dir+"/none",
+		"RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=-kernel inet_dist_use_interface {127,0,0,1}")
+	s.Start(t)
+	t.Cleanup(s.Kill)
+	return s
+}
+
+// StartClickHouse starts the engine of ClickHouse with the HTTP interface of clickhouse_peer.py. It is ended when the test ends.
+func StartClickHouse(t testing.TB) *Server {
+	t.Helper()
+	s := &Server{program: Python(t), Dir: t.TempDir(), Addr: net.JoinHostPort("127.0.0.1", FreePort(t))}
+	s.args = []string{filepath.Join(folder(), "clickhouse_peer.py"), port(s.Addr), filepath.Join(s.Dir, "data")}
+	s.Start(t)
+	t.Cleanup(s.Kill)
+	return s
+}
