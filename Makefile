@@ -90,7 +90,7 @@ ifeq ($(origin PKG),command line)
 ifneq ($(filter test,$(MAKECMDGOALS)),)
 TALKS := $(shell go list -test -deps $(PKG) 2>/dev/null | grep -x 'voltbus/testing/peers')
 endif
-test: build/.go $(if $(TALKS),build/.postgresql build/.mosquitto build/.iproute peers deploy-tools web sdk)
+test: build/.go $(if $(TALKS),build/.postgresql build/.mosquitto build/.servers build/.iproute peers deploy-tools web sdk)
 	go test -shuffle=on -timeout $(TIMEOUT) $(PKG)
 else
 test: build test-go test-python test-web ## run all tests: Go with real peers, the SDK on a real node, the web screens in Chromium; with PKG the Go tests of some packages
@@ -106,7 +106,7 @@ test-begin:
 
 # Without vet, which "make check" runs among the linters.
 .PHONY: test-go
-test-go: build/.go build/.postgresql build/.mosquitto build/.iproute $(GOTESTSUM) peers deploy-tools web sdk
+test-go: build/.go build/.postgresql build/.mosquitto build/.servers build/.iproute $(GOTESTSUM) peers deploy-tools web sdk
 	@rm -f build/rerun.txt
 	$(GOTESTSUM) --format pkgname --format-icons text --packages '$(PKG)' \
 	  --rerun-fails=1 --rerun-fails-max-failures=10 --rerun-fails-report=build/rerun.txt -- -vet=off -shuffle=on -timeout $(TIMEOUT)
@@ -134,7 +134,7 @@ bench-web: build/.chromium build ## measure the screens in Chromium against a re
 	VOLTBUS_BIN=$(CURDIR)/bin/voltbus npm --prefix web run bench
 
 .PHONY: race
-race: build/.go build/.postgresql build/.mosquitto build/.iproute $(GOTESTSUM) peers web ## run the Go tests with the race detector
+race: build/.go build/.postgresql build/.mosquitto build/.servers build/.iproute $(GOTESTSUM) peers web ## run the Go tests with the race detector
 	$(GOTESTSUM) --format pkgname --format-icons text -- -race -shuffle=on -timeout $(TIMEOUT) \
 	  $$(go list $(PKG) | grep -Ev '$(RACE_SKIP)')
 
@@ -329,6 +329,10 @@ build/.postgresql: tools/require.sh
 
 build/.mosquitto: tools/require.sh
 	@tools/require.sh mosquitto
+	@mkdir -p $(@D) && touch $@
+
+build/.servers: tools/require.sh
+	@tools/require.sh victoria-metrics mariadb rabbitmq
 	@mkdir -p $(@D) && touch $@
 
 build/.iproute: tools/require.sh

@@ -169,10 +169,10 @@ type Node struct {
 	dispatcher  *dispatch.Dispatcher // nil for an idle node
 	control     *access.Access       // nil for an idle node
 	server      *listener.Listener
-	settings    *configuration.Part    // nil for a node without a file
-	mqtt        *front.Front           // nil for a node without a broker
-	replicas    *replication.Replicas  // nil for a node alone
-	outward     *outward.Sinks         // to external systems; none for an idle node
+	settings    *configuration.Part   // nil for a node without a file
+	mqtt        *front.Front          // nil for a node without a broker
+	replicas    *replication.Replicas // nil for a node alone
+	outward     *outward.Sinks        // to external systems; none for an idle node
 	mismatch    *mismatch.Alert
 	health      *health.Health
 	served      *children.Children // serves the children

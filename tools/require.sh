@@ -69,6 +69,16 @@ check_mosquitto() {
     install mosquitto || missing+=("mosquitto: install the package mosquitto (as root: apt-get install mosquitto)")
 }
 
+check_mariadb() {
+  { command -v mariadb-install-db && command -v my_print_defaults; } >/dev/null || { install mariadb-server-core && install mariadb-client-core; } ||
+    missing+=("mariadb: install the packages mariadb-server-core and mariadb-client-core (as root: apt-get install mariadb-server-core mariadb-client-core)")
+}
+
+check_rabbitmq() {
+  [ -x /usr/lib/rabbitmq/bin/rabbitmq-server ] || install rabbitmq-server ||
+    missing+=("rabbitmq: install the package rabbitmq-server (as root: apt-get install rabbitmq-server)")
+}
+
 for thing in "$@"; do
   case $thing in
     go) check_go ;;
@@ -77,6 +87,8 @@ for thing in "$@"; do
     chromium) check_chromium ;;
     postgresql) check_postgresql ;;
     mosquitto) check_mosquitto ;;
+    mariadb) check_mariadb ;;
+    rabbitmq) check_rabbitmq ;;
     ip) need ip iproute2 ;;
     *) need "$thing" "$thing" ;;
   esac

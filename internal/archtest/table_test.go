@@ -11,7 +11,7 @@ type rule struct {
 }
 
 // everyTest lists what any test may import, whatever its layer.
-var everyTest = []string{"testing/...", "driver/drivertest", "store/storetest", "lab/..."}
+var everyTest = []string{"testing/...", "driver/drivertest", "sink/sinktest", "store/storetest", "lab/..."}
 
 // anything is the pattern of all packages of the module.
 const anything = "..."
@@ -114,6 +114,7 @@ var table = []rule{
 	{"sink/prometheus", destinations, parts, "a destination speaks its protocol, and knows neither log nor history"},
 	{"sink/rabbitmq", destinations, parts, "a destination speaks its protocol, and knows neither log nor history"},
 	{"sink/table", destinations, parts, "a destination speaks its protocol, and knows neither log nor history"},
+	{"sink/sinktest", []string{"sink/...", "store", "wire", "testing/...", "point", "fault"}, nil, "a suite that every kind of destination must pass"},
 	{"sink/mqtt", []string{"sink", "broker/setting", "protocol/mqtt/...", "protocol/sparkplug/...", "store", "point", "fault"}, parts, "a target of the log is a client of a broker; it knows the configuration of it and no other part"},
 	{"sink", []string{"store", "recorder", "wire", "point", "fault"}, parts, "a sink reads the log and writes one store"},
 

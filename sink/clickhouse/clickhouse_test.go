@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // ask returns the answer of the server to a statement, "" after an error.
 func ask(t testing.TB, server *peers.Server, statement string) string {
 	t.Helper()
-	answer, err := http.Post("http://"+server.Addr, "text/plain", strings.NewReader(statement)) //nolint:noctx,gosec // on loopback
+	answer, err := http.Post("http://"+server.Addr, "text/plain", strings.NewReader(statement)) //nolint:gosec // on loopback
 	if err != nil {
 		t.Fatal(err)
 	}

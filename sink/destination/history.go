@@ -29,7 +29,7 @@ func (t *target) runHistory(ctx context.Context) {
 		for ctx.Err() == nil {
 			more, err := t.fillNext(ctx)
 			if err != nil && ctx.Err() == nil {
-				t.log.Warn("the history is not sent at present", slog.Any("err", err))
+				t.log.WarnContext(ctx, "the history is not sent at present", slog.Any("err", err))
 				pause(ctx, longestWait)
 			}
 			if err == nil && !more {

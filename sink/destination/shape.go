@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"voltbus/point"
 	"voltbus/sink/setting"
@@ -17,6 +18,7 @@ type shaper struct {
 	node  string
 	unit  func(point.Path) string
 	known map[point.Path]*Shape // nil for a point that is not sent
+	made  time.Time             // not before
 }
 
 // maxShapes bounds the memory for shapes of points that are no more.
@@ -40,8 +42,17 @@ func (s *shaper) shape(path point.Path) *Shape {
 	return shape
 }
 
-// forget has the shapes made anew: units may have changed.
-func (s *shaper) forget() { clear(s.known) }
+// refreshEvery is how long a shape is used: the unit of a point may become known later than its first reading, or change.
+const refreshEvery = time.Minute
+
+// refresh has the shapes made anew when it is time.
+func (s *shaper) refresh(now time.Time) {
+	if now.Sub(s.made) < refreshEvery && !now.Before(s.made) {
+		return
+	}
+	s.made = now
+	clear(s.known)
+}
 
 func (s *shaper) make(path point.Path) *Shape {
 	if !s.wants(path) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -69,11 +70,11 @@ func open(ctx context.Context, cfg *Config, entry setting.Sink) (*target, error)
 	var unread error
 	t.refused, unread = openRefused(cfg.Dir, entry.Name)
 	p, found, err := readPosition(t.file)
-	t.p, t.broken = p, errors.Join(err, unread)
-	if found || t.broken != nil { // a destination that is broken does not stop the node
-		return t, nil
+	t.p, t.broken = p, errors.Join(err, unread) // a destination that is broken does not stop the node
+	if !found && t.broken == nil {
+		return t, t.begin(ctx)
 	}
-	return t, t.begin(ctx)
+	return t, nil
 }
 
 // begin makes the position of a new destination.
@@ -142,6 +143,7 @@ func (t *target) send(ctx context.Context, blocks []*point.Block) (r store.Resul
 	p := t.p.clone()
 	t.mu.Unlock()
 	begun, log := p.Sequence, p.Log
+	t.shaper.refresh(t.cfg.Now())
 	next := p.clone()
 	t.rows = t.rows[:0]
 	for i, b := range blocks {
@@ -225,8 +227,6 @@ func (t *target) write(ctx context.Context, rows []Row) (refused int, err error)
 func (p *position) clone() position {
 	c := *p
 	c.Ends = make(map[string]uint64, len(p.Ends)+1)
-	for origin, end := range p.Ends {
-		c.Ends[origin] = end
-	}
+	maps.Copy(c.Ends, p.Ends)
 	return c
 }

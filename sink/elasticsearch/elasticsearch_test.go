@@ -45,7 +45,7 @@ func startIndex(t *testing.T) *index {
 
 func (x *index) start(t *testing.T) {
 	t.Helper()
-	l, err := net.Listen("tcp", x.address) //nolint:noctx // on loopback
+	l, err := net.Listen("tcp", x.address)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -128,9 +129,7 @@ func (e *Endpoint) Do(ctx context.Context, r *Request) (a Answer, err error) {
 	to := *e.base
 	to.Path = strings.TrimSuffix(to.Path, "/") + r.Path
 	query := to.Query()
-	for name, list := range r.Query {
-		query[name] = list
-	}
+	maps.Copy(query, r.Query)
 	to.RawQuery = query.Encode()
 	method := r.Method
 	if method == "" {
@@ -205,8 +204,7 @@ func Plain(err error) error {
 	var name x509.HostnameError
 	var invalid x509.CertificateInvalidError
 	var record tls.RecordHeaderError
-	var op *url.Error
-	if errors.As(err, &op) {
+	if op, is := errors.AsType[*url.Error](err); is {
 		err = op.Err
 	}
 	switch {

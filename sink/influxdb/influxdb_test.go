@@ -22,7 +22,9 @@ func TestLineProtocolToVictoriaMetrics(t *testing.T) {
 					// The server keeps no texts.
 					Entry: setting.Sink{URL: "http://" + server.Addr + path, Into: "plant"}, Kind: influxdb.Kind(), Numbers: true, Late: true,
 					Kill: server.Stop, Start: func() { server.Start(t) },
-					Read: func(t testing.TB) map[string]string { return sinktest.Victoria(t, server, "reading_value", "point") },
+					Read: func(t testing.TB) map[string]string {
+						return sinktest.Victoria(t, server.Addr, "reading_value", "point")
+					},
 				}
 			})
 		})

@@ -81,14 +81,14 @@ func (w *writer) sasl(name string) (sasl.Mechanism, error) {
 			return plain.Auth{User: name, Pass: password}, err
 		}), nil
 	case "scram-sha-256", "scram-sha-512":
-		make := func(context.Context) (scram.Auth, error) {
+		secret := func(context.Context) (scram.Auth, error) {
 			name, password, err := user()
 			return scram.Auth{User: name, Pass: password}, err
 		}
 		if strings.HasSuffix(name, "512") {
-			return scram.Sha512(make), nil
+			return scram.Sha512(secret), nil
 		}
-		return scram.Sha256(make), nil
+		return scram.Sha256(secret), nil
 	}
 	return nil, fault.E("sinks.Open", fault.Invalid, name, errors.New("sasl is unknown; write plain, scram-sha-256 or scram-sha-512"))
 }

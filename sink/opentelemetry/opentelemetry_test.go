@@ -2,14 +2,15 @@ package opentelemetry_test
 
 import (
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
 
-	"go.uber.org/goleak"
 	metrics "go.opentelemetry.io/proto/otlp/metrics/v1"
+	"go.uber.org/goleak"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
@@ -42,7 +43,7 @@ func startCollector(t *testing.T) *collector {
 
 func (c *collector) start(t *testing.T) {
 	t.Helper()
-	l, err := net.Listen("tcp", c.address) //nolint:noctx // on loopback
+	l, err := net.Listen("tcp", c.address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,11 +112,7 @@ func (c *collector) peer(t *testing.T) *sinktest.Peer {
 		Read: func(testing.TB) map[string]string {
 			c.mu.Lock()
 			defer c.mu.Unlock()
-			have := map[string]string{}
-			for key, value := range c.have {
-				have[key] = value
-			}
-			return have
+			return maps.Clone(c.have)
 		},
 	}
 }

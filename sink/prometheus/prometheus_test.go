@@ -25,7 +25,7 @@ func TestRemoteWriteToVictoriaMetrics(t *testing.T) {
 		return &sinktest.Peer{
 			Entry: setting.Sink{URL: "http://" + server.Addr + "/api/v1/write", Into: metric}, Kind: prometheus.Kind(), Numbers: true, Late: true,
 			Kill: server.Stop, Start: func() { server.Start(t) },
-			Read: func(t testing.TB) map[string]string { return sinktest.Victoria(t, server, metric, "point") },
+			Read: func(t testing.TB) map[string]string { return sinktest.Victoria(t, server.Addr, metric, "point") },
 		}
 	}
 	sinktest.Run(t, peer)

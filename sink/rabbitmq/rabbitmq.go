@@ -56,7 +56,9 @@ func open(s *setting.Sink, e destination.Environment) (destination.Writer, error
 	w.address = (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
 	w.config = amqp.Config{
 		Vhost: "/", Heartbeat: heartbeat, Properties: amqp.Table{"connection_name": "voltbus " + e.Node},
-		Dial: func(network, address string) (net.Conn, error) { return net.DialTimeout(network, address, dialTime) },
+		Dial: func(network, address string) (net.Conn, error) {
+			return (&net.Dialer{Timeout: dialTime}).Dial(network, address)
+		},
 	}
 	if path := strings.TrimPrefix(u.Path, "/"); path != "" {
 		w.config.Vhost = path

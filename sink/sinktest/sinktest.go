@@ -110,11 +110,15 @@ func (r *Running) Until(t testing.TB, what string, is func(*destination.State) b
 // Eventually asks again and again: there is no event for what another process has.
 func Eventually(t testing.TB, what string, is func() bool, now func() string) {
 	t.Helper()
-	for until := time.Now().Add(Limit); !is(); {
-		if time.Now().After(until) {
+	limit, tick := time.NewTimer(Limit), time.NewTicker(10*time.Millisecond)
+	defer limit.Stop()
+	defer tick.Stop()
+	for !is() {
+		select {
+		case <-tick.C:
+		case <-limit.C:
 			t.Fatalf("%s: it never was so; now: %s", what, now())
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 }
 

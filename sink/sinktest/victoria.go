@@ -7,20 +7,18 @@ import (
 	"net/http"
 	"net/url"
 	"testing"
-
-	"voltbus/testing/peers"
 )
 
 // Victoria returns what a VictoriaMetrics has in series of a metric, by the label that has the name of the point, and time. A value that marks the
 // end of a series is left out.
-func Victoria(t testing.TB, s *peers.Server, metric, label string) map[string]string {
+func Victoria(t testing.TB, address, metric, label string) map[string]string {
 	t.Helper()
-	flush, err := http.Get("http://" + s.Addr + "/internal/force_flush") //nolint:noctx,gosec // on loopback
+	flush, err := http.Get("http://" + address + "/internal/force_flush") //nolint:noctx,gosec // on loopback
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = flush.Body.Close()
-	answer, err := http.Get("http://" + s.Addr + "/api/v1/export?match[]=" + url.QueryEscape("{"+label+`!="",__name__=~"`+metric+`"}`)) //nolint:noctx,gosec // on loopback
+	answer, err := http.Get("http://" + address + "/api/v1/export?match[]=" + url.QueryEscape("{"+label+`!="",__name__=~"`+metric+`"}`)) //nolint:noctx,gosec // on loopback
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package peers
 
 import (
 	"context"
-	"errors"
 	"net"
 	"os"
 	"os/exec"
@@ -65,22 +64,29 @@ func (s *Server) Start(t testing.TB) {
 		defer close(ended)
 		_ = cmd.Wait()
 	}()
-	for until := time.Now().Add(serverTime); ; {
-		conn, err := net.DialTimeout("tcp", s.Addr, time.Second)
+	s.await(t)
+}
+
+// await waits until the server listens.
+func (s *Server) await(t testing.TB) {
+	t.Helper()
+	limit, tick := time.NewTimer(serverTime), time.NewTicker(20*time.Millisecond)
+	defer limit.Stop()
+	defer tick.Stop()
+	dialer := net.Dialer{Timeout: time.Second}
+	for {
+		conn, err := dialer.DialContext(context.WithoutCancel(t.Context()), "tcp", s.Addr)
 		if err == nil {
 			_ = conn.Close()
 			return
 		}
 		select {
-		case <-ended:
-			err = errors.New("it ended")
-		default:
-			if time.Now().Before(until) && !errors.Is(err, os.ErrDeadlineExceeded) {
-				time.Sleep(20 * time.Millisecond) // there is no event for a port of another process
-				continue
-			}
+		case <-tick.C:
+			continue
+		case <-s.ended:
+		case <-limit.C:
 		}
-		text, _ := os.ReadFile(log.Name())
+		text, _ := os.ReadFile(filepath.Join(s.Dir, "log"))
 		t.Fatalf("%s does not listen: %v\n%s", s.program, err, text)
 	}
 }
