@@ -55,11 +55,11 @@ var (
 		Summary: "List the readings that a destination refused and that are kept", Result: "With its reasons",
 	})
 	Resend = operation.Declare[Sink, SinkCount](operation.Spec{
-		Name: "sinks.resend", ID: "resendSinkRefusals", HTTP: "POST /sinks/{sink}/resend", Role: identity.Engineer, Remote: true, Audited: true, Body: smallBody,
+		Name: "sinks.resend", ID: "resendSinkRefusals", HTTP: "POST /sinks/{sink}/resend", Role: identity.Engineer, Remote: true, Audited: true,
 		Summary: "Send the readings again that a destination refused", Result: "How many it accepted",
 	})
 	Discard = operation.Declare[Sink, SinkCount](operation.Spec{
-		Name: "sinks.discard", ID: "discardSinkRefusals", HTTP: "POST /sinks/{sink}/discard", Role: identity.Engineer, Remote: true, Audited: true, Body: smallBody,
+		Name: "sinks.discard", ID: "discardSinkRefusals", HTTP: "POST /sinks/{sink}/discard", Role: identity.Engineer, Remote: true, Audited: true,
 		Summary: "Discard the readings that a destination refused", Result: "How many were discarded",
 		Doc: "The history of the node still has them.",
 	})
