@@ -33,8 +33,7 @@ func namedFiles(cfg *Config) []namedFile {
 		list = append(list, namedFile{key + "password_file", &p.PasswordFile, true}, namedFile{key + "ca", &p.CA, false})
 	}
 	for i := range cfg.Sinks {
-		s, key := &cfg.Sinks[i], fmt.Sprintf("sinks[%d].", i)
-		list = append(list, namedFile{key + "password_file", &s.PasswordFile, true}, namedFile{key + "ca", &s.CA, false}, namedFile{key + "certificate", &s.Certificate, false}, namedFile{key + "key", &s.Key, true})
+		cfg.Sinks[i].Files(func(key string, file *string, secret bool) { list = append(list, namedFile{fmt.Sprintf("sinks[%d].%s", i, key), file, secret}) })
 	}
 	members := cfg.Metering.Cluster.Members
 	for i := range members {

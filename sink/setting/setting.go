@@ -67,3 +67,11 @@ func (s *Sink) Since() (time.Time, bool) {
 	t, err := time.Parse(time.DateOnly, s.From)
 	return t, err == nil && s.From != ""
 }
+
+// Files calls a function with the key of each file that the entry may name.
+func (s *Sink) Files(each func(key string, file *string, secret bool)) {
+	each("password_file", &s.PasswordFile, true)
+	each("ca", &s.CA, false)
+	each("certificate", &s.Certificate, false)
+	each("key", &s.Key, true)
+}
