@@ -160,14 +160,14 @@ func TestAForeignClientSeesCommandsAndWatchesThePointsOfANode(t *testing.T) {
 	expect("write "+device+" analog-value,1 real 25.5 8", "written")
 	expect("read "+device+" analog-value,1 present-value", "read 25.5")
 	expect("read "+device+" analog-value,1 priority-array 8", "read 25.5")
-	if c := n.asked[0]; c.Point != "site/ahu/setpoint" || c.Level != 8 || string(c.Value) != "25.5" || c.Lease != 3600 || !strings.Contains(c.Reason, "10.66.0.3") {
+	if c := n.commands()[0]; c.Point != "site/ahu/setpoint" || c.Level != 8 || string(c.Value) != "25.5" || c.Lease != 3600 || !strings.Contains(c.Reason, "10.66.0.3") {
 		t.Errorf("control was asked for %+v", c)
 	}
 	expect("write "+device+" analog-value,1 null 0 8", "written")
 	expect("read "+device+" analog-value,1 priority-array 8", "read null")
 	expect("write "+device+" multi-state-value,1 unsigned 1 16", "written")
 	expect("write "+device+" binary-value,1 enumerated 0 16", "written")
-	if c := n.asked[1:]; string(c[0].Value) != "0" || string(c[1].Value) != "false" {
+	if c := n.commands()[1:]; string(c[0].Value) != "0" || string(c[1].Value) != "false" {
 		t.Errorf("control was asked for %+v", c)
 	}
 
@@ -210,20 +210,19 @@ func refusals(t *testing.T, n *node, expect func(command, want string)) {
 		"interlock": "device device-busy", "lease": "property write-access-denied", "read-only": "property write-access-denied",
 		"unknown": "object unknown-object", "declined": "property write-access-denied",
 	} {
-		n.answer = &answer.Commanded{Status: "refused", Error: &answer.ControlError{Kind: "refused", Why: why}}
+		n.answers(&answer.Commanded{Status: "refused", Error: &answer.ControlError{Kind: "refused", Why: why}}, nil)
 		expect(write, "declined "+want)
 	}
-	n.answer = &answer.Commanded{Status: "pending", Point: "site/ahu/setpoint"}
+	n.answers(&answer.Commanded{Status: "pending", Point: "site/ahu/setpoint"}, nil)
 	expect(write, "declined property write-access-denied")
-	n.answer = nil
 	for kind, want := range map[fault.Kind]string{
 		fault.Refused: "property write-access-denied", fault.Unreachable: "device operational-problem", fault.Timeout: "device timeout",
 		fault.Unavailable: "device device-busy", fault.NotFound: "object unknown-object",
 	} {
-		n.fail = fault.E("control.command", kind, "", errors.New("no"))
+		n.answers(nil, fault.E("control.command", kind, "", errors.New("no")))
 		expect(write, "declined "+want)
 	}
-	n.fail = nil
+	n.answers(nil, nil)
 }
 
 // watch subscribes to changes.
@@ -320,8 +319,8 @@ func TestStationsThatNobodyNamedCommandNothing(t *testing.T) {
 	start(t, n, inSubnet(), parsed(t, mapping))
 	peer := peers.BACnetClient(t, "10.66.0.4/24", "480")
 	peer.Do(t, "write 10.66.0.2 analog-value,1 real 25 8")
-	if got := peer.Await(t, "declined"); got != "property write-access-denied" || len(n.asked) > 0 {
-		t.Errorf("declined with %s; control was asked for %v", got, n.asked)
+	if got := peer.Await(t, "declined"); got != "property write-access-denied" || len(n.commands()) > 0 {
+		t.Errorf("declined with %s; control was asked for %v", got, n.commands())
 	}
 	peer.Do(t, "many 10.66.0.2 device,77 all") // longer than its APDU: in segments
 	peer.Await(t, "property object-name campus gateway")

@@ -152,6 +152,20 @@ func (n *node) set(level int, requester, value string) {
 	n.array[level] = answer.Slot{Holder: answer.Holder{Requester: requester, Level: level}, Value: json.RawMessage(value)}
 }
 
+// commands returns what control was asked for.
+func (n *node) commands() []answer.NewCommand {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.asked)
+}
+
+// answers has the next commands answered so, or fail.
+func (n *node) answers(given *answer.Commanded, fail error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.answer, n.fail = given, fail
+}
+
 // tell sends an event of control.
 func (n *node) tell(t *testing.T, event string) {
 	t.Helper()
