@@ -148,6 +148,10 @@ attack: build/.go web sdk ## run the tests that attack a node and its parts, tho
 soak-nodes: build/.go ## kill nodes in a row at random under load for SOAK (10m); SEED repeats a run
 	VOLTBUS_SOAK=$(SOAK) VOLTBUS_SEED=$(SEED) go test -count=1 -v -timeout 0 -run TestNodesInARowKilled ./node
 
+.PHONY: soak-replicas
+soak-replicas: build/.go ## kill replicas in turn under load for SOAK (10m); the ledger must balance at the end
+	VOLTBUS_SOAK=$(SOAK) go test -count=1 -v -timeout 0 -run TestSoakReplicas ./node
+
 .PHONY: storm
 storm: build/.go ## report the last gasps of STORM (1000000) meters at once, beside readings; none may be lost
 	VOLTBUS_STORM=$(STORM) go test -count=1 -v -timeout $(TIMEOUT) -run TestAStormOfLastGasps ./node

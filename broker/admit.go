@@ -38,6 +38,10 @@ var (
 // Connect implements session.Broker.
 func (b handler) Connect(c *session.Conn, p *packet.Connect) session.Answer {
 	l := linkOf(c)
+	if b.closed {
+		b.counts.Refused++
+		return session.Answer{Code: packet.UseAnotherServer}
+	}
 	who, code, err := b.meet(l, p)
 	if err == nil {
 		code, err = b.enter(l, who, p)

@@ -131,6 +131,7 @@ type Broker struct {
 	keeper    keeper
 	joined    joined
 	stopping  bool
+	closed    bool // nobody is let in, see Drain
 }
 
 // Counts are what happened since the broker was made.

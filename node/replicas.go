@@ -23,7 +23,7 @@ func openReplicas(_ context.Context, n *Node) error {
 	if n.history.Store() != nil {
 		stored = replication.Store{Name: cmp.Or(n.history.Name(), replication.StoreFiles), Positions: n.history.Positions}
 	}
-	n.replicas = replication.New(replication.Config{
+	cfg := replication.Config{
 		Self: n.opts.Config.Node.Name, Version: n.opts.Version.Version, Started: n.started, Look: n.bus.Cluster, Channel: n.bus.Channel(),
 		Copies: func(ctx context.Context) (blocklog.Copies, error) { return blocklog.CopiesOf(ctx, n.blocks) }, Dir: n.opts.Config.Node.Data, Recorder: n.recorder, Store: stored, Now: now, Logger: n.log, Membership: members,
 		Clients: func() int {
@@ -32,7 +32,11 @@ func openReplicas(_ context.Context, n *Node) error {
 			}
 			return n.mqtt.State().Connected
 		},
-	})
+	}
+	if n.mqtt != nil {
+		cfg.Broker = n.mqtt.Drain()
+	}
+	n.replicas = replication.New(cfg)
 	return nil
 }
 

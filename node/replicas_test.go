@@ -41,10 +41,12 @@ type replicaSet struct {
 	list      string // the entries of cluster.replicas
 	more      string // lines of each configuration
 	processes map[string]*replicaProcess
+	addresses sync.Map // of their brokers, by name
 }
 
 type replicaProcess struct {
 	cmd        *exec.Cmd
+	in         io.Closer // ends it when it is closed
 	http, mqtt string
 	*client.Client
 }
@@ -144,7 +146,7 @@ func (s *replicaSet) start(t *testing.T, names ...string) {
 				t.Logf("%s says:\n%s", name, log.String())
 			}
 		})
-		s.processes[name] = &replicaProcess{cmd: cmd}
+		s.processes[name] = &replicaProcess{cmd: cmd, in: in}
 		outputs[name] = bufio.NewReader(out)
 	}
 	for _, name := range names {
@@ -157,6 +159,7 @@ func (s *replicaSet) start(t *testing.T, names ...string) {
 		}
 		p := s.processes[name]
 		p.http, p.mqtt = fields[0], fields[1]
+		s.addresses.Store(name, p.mqtt)
 		token, err := identity.ReadToken(filepath.Join(s.dir, "data-"+name, identity.AdminTokenFile))
 		if err != nil {
 			t.Fatal(err)
@@ -164,6 +167,18 @@ func (s *replicaSet) start(t *testing.T, names ...string) {
 		if p.Client, err = client.New(p.http, token, nil); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// stop ends a replica as a service manager does.
+func (s *replicaSet) stop(t *testing.T, name string) {
+	t.Helper()
+	p := s.processes[name]
+	if err := p.in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Wait(); err != nil {
+		t.Errorf("%s ended: %v", name, err)
 	}
 }
 
@@ -254,17 +269,27 @@ func (m *mover) run(ctx context.Context) {
 // acknowledged, once, and the ledgers add up.
 func TestReplicasKilledInTurnLoseNothing(t *testing.T) {
 	s := newReplicaSet(t)
+	s.underLoad(t, func(more func(int64)) {
+		for _, name := range s.names {
+			more(100)
+			s.kill(name)
+			more(100) // the other two serve on
+			s.start(t, name)
+		}
+	})
+}
+
+// underLoad starts the replicas and lets clients publish while disturb runs. Then each replica must have all that any acknowledged, and nothing
+// twice that was sent once.
+func (s *replicaSet) underLoad(t *testing.T, disturb func(more func(int64))) {
+	t.Helper()
 	s.start(t, s.names...)
-	var addresses sync.Map
-	for name, p := range s.processes {
-		addresses.Store(name, p.mqtt)
-	}
 	ctx, stop := context.WithCancel(t.Context())
 	var total atomic.Int64
 	var writers sync.WaitGroup
 	var movers []*mover
 	for i := range 3 {
-		m := &mover{name: fmt.Sprint("m", i), set: s, addresses: &addresses, at: i, again: map[int]bool{}, total: &total}
+		m := &mover{name: fmt.Sprint("m", i), set: s, addresses: &s.addresses, at: i, again: map[int]bool{}, total: &total}
 		movers = append(movers, m)
 		writers.Go(func() { m.run(ctx) })
 	}
@@ -272,13 +297,7 @@ func TestReplicasKilledInTurnLoseNothing(t *testing.T) {
 		want := total.Load() + n
 		eventually(t, "clients go on", func() bool { return total.Load() >= want })
 	}
-	for _, name := range s.names {
-		more(100)
-		s.kill(name)
-		more(100) // the other two serve on
-		s.start(t, name)
-		addresses.Store(name, s.processes[name].mqtt)
-	}
+	disturb(more)
 	more(100)
 	stop()
 	writers.Wait()

@@ -29,6 +29,7 @@ type Config struct {
 	Now           func() time.Time
 	Logger        *slog.Logger
 	Membership    Membership
+	Broker        Broker // nil for a replica without MQTT clients
 }
 
 // Membership follows and changes which replicas there are. See cluster.Membership.
@@ -45,6 +46,7 @@ type Replicas struct {
 	mu    sync.Mutex
 	seen  map[string]*seen
 	proof proof
+	drain drain
 }
 
 // seen is what is known of a replica.
@@ -80,12 +82,18 @@ func (r *Replicas) Run(ctx context.Context) error {
 		return err
 	}
 	defer stop()
+	stopDrain, err := r.cfg.Channel.Hear(drainTopic, func(_ string, data []byte) { r.ordered(data) })
+	if err != nil {
+		return err
+	}
+	defer stopDrain()
 	var following sync.WaitGroup
 	defer following.Wait()
 	following.Go(func() { _ = r.cfg.Membership.Run(ctx) }) // returns nil
 	tick := time.NewTicker(tellEvery)
 	defer tick.Stop()
 	for {
+		r.move()
 		r.tell(ctx)
 		select {
 		case <-tick.C:

@@ -68,6 +68,7 @@ func (r *Replicas) gather(ctx context.Context) State {
 		Name: r.cfg.Self, Version: r.cfg.Version, Started: r.cfg.Started, Clients: r.cfg.Clients(), Store: r.cfg.Store.Name,
 		Acknowledged: map[string]Place{}, Stored: map[string]Place{},
 	}
+	s.Drain, s.Note = r.draining()
 	s.Disk, s.DiskSize = host.FreeSpace(r.cfg.Dir)
 	var err error
 	if s.Log, err = r.cfg.Copies(ctx); err != nil {

@@ -293,3 +293,6 @@ func (f *Front) list(ctx context.Context, fresh []point.Info) (refused []error, 
 	}
 	return refused, f.cfg.Catalogue.Upsert(ctx, list)
 }
+
+// Drain returns what sends the clients of the broker to other replicas.
+func (f *Front) Drain() broker.Drain { return broker.NewDrain(f.Broker) }

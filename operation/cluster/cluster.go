@@ -14,6 +14,7 @@ type Replicas interface {
 	Cluster() report.Cluster
 	Add(ctx context.Context, name, address string) error
 	Remove(ctx context.Context, name string) error
+	Drain(name string, undo bool) error
 }
 
 // The arguments.
@@ -21,6 +22,11 @@ type (
 	// Replica names a replica.
 	Replica struct {
 		Name string `json:"name" api:"required,max=64" doc:"The node.name of the replica"`
+	}
+	// Draining names a replica to drain.
+	Draining struct {
+		Replica
+		Undo bool `json:"undo" doc:"Let it take clients again"`
 	}
 	// NewReplica is a replica to add.
 	NewReplica struct {
@@ -48,6 +54,11 @@ var (
 		Summary: "Remove a replica while the others run",
 		Doc:     "It acknowledges nothing from then on. At least three must be left. The others keep what it recorded.",
 	})
+	Drain = operation.Declare[Draining, operation.None](operation.Spec{
+		Name: "cluster.drain", ID: "drainReplica", HTTP: "POST /cluster/replicas/{name}/drain", Role: identity.Administrator, Remote: true, Audited: true, Body: smallBody,
+		Summary: "Send the MQTT clients of a replica to the others, so that it may be stopped",
+		Doc:     "cluster.status says drained when no client is left and the others have stored all that it acknowledged. A restart undoes it.",
+	})
 )
 
 // Part carries out the operations on replicas.
@@ -61,6 +72,7 @@ func (p *Part) Operations() []operation.Bound {
 		operation.Bind(Status, nil, p.status),
 		operation.Bind(Add, nil, p.add),
 		operation.Bind(Remove, nil, p.remove),
+		operation.Bind(Drain, nil, p.drain),
 	}
 }
 
@@ -85,4 +97,12 @@ func (p *Part) remove(ctx context.Context, c *operation.Call, in *Replica) (oper
 		return operation.None{}, operation.NotHere("cluster")
 	}
 	return operation.None{}, p.Replicas.Remove(ctx, in.Name)
+}
+
+func (p *Part) drain(_ context.Context, c *operation.Call, in *Draining) (operation.None, error) {
+	c.Did(in.Name, map[string]bool{"undo": in.Undo})
+	if p.Replicas == nil {
+		return operation.None{}, operation.NotHere("cluster")
+	}
+	return operation.None{}, p.Replicas.Drain(in.Name, in.Undo)
 }

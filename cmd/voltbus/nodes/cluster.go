@@ -23,9 +23,10 @@ func NewCluster(f *shell.Flags) *cobra.Command {
 configuration; docs/guides/replicas.md tells how they are started.`,
 		Example: `  voltbus cluster status
   voltbus cluster add broker-4 10.0.0.4:6222
+  voltbus cluster drain broker-1
   voltbus cluster remove broker-1`,
 	}
-	for _, sub := range []*cobra.Command{newClusterStatus(f), newClusterAdd(f), newClusterRemove(f)} {
+	for _, sub := range []*cobra.Command{newClusterStatus(f), newClusterAdd(f), newClusterRemove(f), newClusterDrain(f)} {
 		f.Where.Register(sub)
 		shell.StrictArgs(sub)
 		cmd.AddCommand(sub)
@@ -83,6 +84,29 @@ func newClusterRemove(f *shell.Flags) *cobra.Command {
 			})
 		},
 	}
+}
+
+func newClusterDrain(f *shell.Flags) *cobra.Command {
+	undo := false
+	cmd := &cobra.Command{
+		Use: "drain <name>", Short: "Send the MQTT clients of a replica to the others, so that it may be stopped", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
+				err := client.Tell(ctx, s.Client, cluster.Drain, cluster.Draining{Replica: cluster.Replica{Name: args[0]}, Undo: undo})
+				switch {
+				case err != nil:
+					return err
+				case undo:
+					cmd.Println(args[0] + " takes clients again")
+				default:
+					cmd.Println(args[0] + " may be stopped when voltbus cluster status says that it is drained")
+				}
+				return nil
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&undo, "undo", false, "let it take clients again; a restart does so, too")
+	return cmd
 }
 
 func listReplicas(cmd *cobra.Command, out *shell.Format, got *report.Cluster) error {

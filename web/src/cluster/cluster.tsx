@@ -30,7 +30,10 @@ export function ClusterScreen({ api, session, epoch }: ScreenProps) {
       )}
       {!data && !problem && <p class="asking">Asking the node about its replicas…</p>}
       {data && (
-        <section class={`card panel cluster-state is-${levelOf(data)}`} aria-label="State of the cluster">
+        <section
+          class={`card panel cluster-state is-${levelOf(data)}`}
+          aria-label="State of the cluster"
+        >
           <p class="cluster-words">{plain(data.sentence)}</p>
           {data.ledger && <p class="cluster-words">{plain(data.ledger)}</p>}
         </section>

@@ -1,0 +1,82 @@
+package node_test
+
+import (
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/eclipse/paho.golang/paho"
+
+	"voltbus/api/client"
+	"voltbus/operation/cluster"
+	"voltbus/operation/cluster/report"
+)
+
+// Each replica is drained, stopped and started again while clients publish.
+func TestReplicasAreRestartedInTurnWithoutALoss(t *testing.T) {
+	s := newReplicaSet(t)
+	s.underLoad(t, func(more func(int64)) {
+		for i, name := range s.names {
+			other := s.names[(i+1)%3]
+			s.sees(t, other, "all", together(3))
+			err := client.Tell(t.Context(), s.processes[other].Client, cluster.Drain, cluster.Draining{Replica: cluster.Replica{Name: name}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.sees(t, other, "that one may be stopped", func(c *report.Cluster) bool {
+				return c.Replicas[i].State == "drained" && c.Replicas[i].Clients == 0
+			})
+			if c, err := dialMQTT(t, s.processes[name].mqtt, &paho.Connect{ClientID: "late", CleanStart: true, KeepAlive: 60}); err == nil || c.ack == nil || c.ack.ReasonCode != 0x9C {
+				t.Errorf("a client of a drained replica is answered %+v %v", c.ack, err)
+			}
+			more(50)
+			s.stop(t, name)
+			more(50)
+			s.start(t, name)
+		}
+	})
+}
+
+// A replica that stands still is one that is cut off: the others go on, and it joins them again when it runs.
+func TestAReplicaThatStandsStillLosesNothing(t *testing.T) {
+	s := newReplicaSet(t)
+	s.underLoad(t, func(more func(int64)) {
+		for i, name := range s.names {
+			other := s.names[(i+1)%3]
+			more(50)
+			if err := s.processes[name].cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+				t.Fatal(err)
+			}
+			s.sees(t, other, "that one is not reached", func(c *report.Cluster) bool { return !c.Replicas[i].Reached })
+			more(50)
+			if err := s.processes[name].cmd.Process.Signal(syscall.SIGCONT); err != nil {
+				t.Fatal(err)
+			}
+			s.sees(t, other, "all", func(c *report.Cluster) bool { return c.Reached == 3 })
+		}
+	})
+}
+
+// Replicas are killed in turn for as long as SOAK says, under load.
+func TestSoakReplicas(t *testing.T) {
+	text := os.Getenv("VOLTBUS_SOAK")
+	if text == "" {
+		t.Skip("set VOLTBUS_SOAK to how long to run, such as 10m")
+	}
+	long, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, kills := newReplicaSet(t), 0
+	s.underLoad(t, func(more func(int64)) {
+		for end := time.Now().Add(long); time.Now().Before(end); kills++ {
+			name := s.names[kills%3]
+			more(200)
+			s.kill(name)
+			more(200)
+			s.start(t, name)
+		}
+	})
+	t.Logf("%d kills in %s", kills, long)
+}

@@ -1,0 +1,127 @@
+package replication
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"voltbus/fault"
+	"voltbus/internal/plural"
+)
+
+// Broker has the MQTT clients of this replica. See broker.Drain.
+type Broker interface {
+	Close(closed bool)
+	Shed(n int) (left int)
+}
+
+// drain is how far this replica is with being drained.
+type drain struct {
+	state string // "", Draining or Drained
+	note  string
+	pace  int // clients each second
+}
+
+// drainTopic carries order.
+const drainTopic = "drain"
+
+// order tells a replica to drain, or not to.
+type order struct {
+	Replica string
+	Undo    bool
+}
+
+// The pace at which clients are sent away: all within some 20 s, but not fewer than leastPace a second.
+const (
+	drainSeconds = 20
+	leastPace    = 50
+)
+
+// Drain has a replica send its clients to the others and say when it may be stopped, or take clients again. A restart undoes it.
+func (r *Replicas) Drain(name string, undo bool) error {
+	const op = "cluster.drain"
+	if r == nil {
+		return fault.E(op, fault.Unavailable, "", errAlone)
+	}
+	status, known := r.cfg.Look(), false
+	for _, p := range status.Replicas {
+		if p.Name != name {
+			continue
+		}
+		if known = true; !p.Connected {
+			return fault.E(op, fault.Unavailable, name, errors.New("is not reached from here; ask it itself, or remove it with voltbus cluster remove"))
+		}
+	}
+	if !known {
+		return fault.E(op, fault.NotFound, name, errors.New("is no replica; voltbus cluster status lists them"))
+	}
+	if !undo && status.Connected-1 < status.Majority {
+		return fault.E(op, fault.Conflict, name, fmt.Errorf("%d of %d replicas are reached, and %d are needed without it; start the others first",
+			status.Connected, status.Voting, status.Majority))
+	}
+	data, err := json.Marshal(order{name, undo})
+	if err != nil {
+		return fault.E(op, fault.Internal, name, err)
+	}
+	return r.cfg.Channel.Tell(drainTopic, data)
+}
+
+// ordered begins or ends the drain of this replica.
+func (r *Replicas) ordered(data []byte) {
+	var o order
+	if json.Unmarshal(data, &o) != nil || o.Replica != r.cfg.Self {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.drain = drain{}
+	if !o.Undo {
+		r.drain = drain{state: Draining, note: "clients are sent to the other replicas", pace: max(leastPace, r.cfg.Clients()/drainSeconds)}
+	}
+	if r.cfg.Broker != nil {
+		r.cfg.Broker.Close(!o.Undo)
+	}
+}
+
+// move sends some clients away while this replica is drained.
+func (r *Replicas) move() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.drain.state == "" {
+		return
+	}
+	left := 0
+	if r.cfg.Broker != nil {
+		left = r.cfg.Broker.Shed(r.drain.pace)
+	}
+	r.drain.state, r.drain.note = Draining, ""
+	waits, behind := r.unstored()
+	switch {
+	case left > 0:
+		r.drain.note = plural.Of(left, "client") + " still here"
+	case waits > 0 || behind != "":
+		r.drain.note = fmt.Sprintf("%s to store at %s", plural.Of(waits, "sample"), behind)
+	default:
+		r.drain.state, r.drain.note = Drained, "it may be stopped"
+	}
+}
+
+// unstored says which other replica has not stored all that this one acknowledged.
+func (r *Replicas) unstored() (samples uint64, at string) {
+	own, now := r.of(r.cfg.Self), r.cfg.Now()
+	for name, s := range r.seen {
+		if name == r.cfg.Self || s.joining || !s.reached {
+			continue
+		}
+		if c := r.copyOf(own, name, now); c.Samples > 0 || now.Sub(s.heard) > fresh {
+			samples, at = samples+c.Samples, name
+		}
+	}
+	return samples, at
+}
+
+func (r *Replicas) draining() (state, note string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.drain.state, r.drain.note
+}
