@@ -10,6 +10,7 @@ package driver
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"voltbus/point"
@@ -101,11 +102,32 @@ type ReadOnly interface {
 	ReadOnly() Config
 }
 
-// Identified is a Config of a device that asks for a certificate of its client.
-type Identified interface {
-	// Identify gives the function that returns the certificate of this node and its key, as PEM, and makes them if there
-	// are none yet. It is called before Dial.
-	Identify(self func() (cert, key []byte, err error))
+// Keep returns what is kept under a name, such as opcua.pem, and otherwise what make returns, which it then keeps where nobody
+// else can read it. It may be called by any goroutine.
+type Keep func(name string, make func() ([]byte, error)) ([]byte, error)
+
+// Keeping is a Config of a device that keeps a secret of this node, such as the key that it identifies itself with.
+type Keeping interface {
+	// SetKeep is called before Dial. Without it nothing is kept.
+	SetKeep(keep Keep)
+}
+
+// Kept returns drivers that keep their secrets by a function.
+func Kept(kinds []Kind, keep Keep) []Kind {
+	kept := slices.Clone(kinds)
+	for i := range kept {
+		dial := kept[i].Dial
+		if dial == nil {
+			continue
+		}
+		kept[i].Dial = func(ctx context.Context, cfg Config) (Line, error) {
+			if c, keeps := cfg.(Keeping); keeps {
+				c.SetKeep(keep)
+			}
+			return dial(ctx, cfg)
+		}
+	}
+	return kept
 }
 
 // Problem is an error in one key of a configuration.

@@ -15,6 +15,7 @@ import (
 	"voltbus/control/dispatch"
 	"voltbus/device"
 	"voltbus/document"
+	"voltbus/driver"
 	"voltbus/fault"
 	"voltbus/history/ledger"
 	"voltbus/identity"
@@ -147,6 +148,7 @@ func checkSpace(free *datadir.FreeSpace, dir string) error {
 }
 
 func openFleet(ctx context.Context, n *Node) error {
+	n.opts.Kinds = driver.Kept(n.opts.Kinds, identity.DriverSecrets(n.opts.Config.Node.Data))
 	n.outlet = newOutlet(n.bus, n.recorder)
 	n.fleet = device.New(n.outlet, n.log, device.Limits{})
 	n.lines = owner.NewLines(n.fleet, n.leases)

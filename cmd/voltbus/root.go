@@ -6,13 +6,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"voltbus/cmd/voltbus/agents"
-	"voltbus/cmd/voltbus/bacnettool"
 	"voltbus/cmd/voltbus/call"
 	"voltbus/cmd/voltbus/commands"
 	"voltbus/cmd/voltbus/convert"
 	"voltbus/cmd/voltbus/data"
-	"voltbus/cmd/voltbus/dnp3tool"
-	"voltbus/cmd/voltbus/modbustool"
+	"voltbus/cmd/voltbus/fieldtool"
 	"voltbus/cmd/voltbus/nodes"
 	"voltbus/cmd/voltbus/settings"
 	"voltbus/cmd/voltbus/shell"
@@ -76,7 +74,8 @@ durably and shows it.
 		f.Where.Register(cmd)
 		root.AddCommand(cmd)
 	}
-	root.AddCommand(bacnettool.NewBACnet(f), dnp3tool.NewDNP3(f), modbustool.NewModbus(), newLab(f), newLabPart(), newVersion(), newBoiler(), newCampus(), agents.NewAgentExec(), newStatement(), &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodes})
+	root.AddCommand(fieldtool.Commands(f)...)
+	root.AddCommand(newLab(f), newLabPart(), newVersion(), newBoiler(), newCampus(), agents.NewAgentExec(), newStatement(), &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodes})
 	for _, cmd := range root.Commands() {
 		shell.StrictArgs(cmd)
 		shell.StrictGroup(cmd)

@@ -93,6 +93,9 @@ func connect(ctx context.Context, c *Config, published func(*ua.PublishResponse)
 	}
 	if err := conn.StartSession(ctx, uri, client.User{Name: c.User, Password: c.files.password, Plain: c.PlainPassword}); err != nil {
 		_ = conn.Close()
+		if errors.Is(err, ua.StatusBadUserAccessDenied) { // some servers say that of a wrong password
+			err = ua.StatusBadIdentityTokenRejected
+		}
 		return nil, err
 	}
 	return conn, nil

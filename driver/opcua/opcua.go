@@ -12,6 +12,7 @@ import (
 	"crypto/x509"
 	"net"
 	"net/url"
+	"os"
 	"time"
 
 	"voltbus/driver"
@@ -75,7 +76,7 @@ type Config struct {
 	compiled bool
 	problems []error // of compile and Load
 	files    secrets
-	self     func() (cert, key []byte, err error) // makes the node's own certificate
+	keep     driver.Keep
 }
 
 // secrets are the contents of the files.
@@ -139,12 +140,12 @@ func (c *Config) compile() {
 // Encode implements driver.Encoder: the type of the node is known to the server only.
 func (c *Config) Encode(place int, v point.Value) (point.Value, error) { return c.items[place].Fit(v) }
 
-// Identify implements driver.Identified.
-func (c *Config) Identify(self func() (cert, key []byte, err error)) { c.self = self }
+// SetKeep implements driver.Keeping: the node's own certificate is kept.
+func (c *Config) SetKeep(keep driver.Keep) { c.keep = keep }
 
 var (
-	_ driver.Encoder    = (*Config)(nil)
-	_ driver.Identified = (*Config)(nil)
+	_ driver.Encoder = (*Config)(nil)
+	_ driver.Keeping = (*Config)(nil)
 )
 
 // identity returns the certificate that the node shows.
@@ -152,15 +153,29 @@ func (c *Config) identity() (client.Identity, error) {
 	if c.Certificate != "" {
 		return client.ParseIdentity([]byte(c.files.certificate), []byte(c.files.key))
 	}
-	if c.self == nil {
+	if c.keep == nil {
 		return client.Identity{}, errNoIdentity
 	}
-	cert, key, err := c.self()
+	data, err := c.keep(keptName, func() ([]byte, error) {
+		host, err := os.Hostname()
+		if err != nil {
+			return nil, err
+		}
+		cert, key, err := client.NewCertificate(host, ownValid)
+		return append(cert, key...), err
+	})
 	if err != nil {
 		return client.Identity{}, err
 	}
-	return client.ParseIdentity(cert, key)
+	return client.ParseIdentity(data, client.KeyBlock(data))
 }
+
+const (
+	// keptName is what the node's own certificate is kept by.
+	keptName = "opcua.pem"
+	// ownValid is how long it is valid.
+	ownValid = 20 * 365 * 24 * time.Hour
+)
 
 // pool returns the certificates of the trust file.
 func (c *Config) pool() (*x509.CertPool, []*x509.Certificate) {

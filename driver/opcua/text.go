@@ -88,18 +88,15 @@ func explain(err error) error {
 	return err
 }
 
-// Explain says in plain words what an error of a server means.
-func Explain(err error) error { return explain(err) }
-
 // statusName is a status code by its name alone.
 type statusName struct{ code ua.StatusCode }
 
-func (s statusName) Error() string { return StatusName(s.code) }
+func (s statusName) Error() string { return statusText(s.code) }
 
 func (s statusName) Unwrap() error { return s.code }
 
-// StatusName returns the name of a status code, such as BadNodeIdUnknown.
-func StatusName(code ua.StatusCode) string {
+// statusText returns the name of a status code, such as BadNodeIdUnknown.
+func statusText(code ua.StatusCode) string {
 	const info = 0xFFFF // flags that say more about a value
 	if about, known := ua.StatusCodes[code&^info]; known && about.Name != "StatusOK" {
 		return "status " + about.Name[len("Status"):]

@@ -48,8 +48,8 @@ func policyRank(uri string) int {
 	return i
 }
 
-// PolicyName returns the name of a security policy.
-func PolicyName(uri string) string {
+// policyName returns the name of a security policy.
+func policyName(uri string) string {
 	_, name, found := strings.Cut(uri, "#")
 	if !found {
 		return uri
@@ -80,7 +80,7 @@ func (c *Config) choose(endpoints []*ua.EndpointDescription) (*ua.EndpointDescri
 		}
 	}
 	if len(fit) == 0 {
-		return nil, fmt.Errorf("the server offers %s; write security and mode for one of them", Offers(offered))
+		return nil, fmt.Errorf("the server offers %s; write security and mode for one of them", offersOf(offered))
 	}
 	slices.SortStableFunc(fit, func(a, b *ua.EndpointDescription) int {
 		return cmp.Compare(policyRank(a.SecurityPolicyURI), policyRank(b.SecurityPolicyURI))
@@ -88,11 +88,11 @@ func (c *Config) choose(endpoints []*ua.EndpointDescription) (*ua.EndpointDescri
 	return fit[0], nil
 }
 
-// Offers lists the securities of endpoints in the words of the configuration.
-func Offers(endpoints []*ua.EndpointDescription) string {
+// offersOf lists the securities of endpoints in the words of the configuration.
+func offersOf(endpoints []*ua.EndpointDescription) string {
 	var list []string
 	for _, e := range endpoints {
-		text := PolicyName(e.SecurityPolicyURI) + " with mode " + ModeName(e.SecurityMode)
+		text := policyName(e.SecurityPolicyURI) + " with mode " + modeName(e.SecurityMode)
 		if e.SecurityMode == ua.MessageSecurityModeNone {
 			text = "no security (none)"
 		}
@@ -106,8 +106,8 @@ func Offers(endpoints []*ua.EndpointDescription) string {
 	return strings.Join(list, ", ")
 }
 
-// ModeName returns the word of the configuration for a mode.
-func ModeName(mode ua.MessageSecurityMode) string {
+// modeName returns the word of the configuration for a mode.
+func modeName(mode ua.MessageSecurityMode) string {
 	switch mode {
 	case ua.MessageSecurityModeSign:
 		return modeSign

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
@@ -12,6 +13,7 @@ import (
 	"fmt"
 	"math/big"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -94,6 +96,17 @@ func Fingerprint(der []byte) string {
 	}
 	sum := sha256.Sum256(der)
 	return hex.EncodeToString(sum[:])
+}
+
+// KeyBlock returns the part of a PEM file that is a private key.
+func KeyBlock(data []byte) []byte {
+	for rest := data; ; {
+		block, after := pem.Decode(rest)
+		if block == nil || strings.HasSuffix(block.Type, "PRIVATE KEY") {
+			return pem.EncodeToMemory(cmp.Or(block, &pem.Block{}))
+		}
+		rest = after
+	}
 }
 
 // Blocks returns the certificates of a PEM file, as DER; a file that is no PEM is one certificate.
