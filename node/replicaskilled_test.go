@@ -98,7 +98,9 @@ func TestReplicaKilledLosesNoSession(t *testing.T) {
 		}
 	}
 	s.kill("r1")
-	<-writing
+	if err := <-writing; err == nil {
+		t.Error("the writer at the replica that was killed goes on")
+	}
 	back := s.at(t, "r3", "away", 3600)
 	if !back.ack.SessionPresent {
 		t.Error("the session is gone")
