@@ -94,11 +94,13 @@ type Cluster struct {
 	host  Host
 	epoch uint64
 
-	adding  chan struct{} // holds who writes an entry
-	number  uint64        // of the last one; guarded by adding
-	trouble atomic.Pointer[fault.Error]
-	unsure  atomic.Bool // another replica may have filters that are not known here
+	adding   chan struct{} // holds who writes an entry
+	claiming chan struct{} // holds who writes claims, its own and those that wait
+	number   uint64        // of the last one; guarded by adding
+	trouble  atomic.Pointer[fault.Error]
+	unsure   atomic.Bool // another replica may have filters that are not known here
 
+	wanted   []Claim    // that wait to be written together; guarded by mu
 	mu       sync.Mutex // may be taken with the broker's lock held, not the other way round
 	routes   *routes
 	sessions map[string]*owned // by key
@@ -151,7 +153,7 @@ func (t tail) before(e *Entry) bool {
 func Open(ctx context.Context, cfg Config) (*Cluster, error) {
 	c := &Cluster{
 		cfg: cfg, epoch: uint64(cfg.Now().UnixNano()), routes: newRoutes(), sessions: map[string]*owned{}, tails: map[string]tail{},
-		adding: make(chan struct{}, 1), changed: make(chan struct{}), moving: map[string]struct{}{}, refused: map[uint64][]string{}, peers: map[string]*peer{}, filters: map[string]Members{},
+		adding: make(chan struct{}, 1), claiming: make(chan struct{}, 1), changed: make(chan struct{}), moving: map[string]struct{}{}, refused: map[uint64][]string{}, peers: map[string]*peer{}, filters: map[string]Members{},
 	}
 	c.parts = parts{reading{c}, storing{c}, announcing{c}, leading{c}}
 	c.dirty.init()

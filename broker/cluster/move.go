@@ -206,11 +206,32 @@ func (c *Cluster) Inherit(replica string, state []byte) {
 // claimTime is how long a claim may take.
 const claimTime = 5 * time.Second
 
-// claim takes over sessions of another replica.
+// mostClaims is how many claims stand in one entry.
+const mostClaims = 2000
+
+// claim takes over sessions of another replica. Claims of many clients that move at once go into one entry: each entry with claims costs
+// every replica a flush to its disk.
 func (c leading) claim(ctx context.Context, cl Claim) {
+	c.mu.Lock()
+	c.wanted = append(c.wanted, cl)
+	c.mu.Unlock()
+	select {
+	case c.claiming <- struct{}{}:
+		defer func() { <-c.claiming }()
+	case <-ctx.Done():
+		return
+	}
+	c.mu.Lock()
+	n := min(len(c.wanted), mostClaims)
+	list := c.wanted[:n:n]
+	c.wanted = c.wanted[n:]
+	c.mu.Unlock()
+	if n == 0 { // they went with those of another client
+		return
+	}
 	ctx, cancel := context.WithTimeout(ctx, claimTime)
 	defer cancel()
-	_ = c.leading.commit(ctx, &Entry{Claims: []Claim{cl}}) // it is tried again
+	_ = c.leading.commit(ctx, &Entry{Claims: list}) // it is tried again
 }
 
 // markEvery is after how many entries of others a replica says how far it is, if it has nothing else to say.

@@ -146,15 +146,17 @@ func (h *hub) stages(list []stage) {
 // gather waits until so many clients are connected, and returns what happened until then.
 func (h *hub) gather(ctx context.Context, r *fleetsim.Running, n int, since time.Time) (*fleetsim.Look, time.Duration, error) {
 	sum := &fleetsim.Look{}
-	for {
+	for before := 0; ; {
 		l, err := r.Look(ctx)
 		if err != nil {
 			return nil, 0, err
 		}
 		h.tell(l)
-		if sum = together(sum, l); l.Connected >= n {
+		sum = together(sum, l)
+		if sum.Lost > 0 && l.Connected >= n && before >= n { // twice, as clients notice the loss one after the other
 			return sum, time.Since(since), nil
 		}
+		before = l.Connected
 		if time.Since(since) > connecting {
 			return nil, 0, fmt.Errorf("only %d of %d clients are back after %s; the first trouble: %s", l.Connected, n, connecting, sum.First)
 		}
