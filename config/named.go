@@ -33,7 +33,9 @@ func namedFiles(cfg *Config) []namedFile {
 		list = append(list, namedFile{key + "password_file", &p.PasswordFile, true}, namedFile{key + "ca", &p.CA, false})
 	}
 	for i := range cfg.Sinks {
-		cfg.Sinks[i].Files(func(key string, file *string, secret bool) { list = append(list, namedFile{fmt.Sprintf("sinks[%d].%s", i, key), file, secret}) })
+		cfg.Sinks[i].Files(func(key string, file *string, secret bool) {
+			list = append(list, namedFile{fmt.Sprintf("sinks[%d].%s", i, key), file, secret})
+		})
 	}
 	members := cfg.Metering.Cluster.Members
 	for i := range members {
