@@ -41,7 +41,7 @@ type Config struct {
 	// listen.mqtts or listen.mqtt_websocket is set.
 	MQTT setting.Section `yaml:"mqtt"`
 	// Sinks are destinations outside to which readings are sent, each with a position of its own: one that is away loses nothing.
-	Sinks []sinksetting.Sink `yaml:"sinks"`
+	Sinks sinksetting.List `yaml:"sinks"`
 	// Uplink sets what is sent to the parent, if there is one, and how.
 	Uplink Uplink `yaml:"uplink"`
 	// Live sets the forms in which readings of devices appear on the bus.

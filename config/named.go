@@ -32,11 +32,9 @@ func namedFiles(cfg *Config) []namedFile {
 		p, key := &cfg.MQTT.Publish[i], fmt.Sprintf("mqtt.publish[%d].", i)
 		list = append(list, namedFile{key + "password_file", &p.PasswordFile, true}, namedFile{key + "ca", &p.CA, false})
 	}
-	for i := range cfg.Sinks {
-		cfg.Sinks[i].Files(func(key string, file *string, secret bool) {
-			list = append(list, namedFile{fmt.Sprintf("sinks[%d].%s", i, key), file, secret})
-		})
-	}
+	cfg.Sinks.Files(func(key string, file *string, secret bool) {
+		list = append(list, namedFile{"sinks" + key, file, secret})
+	})
 	members := cfg.Metering.Cluster.Members
 	for i := range members {
 		if members[i].Name == cfg.Node.Name { // its entry is for the others

@@ -13,7 +13,6 @@ import (
 	"voltbus/internal/strictyaml"
 	metersetting "voltbus/meter/setting"
 	"voltbus/point"
-	sinksetting "voltbus/sink/setting"
 )
 
 // Bounds of the values of the file.
@@ -53,7 +52,7 @@ func (l *loader) checkSections(root *yaml.Node, cfg *Config) {
 	cfg.Control.validate(r)
 	cfg.Uplink.validate(r)
 	cfg.MQTT.Validate(func(key, format string, args ...any) { r("mqtt."+key, format, args...) })
-	sinksetting.Validate(sinksetting.Report(r), cfg.Sinks)
+	cfg.Sinks.Validate(r)
 	checkMeters(r, cfg)
 	checkMeterStore(r, cfg)
 	checkForms(r, "live.publish", cfg.Live.Publish)

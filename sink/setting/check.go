@@ -10,9 +10,6 @@ import (
 	"time"
 )
 
-// Report records a problem with a key.
-type Report func(key, format string, args ...any)
-
 // Most is how many destinations there may be.
 const Most = 32
 
@@ -31,22 +28,22 @@ var (
 var reserved = []string{"point", "time", "value", "exact", "text", "quality", "unit", "timestamp"} //nolint:gochecknoglobals // a table
 
 // Validate reports what is wrong with the list.
-func Validate(r Report, list []Sink) {
-	if len(list) > Most {
-		r("sinks", "lists %d; at most %d are possible", len(list), Most)
+func (l List) Validate(r func(key, format string, args ...any)) {
+	if len(l) > Most {
+		r("sinks", "lists %d; at most %d are possible", len(l), Most)
 	}
 	names := map[string]bool{}
-	for i := range list {
+	for i := range l {
 		at := fmt.Sprintf("sinks[%d].", i)
-		if names[list[i].Name] {
-			r(at+"name", "%q is there already; give each destination a name of its own", list[i].Name)
+		if names[l[i].Name] {
+			r(at+"name", "%q is there already; give each destination a name of its own", l[i].Name)
 		}
-		names[list[i].Name] = true
-		list[i].validate(func(key, format string, args ...any) { r(at+key, format, args...) })
+		names[l[i].Name] = true
+		l[i].validate(func(key, format string, args ...any) { r(at+key, format, args...) })
 	}
 }
 
-func (s *Sink) validate(r Report) {
+func (s *Sink) validate(r func(key, format string, args ...any)) {
 	if !plainName.MatchString(s.Name) {
 		r("name", "%q is not a name; write up to 64 letters, digits, - and _, such as cloud", s.Name)
 	}
@@ -82,7 +79,7 @@ func unitAdvice(from string) string {
 }
 
 // checkText reports a placeholder that does not exist.
-func checkText(r Report, key, text string) {
+func checkText(r func(key, format string, args ...any), key, text string) {
 	if strings.ContainsAny(placeholder.ReplaceAllString(text, ""), "{}") {
 		r(key, "%q has a placeholder that does not exist; write {path}, {node}, {1} to {9} or {last}", text)
 	}
@@ -107,7 +104,7 @@ var schemes = map[string][2]string{ //nolint:gochecknoglobals // a table
 	MySQL: {"mysql", "mysqls"}, OpenTelemetry: {"http", "https"}, Prometheus: {"http", "https"}, RabbitMQ: {"amqp", "amqps"},
 }
 
-func (s *Sink) validateAddress(r Report) {
+func (s *Sink) validateAddress(r func(key, format string, args ...any)) {
 	if s.Kind == SQLite {
 		if s.URL != "" {
 			r("url", "is not read for a file; write its name as into, and remove url")

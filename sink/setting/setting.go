@@ -2,7 +2,10 @@
 // comments of the fields are the reference documentation.
 package setting
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Sink is an entry of "sinks".
 type Sink struct {
@@ -68,10 +71,16 @@ func (s *Sink) Since() (time.Time, bool) {
 	return t, err == nil && s.From != ""
 }
 
-// Files calls a function with the key of each file that the entry may name.
-func (s *Sink) Files(each func(key string, file *string, secret bool)) {
-	each("password_file", &s.PasswordFile, true)
-	each("ca", &s.CA, false)
-	each("certificate", &s.Certificate, false)
-	each("key", &s.Key, true)
+// List is the section "sinks".
+type List []Sink
+
+// Files calls a function with the key of each file that an entry may name, such as [0].ca.
+func (l List) Files(each func(key string, file *string, secret bool)) {
+	for i := range l {
+		s, at := &l[i], fmt.Sprintf("[%d].", i)
+		each(at+"password_file", &s.PasswordFile, true)
+		each(at+"ca", &s.CA, false)
+		each(at+"certificate", &s.Certificate, false)
+		each(at+"key", &s.Key, true)
+	}
 }
