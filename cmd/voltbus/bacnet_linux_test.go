@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"voltbus/protocol/bacnet/sc/sctest"
 	"voltbus/testing/peers"
 )
 
@@ -73,6 +74,35 @@ func TestDevicesOfANetworkAreFoundConfiguredCommandedAndRelinquished(t *testing.
 	want("the device", array(), "present-value,20,", "priority-array[5],null,", "priority-array[8],null,", "priority-array[16],null,")
 	want("watch", voltbusIn(t, folder, "bacnet", "watch", "--local", "10.66.0.3/24:0", "--address", "10.66.0.11", "--count", "1", "analog-value:1"), "analog-value:1", "normal")
 	want("write", voltbusIn(t, folder, "bacnet", "write", "--local", "10.66.0.3/24:0", "--address", "10.66.0.12", "multi-state-value:1", "high", "--priority", "9"), "was 1, wrote 3 at priority 9, reads 3")
+}
+
+// A node reads and commands a device of rusty-bacnet through our hub.
+func TestANodeCommandsADeviceThroughAHub(t *testing.T) {
+	if !peers.Namespace(t, "10.66.0.2/24") {
+		return
+	}
+	a, dir := sctest.NewAuthority(t), t.TempDir()
+	a.Files(t, dir, "hub", "device", "node")
+	url, lines := runHub(t, dir)
+	peers.BACnetSC(t, "device", dir, url, "1202")
+	awaitLine(t, lines, "joined: ")
+	secure := []string{"--hub", url, "--certificate", "node.pem", "--key", "node.key", "--ca", "ca.pem"}
+	if got := voltbusIn(t, dir, append([]string{"bacnet", "scan", "--wait", "1s", "--out", ".", "--path", "b1"}, secure...)...); !strings.Contains(got, "1 device, 4 points") {
+		t.Fatalf("the scan says %s", got)
+	}
+	startNode(t, dir)
+	const setpoint = "b1/BACnet_Device/setpoint"
+	if got := voltbusIn(t, dir, "set", setpoint, "24.5", "--level", "8"); !strings.Contains(got, "held") || !strings.Contains(got, "24.5") {
+		t.Errorf("set says %s", got)
+	}
+	read := append([]string{"bacnet", "read", "--device", "1202", "--format", "csv", "analog-value:1", "analog-value:1.priority-array"}, secure...)
+	if got := voltbusIn(t, dir, read...); !strings.Contains(got, "present-value,24.5,") || !strings.Contains(got, "priority-array[8],24.5,") {
+		t.Errorf("the device holds %s", got)
+	}
+	voltbusIn(t, dir, "release", setpoint)
+	if got := voltbusIn(t, dir, read...); !strings.Contains(got, "priority-array[8],null,") {
+		t.Errorf("after the release the device holds %s", got)
+	}
 }
 
 // startNode runs a node with the configuration of a folder until the test ends, and waits until it runs.

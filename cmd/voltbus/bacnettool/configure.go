@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,6 +43,9 @@ func (s *scanner) configure(cmd *cobra.Command, found []survey.Found) error {
 		}
 	}
 	cmd.Printf("%s, %s: %s\n", plural.Of(len(found), "device"), plural.Of(points, "point"), filepath.Join(s.folder, configFile))
+	if files := s.missing(s.folder); len(files) > 0 {
+		cmd.Printf("copy %s into %s: the configuration reads them there\n", strings.Join(files, ", "), s.folder)
+	}
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -75,7 +76,7 @@ func (s *secure) open(ctx context.Context, config client.Config, timeout time.Du
 	return c, nil
 }
 
-// section is the network in the configuration of a device.
+// section is the network in the configuration of a device. Its files are in the folder of the configuration: others are not read.
 func (s *secure) section() string {
 	if s.hub == "" {
 		return ""
@@ -86,13 +87,22 @@ func (s *secure) section() string {
 		fmt.Fprintf(&b, "        failover: %q\n", s.failover)
 	}
 	for _, f := range []struct{ key, name string }{{"certificate", s.own}, {"key", s.key}, {"ca", s.ca}} {
-		name, err := filepath.Abs(f.name) // the configuration may be in another folder
-		if err != nil {
-			name = f.name
-		}
-		fmt.Fprintf(&b, "        %s: %q\n", f.key, name)
+		fmt.Fprintf(&b, "        %s: %q\n", f.key, filepath.Base(f.name))
 	}
 	return b.String()
+}
+
+// missing lists the files that a configuration in a folder lacks. They are not copied: one is a private key.
+func (s *secure) missing(folder string) (names []string) {
+	if s.hub == "" {
+		return nil
+	}
+	for _, name := range []string{s.own, s.key, s.ca} {
+		if _, err := os.Stat(filepath.Join(folder, filepath.Base(name))); err != nil {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // check says which flags do not go together.
