@@ -130,7 +130,7 @@ func openRecorder(ctx context.Context, n *Node) error {
 	cfg := n.opts.Config.Recorder
 	n.recorder = recorder.New(recorder.Config{
 		Origin: n.origin, MaxAge: cfg.MaxAge, MaxSamples: cfg.MaxBlock, Queue: cfg.Queue, Urgent: n.opts.Config.Uplink.Urgent,
-		Room: func() error { return checkSpace(n.room, n.opts.Config.Node.Data) }, Log: n.log, Mark: start.Mark,
+		Room: func() error { return checkSpace(n.room, n.opts.Config.Node.Data) }, Refuse: func() error { return n.replicas.Trouble() }, Log: n.log, Mark: start.Mark,
 	}, n.blocks, start.Start)
 	n.account = ledger.New(ledger.Options{
 		Origin: n.origin, Blocks: n.blocks, Recorder: n.recorder, Sink: n.sink, History: n.history, Catalog: n.catalog,

@@ -68,6 +68,12 @@ func TestReplicasSayHowTheyAreAndWhetherAnythingWasLost(t *testing.T) {
 		h, healthErr := s.processes["r1"].Health(t.Context())
 		return err == nil && healthErr == nil && c.State == "minority" && strings.HasPrefix(c.Sentence, "This replica reaches 1 of 3") && concerned(h, "replicas", "critical")
 	})
+	ctx, stop := context.WithTimeout(t.Context(), answerWait)
+	defer stop()
+	_, err = s.processes["r1"].SendSamples(ctx, client.Body{Media: "application/json", Text: []byte(`{"samples":[{"point":"a/b","value":6}]}`)})
+	if err == nil || !strings.Contains(err.Error(), "reaches 1 of 3") {
+		t.Errorf("the first request at a minority is answered %v", err)
+	}
 	s.start(t, "r2", "r3")
 	eventually(t, "nothing was lost", func() bool {
 		c, err := s.processes["r3"].cluster(t.Context())

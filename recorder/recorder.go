@@ -40,6 +40,8 @@ type Config struct {
 	Urgent []point.Pattern
 	// Room returns why nothing can be written now, such as a full disk, or nil.
 	Room func() error
+	// Refuse returns why nobody who waits for an answer can get one now, or nil; it is asked often. May be nil.
+	Refuse func() error
 	// Mark is called from time to time, and at the end, with the positions of all origins, complete except for
 	// the log's identity; it stores them for the next start. It is called by one goroutine, which writes nothing
 	// meanwhile. May be nil.
@@ -69,6 +71,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Room == nil {
 		c.Room = func() error { return nil }
+	}
+	if c.Refuse == nil {
+		c.Refuse = func() error { return nil }
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -147,6 +152,9 @@ var (
 // error when ctx ends first. After an error some of the samples may have been recorded anyway; recording them
 // again only adds a new version.
 func (r *Recorder) Record(ctx context.Context, samples []point.Sample) error {
+	if err := r.cfg.Refuse(); err != nil {
+		return err
+	}
 	urgent, rest := r.divide(samples)
 	receipts, err := r.enqueueAll(ctx, nil, r.urgent, urgent)
 	if err == nil {

@@ -20,6 +20,8 @@ func (r *Replicas) Cluster() report.Cluster {
 		return report.Cluster{State: StateOK, Sentence: "This node is alone: its configuration has no section cluster.", Replicas: []report.Replica{}}
 	}
 	status := r.cfg.Look()
+	trouble := status.Trouble()
+	r.trouble.Store(&trouble)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.reach(&status)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"voltbus/bus/blocklog"
@@ -47,6 +48,8 @@ type Replicas struct {
 	seen  map[string]*seen
 	proof proof
 	drain drain
+
+	trouble atomic.Pointer[error] // why nothing is acknowledged here
 }
 
 // seen is what is known of a replica.
@@ -105,7 +108,10 @@ func (r *Replicas) Run(ctx context.Context) error {
 
 // tell looks after this replica, and tells the others.
 func (r *Replicas) tell(ctx context.Context) {
-	own, status := r.gather(ctx), r.cfg.Look()
+	status := r.cfg.Look()
+	trouble := status.Trouble()
+	r.trouble.Store(&trouble)
+	own := r.gather(ctx)
 	r.mu.Lock()
 	r.reach(&status)
 	r.take(own)
@@ -186,4 +192,15 @@ func (r *Replicas) Remove(ctx context.Context, name string) error {
 		return fault.E("cluster.remove", fault.Unavailable, "", errAlone)
 	}
 	return r.cfg.Membership.Remove(ctx, name)
+}
+
+// Trouble says why nothing can be acknowledged at this replica, as of the last second; nil if it can.
+func (r *Replicas) Trouble() error {
+	if r == nil {
+		return nil
+	}
+	if why := r.trouble.Load(); why != nil {
+		return *why
+	}
+	return nil
 }
