@@ -102,9 +102,9 @@ type ReadOnly interface {
 	ReadOnly() Config
 }
 
-// Keep returns what is kept under a name, such as opcua.pem, and otherwise what make returns, which it then keeps where nobody
+// Keep returns what is kept under a name, such as opcua.pem, and otherwise what create returns, which it then keeps where nobody
 // else can read it. It may be called by any goroutine.
-type Keep func(name string, make func() ([]byte, error)) ([]byte, error)
+type Keep func(name string, create func() ([]byte, error)) ([]byte, error)
 
 // Keeping is a Config of a device that keeps a secret of this node, such as the key that it identifies itself with.
 type Keeping interface {

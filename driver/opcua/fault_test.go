@@ -133,10 +133,10 @@ func TestACertificateIsMadeOnceForTheNode(t *testing.T) {
 	peer := peers.OPCUA(t, "--certificate", server.cert, "--key", server.key)
 	var kept []byte
 	made := 0
-	keep := func(_ string, make func() ([]byte, error)) (data []byte, err error) {
+	keep := func(_ string, create func() ([]byte, error)) (data []byte, err error) {
 		if kept == nil {
 			made++
-			kept, err = make()
+			kept, err = create()
 		}
 		return kept, err
 	}

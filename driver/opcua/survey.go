@@ -2,6 +2,7 @@ package opcua
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,24 +79,32 @@ func (l *line) survey(ctx context.Context) (list []*variable, err error) {
 		}
 		var next []place
 		for i, refs := range found {
-			for _, ref := range refs {
-				id := ref.NodeID.NodeID
-				if level[i].of != nil && ref.ReferenceTypeID.Namespace() == 0 && ref.ReferenceTypeID.IntID() == nodeHasProperty {
-					level[i].of.properties[ref.BrowseName.Name] = id
-					continue
-				}
-				if p, wanted := follow(level[i], ref); wanted && !seen[id.String()] && len(seen) < maxNodes {
-					seen[id.String()] = true
-					if p.of != nil {
-						list = append(list, p.of)
-					}
-					next = append(next, p)
-				}
+			next = append(next, beyond(level[i], refs, seen)...)
+		}
+		for _, p := range next {
+			if p.of != nil {
+				list = append(list, p.of)
 			}
 		}
 		level = next
 	}
 	return list, nil
+}
+
+// beyond returns the places that references lead to and nobody has seen, and notes the properties of a variable.
+func beyond(from place, refs []*ua.ReferenceDescription, seen map[string]bool) (next []place) {
+	for _, ref := range refs {
+		id := ref.NodeID.NodeID
+		if from.of != nil && ref.ReferenceTypeID.Namespace() == 0 && ref.ReferenceTypeID.IntID() == nodeHasProperty {
+			from.of.properties[ref.BrowseName.Name] = id
+			continue
+		}
+		if p, wanted := follow(from, ref); wanted && !seen[id.String()] && len(seen) < maxNodes {
+			seen[id.String()] = true
+			next = append(next, p)
+		}
+	}
+	return next
 }
 
 // follow returns where a reference leads, and whether points may be there.
@@ -258,9 +267,7 @@ func (l *line) points(v *variable, about map[string]*ua.DataValue, names *pointl
 // foundAt makes one point of a variable, or of an element of it.
 func foundAt(v *variable, about map[string]string, path []string, element int, names *pointlist.Namer) driver.Found {
 	entry := make(map[string]string, len(about)+3)
-	for key, text := range about {
-		entry[key] = text
-	}
+	maps.Copy(entry, about)
 	if element >= 0 {
 		entry["element"] = strconv.Itoa(element)
 	}

@@ -18,9 +18,9 @@ type Drawer struct {
 
 var errFileName = errors.New("is no name of a file")
 
-// Keep returns the content of a file that only its owner may read. If there is none, it is what make returns. It may be called by
+// Keep returns the content of a file that only its owner may read. If there is none, it is what create returns. It may be called by
 // any goroutine.
-func (d *Drawer) Keep(name string, make func() ([]byte, error)) ([]byte, error) {
+func (d *Drawer) Keep(name string, create func() ([]byte, error)) ([]byte, error) {
 	const op = "keyfile.Keep"
 	if name == "" || filepath.Base(name) != name || name[0] == '.' {
 		return nil, fault.E(op, fault.Invalid, name, errFileName)
@@ -32,7 +32,7 @@ func (d *Drawer) Keep(name string, make func() ([]byte, error)) ([]byte, error) 
 	if fault.KindOf(err) != fault.NotFound {
 		return content, err
 	}
-	if content, err = make(); err != nil {
+	if content, err = create(); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(d.Folder, 0o700); err != nil {

@@ -66,7 +66,7 @@ func (f *flags) load(endpoint string, nodes ...string) error {
 		f.config.Registry.Entries = append(f.config.Registry.Entries, pointlist.Entry{Name: pointlist.Readable(node), Node: node, Writable: "true"})
 	}
 	unique(f.config.Registry.Entries)
-	f.config.SetKeep(func(_ string, make func() ([]byte, error)) ([]byte, error) { return make() })
+	f.config.SetKeep(func(_ string, create func() ([]byte, error)) ([]byte, error) { return create() })
 	for _, problem := range append(f.config.Load(folder.Any(".")), f.config.Validate()...) {
 		if p, ok := errors.AsType[*driver.Problem](problem); ok && (p.Note || p.Key == "registry") {
 			continue // the tool does not need it
