@@ -35,7 +35,7 @@ func ask(t testing.TB, server *peers.Server, statement string) string {
 	return string(text)
 }
 
-func peer(t *testing.T, server *peers.Server, table string) *sinktest.Peer {
+func peer(t testing.TB, server *peers.Server, table string) *sinktest.Peer {
 	t.Helper()
 	return &sinktest.Peer{
 		Entry: setting.Sink{URL: "http://" + server.Addr, Into: table}, Kind: clickhouse.Kind(), Late: true,
@@ -83,5 +83,13 @@ func TestRowsOfClickHouse(t *testing.T) {
 		r := sinktest.Open(t, t.TempDir(), log, nil, p)
 		log.Add(t, sinktest.At("plant/a", 1, point.FloatOf(1)), sinktest.At("plant/mode", 2, point.TextOf("heat")), sinktest.At("plant/b", 3, point.FloatOf(3)))
 		r.Until(t, "one is refused", func(s *destination.State) bool { return s.Sent == 2 && s.Kept == 1 })
+	})
+}
+
+func BenchmarkCatchUp(b *testing.B) {
+	server, n := peers.StartClickHouse(b), 0
+	sinktest.CatchUp(b, func() *sinktest.Peer {
+		n++
+		return peer(b, server, fmt.Sprint("t", n))
 	})
 }

@@ -35,7 +35,7 @@ type index struct {
 	busy  int // so many documents are answered with 429
 }
 
-func startIndex(t *testing.T) *index {
+func startIndex(t testing.TB) *index {
 	t.Helper()
 	x := &index{docs: map[string]map[string]any{}, types: map[string]string{}, address: "127.0.0.1:0"}
 	x.start(t)
@@ -43,7 +43,7 @@ func startIndex(t *testing.T) *index {
 	return x
 }
 
-func (x *index) start(t *testing.T) {
+func (x *index) start(t testing.TB) {
 	t.Helper()
 	l, err := net.Listen("tcp", x.address)
 	if err != nil {
@@ -113,7 +113,7 @@ func (x *index) put(id string, text []byte) item {
 	return item{Status: 201}
 }
 
-func (x *index) peer(t *testing.T) *sinktest.Peer {
+func (x *index) peer(t testing.TB) *sinktest.Peer {
 	t.Helper()
 	return &sinktest.Peer{
 		Entry: setting.Sink{URL: "http://" + x.address, Into: "readings"}, Kind: elasticsearch.Kind(), Late: true,
@@ -182,4 +182,9 @@ func TestDocumentsAreThoseOfTheBulkAPI(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	})
+}
+
+func BenchmarkCatchUp(b *testing.B) {
+	x := startIndex(b)
+	sinktest.CatchUp(b, func() *sinktest.Peer { return x.peer(b) })
 }

@@ -30,3 +30,10 @@ func TestLineProtocolToVictoriaMetrics(t *testing.T) {
 		})
 	}
 }
+
+func BenchmarkCatchUp(b *testing.B) {
+	server := peers.StartVictoriaMetrics(b)
+	sinktest.CatchUp(b, func() *sinktest.Peer {
+		return &sinktest.Peer{Entry: setting.Sink{URL: "http://" + server.Addr + "/write", Into: "plant"}, Kind: influxdb.Kind()}
+	})
+}

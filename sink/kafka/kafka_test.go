@@ -25,7 +25,7 @@ type brokers struct {
 	topics []string
 }
 
-func start(t *testing.T, topics ...string) *brokers {
+func start(t testing.TB, topics ...string) *brokers {
 	t.Helper()
 	c, err := kfake.NewCluster(kfake.NumBrokers(3), kfake.SeedTopics(4, topics...))
 	if err != nil {
@@ -68,7 +68,7 @@ func (b *brokers) read(t testing.TB, topic string) map[string]string {
 	return found
 }
 
-func (b *brokers) peer(t *testing.T, topic string) *sinktest.Peer {
+func (b *brokers) peer(t testing.TB, topic string) *sinktest.Peer {
 	t.Helper()
 	return &sinktest.Peer{
 		Entry: setting.Sink{URL: "kafka://" + strings.Join(b.ListenAddrs(), ","), Into: topic}, Kind: kafka.Kind(), Late: true,
@@ -91,5 +91,14 @@ func TestRecordsOfKafka(t *testing.T) {
 		r.Until(t, "it is told", func(s *destination.State) bool {
 			return s.Err != nil && strings.Contains(s.Problem(), `there is no topic "missing"; make it`) && s.Waiting == 1
 		})
+	})
+}
+
+func BenchmarkCatchUp(b *testing.B) {
+	n := 0
+	sinktest.CatchUp(b, func() *sinktest.Peer {
+		n++
+		topic := fmt.Sprint("topic-", n)
+		return start(b, topic).peer(b, topic)
 	})
 }

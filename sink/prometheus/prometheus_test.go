@@ -49,3 +49,10 @@ func TestRemoteWriteToVictoriaMetrics(t *testing.T) {
 		}
 	})
 }
+
+func BenchmarkCatchUp(b *testing.B) {
+	server := peers.StartVictoriaMetrics(b)
+	sinktest.CatchUp(b, func() *sinktest.Peer {
+		return &sinktest.Peer{Entry: setting.Sink{URL: "http://" + server.Addr + "/api/v1/write", Into: "metric"}, Kind: prometheus.Kind()}
+	})
+}

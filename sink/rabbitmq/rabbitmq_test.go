@@ -61,7 +61,7 @@ func read(t testing.TB, server *peers.Server, queue string, found map[string]str
 	}
 }
 
-func peer(t *testing.T, server *peers.Server, queue string) *sinktest.Peer {
+func peer(t testing.TB, server *peers.Server, queue string) *sinktest.Peer {
 	t.Helper()
 	secret, found := filepath.Join(t.TempDir(), "password"), map[string]string{}
 	if err := os.WriteFile(secret, []byte("guest\n"), 0o600); err != nil {
@@ -110,5 +110,13 @@ func TestMessagesOfRabbitMQ(t *testing.T) {
 		if got := p.Read(t); len(got) != 1 || got[sinktest.Key("plant/a/temp", sinktest.Noon().UnixMicro()+1000)] != "1.000" {
 			t.Errorf("the queue has %v", got)
 		}
+	})
+}
+
+func BenchmarkCatchUp(b *testing.B) {
+	server, n := peers.StartRabbitMQ(b), 0
+	sinktest.CatchUp(b, func() *sinktest.Peer {
+		n++
+		return peer(b, server, fmt.Sprint("queue-", n))
 	})
 }

@@ -68,7 +68,7 @@ func TestAFileOfSQLite(t *testing.T) {
 }
 
 // maria returns a destination of its own in a server.
-func maria(t *testing.T, server *peers.Server, name string) *sinktest.Peer {
+func maria(t testing.TB, server *peers.Server, name string) *sinktest.Peer {
 	t.Helper()
 	secret := filepath.Join(t.TempDir(), "password")
 	if err := os.WriteFile(secret, []byte(peers.MariaPassword+"\n"), 0o600); err != nil {
@@ -139,5 +139,19 @@ func TestATableOfMariaDB(t *testing.T) {
 		r.Until(t, "it is told", func(s *destination.State) bool {
 			return s.Err != nil && strings.Contains(s.Problem(), `does not accept the user "nobody" or the password; look at user and password_file`)
 		})
+	})
+}
+
+func BenchmarkCatchUpMariaDB(b *testing.B) {
+	server, n := peers.StartMariaDB(b), 0
+	sinktest.CatchUp(b, func() *sinktest.Peer {
+		n++
+		return maria(b, server, fmt.Sprint("t", n))
+	})
+}
+
+func BenchmarkCatchUpSQLite(b *testing.B) {
+	sinktest.CatchUp(b, func() *sinktest.Peer {
+		return &sinktest.Peer{Entry: setting.Sink{Into: filepath.Join(b.TempDir(), "out.db")}, Kind: table.SQLite()}
 	})
 }
