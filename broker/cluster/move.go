@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"voltbus/fault"
@@ -218,7 +219,12 @@ func (c leading) claim(ctx context.Context, cl Claim) {
 	select {
 	case c.claiming <- struct{}{}:
 		defer func() { <-c.claiming }()
-	case <-ctx.Done():
+	case <-ctx.Done(): // nobody waits for it any more, and its replica may be back by then
+		c.mu.Lock()
+		if i := slices.Index(c.wanted, cl); i >= 0 {
+			c.wanted = slices.Delete(slices.Clone(c.wanted), i, i+1)
+		}
+		c.mu.Unlock()
 		return
 	}
 	c.mu.Lock()
