@@ -19,14 +19,14 @@ const (
 	nodeHasProperty  = 46
 )
 
-// Child is a node below another.
+// Child is a node under another.
 type Child struct {
 	Node  string // its address
 	Name  string // its browse name
 	Class string // Object, Variable, Method and others
 }
 
-// Browse returns the nodes below one, by its address; those of the folder Objects for "".
+// Browse returns the nodes under one, by its address; those of the folder Objects for "".
 func Browse(ctx context.Context, open driver.Line, address string) ([]Child, error) {
 	const op = "opcua.Browse"
 	l, is := open.(*line)
