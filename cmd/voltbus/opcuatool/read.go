@@ -37,16 +37,7 @@ func newRead() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				rows, err := out.Open(cmd.OutOrStdout(), "node", "value", "quality", "time")
-				if err != nil {
-					return err
-				}
-				for i, sample := range samples {
-					if err := rows.Row(args[i+1], sample.Value.String(), sample.Quality.String(), sample.Time.Format(time.RFC3339Nano)); err != nil {
-						return err
-					}
-				}
-				if err := rows.End(); err != nil {
+				if err := showSamples(cmd, &out, args[1:], samples); err != nil {
 					return err
 				}
 				if d, is := s.(driver.Diagnoser); is {
@@ -59,6 +50,20 @@ func newRead() *cobra.Command {
 	f.register(cmd)
 	out.Register(cmd)
 	return cmd
+}
+
+// showSamples prints the values of nodes.
+func showSamples(cmd *cobra.Command, out *shell.Format, nodes []string, samples []point.Sample) error {
+	rows, err := out.Open(cmd.OutOrStdout(), "node", "value", "quality", "time")
+	if err != nil {
+		return err
+	}
+	for i, sample := range samples {
+		if err := rows.Row(nodes[i], sample.Value.String(), sample.Quality.String(), sample.Time.Format(time.RFC3339Nano)); err != nil {
+			return err
+		}
+	}
+	return rows.End()
 }
 
 func newWrite() *cobra.Command {

@@ -81,7 +81,7 @@ func newBrowse() *cobra.Command {
 }
 
 // registryColumns are those of a registry that is made.
-var registryColumns = []string{"name", "node", "element", "type", "unit", "states", "writable", "description"} //nolint:gochecknoglobals // a table
+var registryColumns = []string{"name", "node", "element", "type", "unit", "states", "writable", "description"}
 
 func newMap() *cobra.Command {
 	var f flags
