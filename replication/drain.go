@@ -41,7 +41,7 @@ const (
 func (r *Replicas) Drain(name string, undo bool) error {
 	const op = "cluster.drain"
 	if r == nil {
-		return fault.E(op, fault.Unavailable, "", errAlone)
+		return fault.E(op, fault.Conflict, "", errAlone)
 	}
 	status, known := r.cfg.Look(), false
 	for _, p := range status.Replicas {

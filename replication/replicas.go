@@ -181,7 +181,7 @@ var errAlone = errors.New("this node is alone: its configuration has no section 
 // Add lists one more replica, or another address of one.
 func (r *Replicas) Add(ctx context.Context, name, address string) error {
 	if r == nil {
-		return fault.E("cluster.add", fault.Unavailable, "", errAlone)
+		return fault.E("cluster.add", fault.Conflict, "", errAlone)
 	}
 	return r.cfg.Membership.Add(ctx, name, address)
 }
@@ -189,7 +189,7 @@ func (r *Replicas) Add(ctx context.Context, name, address string) error {
 // Remove takes a replica off the list.
 func (r *Replicas) Remove(ctx context.Context, name string) error {
 	if r == nil {
-		return fault.E("cluster.remove", fault.Unavailable, "", errAlone)
+		return fault.E("cluster.remove", fault.Conflict, "", errAlone)
 	}
 	return r.cfg.Membership.Remove(ctx, name)
 }

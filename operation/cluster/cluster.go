@@ -45,17 +45,17 @@ var (
 		Doc: "Each replica tells the others every second how it is. Of one that is not reached it is what it told last.",
 	})
 	Add = operation.Declare[NewReplica, operation.None](operation.Spec{
-		Name: "cluster.add", ID: "addReplica", HTTP: "POST /cluster/replicas", Role: identity.Administrator, Remote: true, Audited: true, Body: smallBody,
+		Name: "cluster.add", ID: "addReplica", HTTP: "POST /cluster/replicas", Role: identity.Administrator, Audited: true, Body: smallBody,
 		Summary: "Add a replica while the others run, or give one another address",
 		Doc:     "It joins when it starts with a configuration that lists all replicas, and the key of the cluster. There may be five.",
 	})
 	Remove = operation.Declare[Replica, operation.None](operation.Spec{
-		Name: "cluster.remove", ID: "removeReplica", HTTP: "DELETE /cluster/replicas/{name}", Role: identity.Administrator, Remote: true, Audited: true,
+		Name: "cluster.remove", ID: "removeReplica", HTTP: "DELETE /cluster/replicas/{name}", Role: identity.Administrator, Audited: true,
 		Summary: "Remove a replica while the others run",
 		Doc:     "It acknowledges nothing from then on. At least three must be left. The others keep what it recorded.",
 	})
 	Drain = operation.Declare[Draining, operation.None](operation.Spec{
-		Name: "cluster.drain", ID: "drainReplica", HTTP: "POST /cluster/replicas/{name}/drain", Role: identity.Administrator, Remote: true, Audited: true, Body: smallBody,
+		Name: "cluster.drain", ID: "drainReplica", HTTP: "POST /cluster/replicas/{name}/drain", Role: identity.Administrator, Audited: true, Body: smallBody,
 		Summary: "Send the MQTT clients of a replica to the others, so that it may be stopped",
 		Doc:     "cluster.status says drained when no client is left and the others have stored all that it acknowledged. A restart undoes it.",
 	})
