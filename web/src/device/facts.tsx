@@ -46,7 +46,8 @@ function stateWords(d: Device, now: number): string {
   if (d.state === "starting") return "Was not asked yet";
   if (d.state === "disabled") return "Is disabled in the configuration";
   if (d.state === "hung") return "Hangs";
-  if (d.state === "elsewhere") return d.owner ? `Is read by replica ${plain(d.owner)}` : "No replica reads it now";
+  if (d.state === "elsewhere")
+    return d.owner ? `Is read by replica ${plain(d.owner)}` : "No replica reads it now";
   return read > 0
     ? `Does not answer; last read ${ago(now - read)}`
     : "Does not answer, and has not since the node began to ask it";
