@@ -19,8 +19,9 @@ func TestASecretIsMadeOnceAndKeptFromOthers(t *testing.T) {
 		}
 		return string(got)
 	}
-	if take() != "secret" || take() != "secret" || made != 1 {
-		t.Errorf("made %d times, want once", made)
+	first, again := take(), take()
+	if first != "secret" || again != first || made != 1 {
+		t.Errorf("got %q and %q, made %d times, want once", first, again, made)
 	}
 	file := filepath.Join(d.Folder, "a.pem")
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
