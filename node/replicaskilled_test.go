@@ -112,7 +112,7 @@ func TestReplicaKilledLosesNoSession(t *testing.T) {
 	if err := <-writing; err == nil {
 		t.Error("the writer at the replica that was killed goes on")
 	}
-	back := s.at(t, "r3", "away", 3600)
+	back := s.eventuallyAt(t, "r3", "away")
 	if !back.ack.SessionPresent {
 		t.Error("the session is gone")
 	}
@@ -217,7 +217,7 @@ func TestReplicaStoppedHalfWayGivesUpWhatOthersTookOver(t *testing.T) {
 	if err := s.processes["r1"].cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	c := s.at(t, "r2", "roamer", 3600)
+	c := s.eventuallyAt(t, "r2", "roamer")
 	if !c.ack.SessionPresent {
 		t.Error("the session does not go on at r2")
 	}
