@@ -10,8 +10,8 @@ import (
 
 	"voltbus/driver"
 	"voltbus/driver/bacnet/network"
-	"voltbus/driver/bacnet/pointlist"
 	"voltbus/driver/bacnet/survey"
+	"voltbus/driver/registry"
 	"voltbus/fault"
 	"voltbus/protocol/bacnet/client"
 	"voltbus/protocol/bacnet/npdu"
@@ -64,7 +64,7 @@ func awaitHub(ctx context.Context, socket *network.Socket) error {
 func neighbour(f *survey.Found) driver.Neighbour {
 	at := network.AddressText(f.Address)
 	n := driver.Neighbour{
-		Name:   pointlist.Readable(f.About.Name),
+		Name:   registry.Readable(f.About.Name),
 		Detail: strings.Join(strings.Fields(fmt.Sprintf("device %d at %s %s %s", f.Instance, at, f.About.Vendor, f.About.Model)), " "),
 		Config: map[string]any{"device": f.Instance},
 	}

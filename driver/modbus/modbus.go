@@ -26,7 +26,6 @@ import (
 
 	"voltbus/driver"
 	"voltbus/driver/modbus/layout"
-	"voltbus/driver/registry"
 	"voltbus/internal/strictyaml"
 	"voltbus/point"
 )
@@ -111,14 +110,8 @@ func NewConfig() *Config {
 
 // Load reads the files named by the registry and the register map.
 func (c *Config) Load(files driver.Files) []error {
-	problems := slices.Clone(c.Registry.problems)
-	var entries, table []Entry
-	entries = c.Registry.Entries
-	if c.Registry.File != "" {
-		var found []error
-		entries, found = registryTable.ReadFile(files, "registry", c.Registry.File)
-		problems = append(problems, found...)
-	}
+	problems := c.Registry.Load(&registryTable, files)
+	entries, table := c.Registry.Entries, []Entry(nil)
 	if c.RegisterMap != "" {
 		var found []error
 		table, found = registryTable.ReadFile(files, "register_map", c.RegisterMap)
@@ -164,7 +157,7 @@ func (c *Config) Validate() []error {
 	}
 	add(c.MaxRegisters < 1 || c.MaxRegisters > layout.MaxRegisters, "max_registers", "%d is out of range; write a number from 1 to 125", c.MaxRegisters)
 	add(c.MaxGap < 0 || c.MaxGap >= layout.MaxRegisters, "max_gap", "%d is out of range; write a number from 0 to 124", c.MaxGap)
-	add(len(c.Registry.Entries) == 0 && !registry.Wrong(c.Registry.problems) && c.Registry.File == "", "registry",
+	add(c.Registry.None(), "registry",
 		"is empty; write a list of registers, or the name of a CSV or YAML file")
 	c.compile()
 	return append(problems, c.problems...)

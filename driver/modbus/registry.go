@@ -5,30 +5,18 @@ import (
 	"io"
 
 	"go.yaml.in/yaml/v3"
+
+	"voltbus/driver/registry"
 )
 
 // Registry is a device's list of registers: in the configuration itself, or in a file.
-type Registry struct {
-	File    string  // name of a CSV or YAML file; "" for an inline list
-	Entries []Entry // the inline list; after Config.Load also the content of the file
-
-	problems []error // found while decoding, reported by Config.Load
-}
+type Registry struct{ registry.List[Entry] }
 
 // UnmarshalYAML accepts a file name or a list of registers. Problems of registers are reported by
 // Config.Load, together with all others.
 func (r *Registry) UnmarshalYAML(node *yaml.Node) error {
-	s := registryTable.Decode("registry", node)
-	*r = Registry{File: s.File, Entries: s.Entries, problems: s.Problems}
+	r.List = registryTable.Decode("registry", node)
 	return nil
-}
-
-// MarshalYAML is the inverse of UnmarshalYAML.
-func (r Registry) MarshalYAML() (any, error) {
-	if r.File != "" {
-		return r.File, nil
-	}
-	return r.Entries, nil
 }
 
 // ParseCSV parses a registry as CSV with a heading. It accepts the column names of Entry and those of the two

@@ -8,7 +8,7 @@ import (
 	"github.com/gopcua/opcua/ua"
 
 	"voltbus/driver"
-	"voltbus/driver/opcua/pointlist"
+	"voltbus/driver/registry"
 	"voltbus/fault"
 	"voltbus/protocol/opcua/client"
 )
@@ -99,7 +99,7 @@ func offerOf(e *ua.EndpointDescription) Offer {
 // neighbour describes a way to connect to a server.
 func neighbour(endpoint string, o *Offer) driver.Neighbour {
 	n := driver.Neighbour{
-		Name: pointlist.Readable(o.Server), Detail: fmt.Sprintf("%s at %s with %s %s", o.Server, endpoint, o.Security, o.Mode),
+		Name: registry.Readable(o.Server), Detail: fmt.Sprintf("%s at %s with %s %s", o.Server, endpoint, o.Security, o.Mode),
 		Config: map[string]any{"endpoint": endpoint, "security": o.Security, "mode": o.Mode, "fingerprint": o.Fingerprint},
 		Note:   "Compare the fingerprint with that at the server before you add it.",
 	}

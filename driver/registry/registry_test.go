@@ -86,12 +86,14 @@ func TestAConfigurationHoldsAFileNameOrAList(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := format.Decode("k", doc.Content[0])
-			if s.File != c.file || len(s.Entries) != c.entries || s.Empty != c.empty {
+			if s.File != c.file || len(s.Entries) != c.entries || (s.None() && !s.Missing()) != c.empty {
 				t.Errorf("got %+v", s)
 			}
 			problem := ""
-			if err := errors.Join(s.Problems...); err != nil {
-				problem = err.Error()
+			if s.File == "" {
+				if err := errors.Join(s.Load(&format, folder.Any(""))...); err != nil {
+					problem = err.Error()
+				}
 			}
 			if problem != c.problem {
 				t.Errorf("got %q", problem)

@@ -20,31 +20,23 @@ const (
 	tooMany    = "holds more than %d entries; split the device"
 )
 
-// Source is the value of "registry" in a configuration.
-type Source[E any] struct {
-	File     string  // name of a file; "" for an inline list
-	Entries  []E     // the inline list
-	Empty    bool    // it is an empty list
-	Problems []error // what is wrong with the entries, each a *driver.Problem
-}
-
 // Decode accepts a file name, a list of entries, or the text of a CSV or YAML file, recognised by its line
 // breaks. Problems are collected, to be reported together with all others.
-func (f *Format[E]) Decode(key string, node *yaml.Node) (s Source[E]) {
+func (f *Format[E]) Decode(key string, node *yaml.Node) (s List[E]) {
 	switch node.Kind {
 	case yaml.ScalarNode:
 		if strings.Contains(node.Value, "\n") {
-			s.Entries, s.Problems = f.fromText(key, node.Value)
+			s.Entries, s.problems = f.fromText(key, node.Value)
 			break
 		}
 		s.File = node.Value
 	case yaml.SequenceNode:
-		s.Entries, s.Problems = f.fromYAML(Place{Key: key}, node)
-		s.Empty = len(node.Content) == 0
+		s.Entries, s.problems = f.fromYAML(Place{Key: key}, node)
+		s.empty = len(node.Content) == 0
 	case yaml.AliasNode:
 		return f.Decode(key, node.Alias)
 	case yaml.DocumentNode, yaml.MappingNode:
-		s.Problems = []error{&driver.Problem{Key: key, Text: fmt.Sprintf(
+		s.problems = []error{&driver.Problem{Key: key, Text: fmt.Sprintf(
 			"is neither a file name nor a list; write a name such as %s, or one \"- name: …\" for each %s", f.Example, f.Noun)}}
 	}
 	return s

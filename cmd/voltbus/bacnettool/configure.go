@@ -16,6 +16,7 @@ import (
 	"voltbus/driver/bacnet/network"
 	"voltbus/driver/bacnet/pointlist"
 	"voltbus/driver/bacnet/survey"
+	"voltbus/driver/registry"
 	"voltbus/fault"
 	"voltbus/internal/plural"
 )
@@ -51,7 +52,7 @@ func (s *scanner) configure(cmd *cobra.Command, found []survey.Found) error {
 
 // yaml formats the configuration.
 func (s *scanner) yaml(found []survey.Found) []byte {
-	text := fmt.Appendf(nil, "# Made by voltbus bacnet scan. Registries are the CSV files beside it.\nnode: {name: %q}\ndevices:\n", pointlist.Readable(filepath.Base(s.path)))
+	text := fmt.Appendf(nil, "# Made by voltbus bacnet scan. Registries are the CSV files beside it.\nnode: {name: %q}\ndevices:\n", registry.Readable(filepath.Base(s.path)))
 	c := survey.Configuration{Path: s.path, Local: s.local, BBMD: s.bbmd, More: s.secure.section(), Interval: time.Minute}
 	return append(text, c.Devices(found)...)
 }

@@ -13,6 +13,7 @@ import (
 	"voltbus/driver"
 	"voltbus/driver/opcua"
 	"voltbus/driver/opcua/pointlist"
+	"voltbus/driver/registry"
 	"voltbus/fault"
 	"voltbus/internal/folder"
 	"voltbus/protocol/opcua/client"
@@ -63,7 +64,7 @@ func (f *flags) register(cmd *cobra.Command) {
 func (f *flags) load(endpoint string, nodes ...string) error {
 	f.config.Endpoint = endpoint
 	for _, node := range nodes {
-		f.config.Registry.Entries = append(f.config.Registry.Entries, pointlist.Entry{Name: pointlist.Readable(node), Node: node, Writable: "true"})
+		f.config.Registry.Entries = append(f.config.Registry.Entries, pointlist.Entry{Name: registry.Readable(node), Node: node, Writable: "true"})
 	}
 	unique(f.config.Registry.Entries)
 	f.config.SetKeep(func(_ string, create func() ([]byte, error)) ([]byte, error) { return create() })

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"voltbus/driver/registry"
 	"voltbus/point"
 	"voltbus/protocol/bacnet/constructed"
 	"voltbus/protocol/bacnet/encoding"
@@ -95,7 +96,7 @@ func (e *Entry) check() (t Item, problems []error) {
 	if e.States != "" {
 		t.States = strings.Split(e.States, "|")
 	}
-	t.Writable, err = truth(e.Writable)
+	t.Writable, err = registry.Truth(e.Writable)
 	fail("writable", err)
 	fail("priority", t.priority(e.Priority))
 	t.COV, err = t.cov(e.COV)
@@ -185,7 +186,7 @@ func (t *Item) cov(text string) (bool, error) {
 	if text == "" {
 		return t.IsPresentValue() && hasCOV(t.Object.Type), nil
 	}
-	wanted, err := truth(text)
+	wanted, err := registry.Truth(text)
 	if err == nil && wanted && !t.IsPresentValue() {
 		err = errors.New("is true, but only the present value of an object is subscribed to; leave it out")
 	}
@@ -235,15 +236,4 @@ func (t *Item) presets(e *Entry, fail func(field string, err error)) {
 		fail("default", err)
 		t.preset = v
 	}
-}
-
-// truth reads true and false; empty is false.
-func truth(text string) (bool, error) {
-	switch strings.ToLower(text) {
-	case "", "false", "0", "no":
-		return false, nil
-	case "true", "1", "yes":
-		return true, nil
-	}
-	return false, fmt.Errorf("%q is neither true nor false", text)
 }

@@ -3,8 +3,8 @@ package pointlist
 import (
 	"strconv"
 	"strings"
-	"unicode"
 
+	"voltbus/driver/registry"
 	"voltbus/protocol/bacnet/encoding"
 )
 
@@ -23,7 +23,7 @@ func (n *Namer) Name(object encoding.ObjectID, name string) string {
 			name = rest
 		}
 	}
-	text := Readable(name)
+	text := registry.Readable(name)
 	if text == "" {
 		text = object.Type.String() + "_" + strconv.FormatUint(uint64(object.Instance), 10)
 	}
@@ -35,27 +35,4 @@ func (n *Namer) Name(object encoding.ObjectID, name string) string {
 	}
 	n.used[text] = true
 	return text
-}
-
-// longest is the longest name that is made.
-const longest = 80
-
-// Readable makes a name that is one part of a path, and is easily typed.
-func Readable(name string) string {
-	var b strings.Builder
-	gap := false
-	for _, r := range name {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '%' && r != '°' {
-			gap = b.Len() > 0
-			continue
-		}
-		if gap {
-			b.WriteByte('_')
-			gap = false
-		}
-		if b.WriteRune(r); b.Len() >= longest {
-			break
-		}
-	}
-	return strings.Trim(b.String(), "-")
 }

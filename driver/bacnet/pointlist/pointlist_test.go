@@ -7,6 +7,7 @@ import (
 
 	"voltbus/driver"
 	"voltbus/driver/bacnet/pointlist"
+	"voltbus/driver/registry"
 	"voltbus/point"
 	"voltbus/protocol/bacnet/encoding"
 	"voltbus/protocol/bacnet/enum"
@@ -138,7 +139,7 @@ func TestARegistryOfTheBACnetScriptsIsReadUnchanged(t *testing.T) {
 	if len(problems) != 1 || len(entries) != 2 {
 		t.Fatalf("%d entries, problems %v", len(entries), problems)
 	}
-	r := pointlist.Registry{Entries: entries}
+	r := pointlist.Registry{List: registry.List[pointlist.Entry]{Entries: entries}}
 	items, problems := r.Items()
 	if len(problems) > 0 {
 		t.Fatal(problems)
@@ -152,7 +153,7 @@ func TestARegistryOfTheBACnetScriptsIsReadUnchanged(t *testing.T) {
 }
 
 func TestEveryMistakeOfARegistrySaysWhatToWrite(t *testing.T) {
-	r := pointlist.Registry{Entries: []pointlist.Entry{
+	r := pointlist.Registry{List: registry.List[pointlist.Entry]{Entries: []pointlist.Entry{
 		{Object: "analog-input:1"},
 		{Name: "a"},
 		{Name: "b", Object: "analog-thing:1"},
@@ -167,12 +168,12 @@ func TestEveryMistakeOfARegistrySaysWhatToWrite(t *testing.T) {
 		{Name: "k", Object: "multi-state-value:1", Writable: "true", Default: "0"},
 		{Name: "l", Object: "analog-value:1"},
 		{Name: "l", Object: "analog-value:2"},
-	}}
+	}}}
 	items, problems := r.Items()
 	want := []string{
 		"registry[0].name: is missing", "registry[1].object: (a) is missing; write type and instance", `registry[2].object: (b) unknown object type "analog-thing"`,
 		"registry[3].object: (c) \"analog-input:4194303\" has an instance that stands for none", `registry[4].property: (d) unknown property "presentvalu"`,
-		`registry[5].type: (e) "number" is no type`, `registry[6].writable: (f) "maybe" is neither true nor false`, `registry[7].priority: (g) "17" is no priority`,
+		`registry[5].type: (e) "number" is no type`, `registry[6].writable: (f) "maybe" is neither true nor false; write one of them`, `registry[7].priority: (g) "17" is no priority`,
 		"registry[8].cov: (h) is true, but only the present value", "registry[9].default: (i) and min and max are for points that may be written",
 		`registry[10].array_index: (j) "x" is no index`, "registry[11].default: (k) 0 is no state", `registry[13].name: (l) "l" stands there twice`,
 	}

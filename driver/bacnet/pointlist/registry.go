@@ -3,7 +3,6 @@ package pointlist
 import (
 	"fmt"
 	"io"
-	"slices"
 
 	"go.yaml.in/yaml/v3"
 
@@ -12,28 +11,12 @@ import (
 )
 
 // Registry is a device's list of points: in the configuration itself, or in a file.
-type Registry struct {
-	File    string  // name of a CSV or YAML file; "" for an inline list
-	Entries []Entry // the inline list; after Load also what the file holds
+type Registry struct{ registry.List[Entry] }
 
-	empty    bool    // it was written down as a list without points
-	problems []error // found while decoding, reported by Load
-}
-
-// UnmarshalYAML takes a file name or a list of points. What is wrong with a point is reported by
-// Load, together with everything else.
+// UnmarshalYAML accepts a file name or a list of points. Problems of points are reported by Load, together with all others.
 func (r *Registry) UnmarshalYAML(node *yaml.Node) error {
-	s := registryTable.Decode("registry", node)
-	*r = Registry{File: s.File, Entries: s.Entries, empty: s.Empty, problems: s.Problems}
+	r.List = registryTable.Decode("registry", node)
 	return nil
-}
-
-// MarshalYAML is the inverse of UnmarshalYAML.
-func (r Registry) MarshalYAML() (any, error) {
-	if r.File != "" {
-		return r.File, nil
-	}
-	return r.Entries, nil
 }
 
 // ParseCSV reads a registry as CSV with a heading, with the column names of Entry or those of the
@@ -45,21 +28,8 @@ func ParseCSV(key, file string, src io.Reader) (entries []Entry, problems []erro
 	return registryTable.ParseCSV(key, file, src)
 }
 
-// Load reads the file, if the registry names one, and returns what is wrong with it or was wrong with the inline list.
-func (r *Registry) Load(files driver.Files) []error {
-	problems := slices.Clone(r.problems)
-	if r.File != "" {
-		entries, found := registryTable.ReadFile(files, "registry", r.File)
-		r.Entries = entries
-		problems = append(problems, found...)
-	}
-	return problems
-}
-
-// Missing reports whether nothing was written down: no file, no points, and no list without points.
-func (r *Registry) Missing() bool {
-	return len(r.Entries) == 0 && !registry.Wrong(r.problems) && r.File == "" && !r.empty
-}
+// Load reads the file, if the registry names one, and returns its problems, or those of the inline list.
+func (r *Registry) Load(files driver.Files) []error { return r.List.Load(&registryTable, files) }
 
 // Items checks all entries and returns the points of those that are right. Every problem is a *driver.Problem.
 func (r *Registry) Items() (items []Item, problems []error) {

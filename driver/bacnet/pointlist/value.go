@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"voltbus/driver/registry"
 	"voltbus/point"
 	"voltbus/protocol/bacnet/constructed"
 	"voltbus/protocol/bacnet/encoding"
@@ -278,7 +279,7 @@ func isMultiState(t enum.ObjectType) bool {
 func (t *Item) Parse(text string) (point.Value, error) {
 	switch t.Kind {
 	case point.Bool:
-		on, err := truth(text)
+		on, err := registry.Truth(text)
 		if err != nil {
 			if i := slices.Index(t.States, text); i >= 0 {
 				return point.BoolOf(i == 1), nil

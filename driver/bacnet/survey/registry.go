@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"voltbus/driver/bacnet/network"
-	"voltbus/driver/bacnet/pointlist"
+	"voltbus/driver/registry"
 )
 
 // Configuration says how devices that were found become devices of a node.
@@ -35,7 +35,7 @@ func Registries(found []Found) map[string][]byte {
 func (f *Found) RegistryName() string {
 	name := "device-" + strconv.Itoa(int(f.Instance))
 	if f.Twin {
-		name += "-" + pointlist.Readable(network.AddressText(f.Address))
+		name += "-" + registry.Readable(network.AddressText(f.Address))
 	}
 	return name + ".csv"
 }
@@ -52,12 +52,12 @@ func (c Configuration) Devices(found []Found) []byte {
 
 // device formats the entry of a device; used are the names that others have.
 func (c Configuration) device(b *bytes.Buffer, f *Found, used map[string]bool) {
-	name := pointlist.Readable(f.About.Name)
+	name := registry.Readable(f.About.Name)
 	if name == "" || used[name] {
 		name = strings.TrimLeft(name+"_"+strconv.Itoa(int(f.Instance)), "_")
 	}
 	if used[name] {
-		name += "_" + pointlist.Readable(network.AddressText(f.Address))
+		name += "_" + registry.Readable(network.AddressText(f.Address))
 	}
 	used[name] = true
 	if len(f.Points) == 0 {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"voltbus/driver/registry"
 	"voltbus/point"
 	"voltbus/protocol/dnp3/object"
 )
@@ -38,7 +39,7 @@ func (e *Entry) check(operate string) (t Item, problems []error) {
 	fail("scale", err)
 	t.offset, err = number(e.Offset, 0)
 	fail("offset", err)
-	t.Writable, err = truth(e.Writable)
+	t.Writable, err = registry.Truth(e.Writable)
 	if err == nil && t.Writable && t.Kind != 0 && t.Kind != object.KindBinaryOutput && t.Kind != object.KindAnalogOutput {
 		err = errors.New("is true, but only binary_output and analog_output can be operated; write false")
 	}
@@ -80,7 +81,7 @@ func presetOf(text string, kind object.Kind) (point.Value, error) {
 		return point.Value{}, nil
 	}
 	if kind == object.KindBinaryOutput {
-		on, err := truth(text)
+		on, err := registry.Truth(text)
 		return point.BoolOf(on), err
 	}
 	x, err := number(text, 0)
@@ -206,14 +207,4 @@ func number(text string, byDefault float64) (float64, error) {
 		return 0, fmt.Errorf("%q is not a number; write one such as 0.1", text)
 	}
 	return x, nil
-}
-
-func truth(text string) (bool, error) {
-	switch strings.ToLower(text) {
-	case "", "false", "no", "0":
-		return false, nil
-	case "true", "yes", "1":
-		return true, nil
-	}
-	return false, fmt.Errorf("%q is neither true nor false; write one of them", text)
 }

@@ -3,7 +3,6 @@ package pointlist
 import (
 	"fmt"
 	"io"
-	"slices"
 
 	"go.yaml.in/yaml/v3"
 
@@ -13,28 +12,12 @@ import (
 )
 
 // Registry is a device's list of points: in the configuration itself, or in a file.
-type Registry struct {
-	File    string  // name of a CSV or YAML file; "" for an inline list
-	Entries []Entry // the inline list; after Load also the content of the file
+type Registry struct{ registry.List[Entry] }
 
-	empty    bool    // it is an explicit empty list
-	problems []error // found while decoding, reported by Load
-}
-
-// UnmarshalYAML accepts a file name or a list of points. Problems of points are reported by Load, together
-// with all others.
+// UnmarshalYAML accepts a file name or a list of points. Problems of points are reported by Load, together with all others.
 func (r *Registry) UnmarshalYAML(node *yaml.Node) error {
-	s := registryTable.Decode("registry", node)
-	*r = Registry{File: s.File, Entries: s.Entries, empty: s.Empty, problems: s.Problems}
+	r.List = registryTable.Decode("registry", node)
 	return nil
-}
-
-// MarshalYAML is the inverse of UnmarshalYAML.
-func (r Registry) MarshalYAML() (any, error) {
-	if r.File != "" {
-		return r.File, nil
-	}
-	return r.Entries, nil
 }
 
 // ParseCSV parses a registry as CSV with a heading, with the column names of Entry or the customary ones
@@ -45,21 +28,8 @@ func ParseCSV(key, file string, src io.Reader) (entries []Entry, problems []erro
 	return registryTable.ParseCSV(key, file, src)
 }
 
-// Load reads the file, if the registry names one, and returns its problems or those of the inline list.
-func (r *Registry) Load(files driver.Files) []error {
-	problems := slices.Clone(r.problems)
-	if r.File != "" {
-		entries, found := registryTable.ReadFile(files, "registry", r.File)
-		r.Entries = entries
-		problems = append(problems, found...)
-	}
-	return problems
-}
-
-// Missing reports whether nothing was specified: no file, no points, and no explicit empty list.
-func (r *Registry) Missing() bool {
-	return len(r.Entries) == 0 && !registry.Wrong(r.problems) && r.File == "" && !r.empty
-}
+// Load reads the file, if the registry names one, and returns its problems, or those of the inline list.
+func (r *Registry) Load(files driver.Files) []error { return r.List.Load(&registryTable, files) }
 
 // Key names a point of a device: its kind in the high bits, its index below.
 type Key uint64

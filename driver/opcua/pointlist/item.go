@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"voltbus/driver/registry"
 	"voltbus/point"
 )
 
@@ -84,7 +85,7 @@ func (e *Entry) check() (t Item, problems []error) {
 	fail("type", t.kind(e.Type))
 	t.States, err = ParseStates(e.States)
 	fail("states", err)
-	t.Writable, err = truth(e.Writable)
+	t.Writable, err = registry.Truth(e.Writable)
 	fail("writable", err)
 	fail("sampling", t.sampling(e.Sampling))
 	t.Deadband, err = parseDeadband(e.Deadband)
@@ -169,15 +170,4 @@ func (t *Item) presets(e *Entry, fail func(field string, err error)) {
 		fail("default", err)
 		t.preset = v
 	}
-}
-
-// truth reads true and false; empty is false.
-func truth(text string) (bool, error) {
-	switch strings.ToLower(text) {
-	case "", "false", "0", "no":
-		return false, nil
-	case "true", "1", "yes":
-		return true, nil
-	}
-	return false, fmt.Errorf("%q is neither true nor false", text)
 }

@@ -3,7 +3,8 @@ package pointlist
 import (
 	"strconv"
 	"strings"
-	"unicode"
+
+	"voltbus/driver/registry"
 )
 
 // Namer gives points names that people can read, made of browse names. The zero Namer knows no names.
@@ -13,7 +14,7 @@ type Namer struct{ used map[string]bool }
 func (n *Namer) Name(path []string) string {
 	var parts []string
 	for _, part := range path {
-		if text := Readable(part); text != "" {
+		if text := registry.Readable(part); text != "" {
 			parts = append(parts, text)
 		}
 	}
@@ -30,27 +31,4 @@ func (n *Namer) Name(path []string) string {
 	}
 	n.used[unique] = true
 	return unique
-}
-
-// longest is the longest part of a name that is made.
-const longest = 80
-
-// Readable makes a name that is one part of a path, and is easily typed.
-func Readable(name string) string {
-	var b strings.Builder
-	gap := false
-	for _, r := range name {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '%' && r != '°' {
-			gap = b.Len() > 0
-			continue
-		}
-		if gap {
-			b.WriteByte('_')
-			gap = false
-		}
-		if b.WriteRune(r); b.Len() >= longest {
-			break
-		}
-	}
-	return strings.Trim(b.String(), "-")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gopcua/opcua/ua"
 
+	"voltbus/driver/registry"
 	"voltbus/point"
 )
 
@@ -128,7 +129,7 @@ func (t *Item) Parse(text string) (point.Value, error) {
 	case point.Text:
 		return point.TextOf(text), nil
 	case point.Bool:
-		on, err := truth(text)
+		on, err := registry.Truth(text)
 		return point.BoolOf(on), err
 	default:
 	}
@@ -141,7 +142,7 @@ func (t *Item) Parse(text string) (point.Value, error) {
 	if t.Kind != point.None {
 		return point.Value{}, fmt.Errorf("%q is no %v", text, t.Kind)
 	}
-	if on, err := truth(text); err == nil {
+	if on, err := registry.Truth(text); err == nil {
 		return point.BoolOf(on), nil
 	}
 	return point.TextOf(text), nil
