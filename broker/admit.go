@@ -60,7 +60,7 @@ func (b handler) Connect(c *session.Conn, p *packet.Connect) session.Answer {
 	}
 	a.Key = who.name + keySeparator + id
 	b.counts.Connects++
-	if b.cfg.Cluster != nil && b.cfg.Cluster.Elsewhere(a.Key) {
+	if b.cfg.Cluster != nil && !b.cfg.Cluster.Owns(a.Key) {
 		waits := a
 		l.moving = &waits
 		a.Code = session.Pending
@@ -152,9 +152,6 @@ func (b handler) Open(_ *session.Conn, key string, clean bool) (*session.Session
 		b.tenants.Of(ownerOf(key)).Sessions++
 	} else {
 		b.keeping.touchShared(s)
-	}
-	if b.cfg.Cluster != nil {
-		b.cfg.Cluster.TellTaken(key)
 	}
 	b.active = s
 	return s, present

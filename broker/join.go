@@ -263,7 +263,7 @@ func (b keeping) give(s *session.Session, to string) {
 	state := s.AppendState(nil)
 	b.release(s)
 	b.cfg.Cluster.Inherit(to, state)
-	b.joined.moved = append(b.joined.moved, cluster.Session{Key: key, To: to, State: state})
+	b.joined.moved = append(b.joined.moved, cluster.Session{Key: key, To: to, After: b.joined.applied, State: state})
 	b.keeper.poke(&b.joined)
 }
 
@@ -355,19 +355,23 @@ func (h host) Mark() {
 }
 
 // Taken implements cluster.Host.
-func (h host) Taken(key string) {
+func (h host) Taken(key string) bool {
 	b := h.b
 	b.mu.Lock()
 	defer b.unlock()
 	s := b.table.Get(key)
-	if s == nil || s.Expiry() > 0 { // who owns a session that is kept stands in the journal
-		return
+	if s == nil {
+		return false
+	}
+	if _, known := b.keeper.known[key]; known || s.Expiry() > 0 { // who owns it stands in the journal, or will
+		return true
 	}
 	if l := linkOf(s.Conn()); l != nil {
 		b.counts.TakenOver++
 		b.disconnect(l, packet.SessionTakenOver)
 		b.table.Close(b.cfg.Now(), l.conn)
 	}
+	return false
 }
 
 // Join lets other replicas reach the broker. Call it after Load and before Run; it does nothing at a node alone.

@@ -165,7 +165,13 @@ func TestReplicasAreOneBroker(t *testing.T) {
 		if !c.ack.SessionPresent {
 			t.Error("there is no session")
 		}
-		if got := c.payloads(t, 10); !slices.Equal(got, sent(0, 10)) {
+		var got []string
+		known := map[uint16]bool{} // identifiers of messages that the client has
+		for len(got) < 10 {
+			m := c.next(t)
+			got, known[m.PacketID] = append(got, string(m.Payload)), true
+		}
+		if slices.Sort(got); !slices.Equal(got, sent(0, 10)) {
 			t.Errorf("there came %q", got)
 		}
 		third := s.at(t, "r3", "mover", 3600) // while it is connected
@@ -181,7 +187,7 @@ func TestReplicasAreOneBroker(t *testing.T) {
 		for {
 			if m := third.next(t); string(m.Payload) == "end" {
 				break
-			} else if m.QoS == 2 {
+			} else if m.QoS == 2 && !(m.Duplicate() && known[m.PacketID]) { // what had no PUBREC yet comes with its identifier (MQTT-4.4.0-1)
 				t.Errorf("%q came again", m.Payload)
 			}
 		}

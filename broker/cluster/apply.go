@@ -138,10 +138,10 @@ func (c reading) accountSession(sequence uint64, e *Entry, s *Session, ch *chang
 	}
 	n := &owned{owner: e.Replica, at: sequence}
 	if s.To != "" {
-		n.owner, n.behind = s.To, e.Applied
+		n.owner, n.behind = s.To, max(s.After, 1)
 		c.reading.inherit(s.To, s.State, sequence)
 		if s.To == c.Self() {
-			ch.given = append(ch.given, Adopted{s.Key, s.State, e.Applied})
+			ch.given = append(ch.given, Adopted{s.Key, s.State, s.After})
 			c.moving[s.Key] = struct{}{}
 		}
 	}

@@ -56,8 +56,9 @@ type Host interface {
 	Give(key, to string) bool
 	// Mark has the journal say how far the sessions of this replica are, if they are that far.
 	Mark()
-	// Taken ends a session that is not kept beyond its connection: its client connected to another replica.
-	Taken(key string)
+	// Taken ends a session that is not kept beyond its connection, since its client connects to another replica. It reports whether
+	// there is one that is kept.
+	Taken(key string) bool
 }
 
 // Applied is a record of the journal as it concerns the broker.
@@ -98,7 +99,6 @@ type Cluster struct {
 	claiming chan struct{} // holds who writes claims, its own and those that wait
 	number   uint64        // of the last one; guarded by adding
 	trouble  atomic.Pointer[fault.Error]
-	unsure   atomic.Bool // another replica may have filters that are not known here
 
 	wanted   []Claim    // that wait to be written together; guarded by mu
 	mu       sync.Mutex // may be taken with the broker's lock held, not the other way round
@@ -160,7 +160,6 @@ func Open(ctx context.Context, cfg Config) (*Cluster, error) {
 	for _, name := range cfg.Mesh.Others() {
 		c.peers[name] = &peer{name: name}
 	}
-	c.unsure.Store(true)
 	if err := c.storing.load(ctx); err != nil {
 		return nil, err
 	}
@@ -189,8 +188,10 @@ func (c *Cluster) Begin(ctx context.Context, h Host) error {
 		}
 		return []byte("no")
 	}), mesh.Serve("taken", func(_ string, key []byte) []byte {
-		c.host.Taken(string(key))
-		return nil
+		if c.host.Taken(string(key)) {
+			return []byte("kept")
+		}
+		return []byte("no")
 	}), mesh.Serve("page", c.storing.page))
 }
 
@@ -271,21 +272,17 @@ func (c leading) lookOnce(ctx context.Context) {
 	for name := range reached {
 		first = first && c.cfg.Mesh.Self() < name
 	}
-	unsure := false
 	for name, p := range c.peers {
-		if p.reached = reached[name]; p.reached {
+		if p.reached = reached[name]; p.reached || p.seen.IsZero() { // it had no time yet
 			p.seen = now
 		}
-		if p.seen.IsZero() {
-			p.seen = now // it had no time yet
+		if p.gone = now.Sub(p.seen) > goneAfter && !c.leading.owns(name); p.gone {
+			p.heard = time.Time{}
 		}
-		lost := now.Sub(p.seen) > goneAfter
-		if lost && first && c.leading.owns(name) {
+		if now.Sub(p.seen) > goneAfter && first && !p.gone {
 			gone = append(gone, name)
 		}
-		unsure = unsure || !p.heard && !lost || !p.reached && (!lost || c.leading.owns(name))
 	}
-	c.unsure.Store(unsure)
 	c.mu.Unlock()
 	if err != nil {
 		return
@@ -296,6 +293,17 @@ func (c leading) lookOnce(ctx context.Context) {
 	}
 	c.announcing.sync(ctx)
 	c.leading.mark()
+}
+
+// unsure reports whether another replica may have filters that are not known here. The lock is held.
+func (c leading) unsure() bool {
+	now := c.cfg.Now()
+	for _, p := range c.peers {
+		if !p.gone && now.Sub(p.heard) > trustTime {
+			return true
+		}
+	}
+	return false
 }
 
 // owns reports whether a replica owns sessions, or is thought to have subscribers. The lock is held.

@@ -40,6 +40,7 @@ type Session struct {
 	Key   string
 	State []byte
 	To    string // who owns it from now on; "" for the writer
+	After uint64 // of one that goes elsewhere: the place in the journal up to which it has its messages
 }
 
 // Retained is the message of a topic; nil if it is gone.
@@ -76,6 +77,7 @@ func (e *Entry) Append(b []byte) []byte {
 	for _, s := range e.Sessions {
 		w.text(s.Key)
 		w.text(s.To)
+		w.uint(s.After)
 		w.bytes(s.State)
 	}
 	w.uint(uint64(len(e.Retained)))
@@ -108,7 +110,7 @@ func ParseEntry(b []byte) (*Entry, error) {
 		e.Messages = append(e.Messages, r.message())
 	}
 	for range r.count() {
-		e.Sessions = append(e.Sessions, Session{Key: r.text(), To: r.text(), State: r.bytes()})
+		e.Sessions = append(e.Sessions, Session{Key: r.text(), To: r.text(), After: r.uint(), State: r.bytes()})
 	}
 	for range r.count() {
 		e.Retained = append(e.Retained, Retained{Topic: r.text(), Device: r.text(), Message: r.body()})

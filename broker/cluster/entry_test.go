@@ -13,7 +13,7 @@ func sample() *Entry {
 	return &Entry{
 		Replica: "r1", Epoch: 7, Number: 8, Applied: 9,
 		Messages: []Message{{Message: m, All: true, Groups: []Target{{"r2", "g", "a/+"}}}},
-		Sessions: []Session{{Key: "d\x00c", State: []byte{1, 2}, To: "r3"}, {Key: "d\x00e"}},
+		Sessions: []Session{{Key: "d\x00c", State: []byte{1, 2}, To: "r3", After: 6}, {Key: "d\x00e"}},
 		Retained: []Retained{{Topic: "a/b", Device: "d", Message: m}, {Topic: "a/c"}},
 		Claims:   []Claim{{From: "r3"}, {From: "r3", Key: "d\x00c"}},
 		Devices:  []Device{{Name: "d", State: []byte("{}")}, {Name: "e"}},

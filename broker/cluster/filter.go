@@ -15,11 +15,12 @@ type peer struct {
 	// The lock of the cluster guards these.
 	reached bool
 	seen    time.Time // when it was reached last
-	heard   bool      // all its filters are known
+	gone    bool      // it has not been reached for long, and nothing is there that others have not taken over
+	heard   time.Time // when it said last that its filters are those that are known; zero if not all are known
 	epoch   uint64    // its start, and the version of its filters that is known
 	version uint64
-
-	late bool // it did not answer in time: it is not waited for
+	answers time.Time // when it answered last that it knows the own filters of a version
+	knows   uint64
 
 	telling sync.Mutex
 	told    uint64 // the version of the own filters that it has; guarded by telling
@@ -27,8 +28,12 @@ type peer struct {
 
 // How filters are told.
 const (
-	tellTime   = time.Second // how long another replica is waited for
-	mostAtOnce = 20_000      // filters in one message
+	tellTime = time.Second // how long another replica may take to answer
+	// trustTime is how long filters count without news of their replica. Then it may have others, and a replica that tells its own
+	// waits twice as long for one that does not answer.
+	trustTime  = time.Second
+	tellAgain  = 50 * time.Millisecond
+	mostAtOnce = 20_000 // filters in one message
 )
 
 // The answers to filters.
@@ -37,18 +42,15 @@ const (
 	answerFull = "full" // something before is missing: tell all
 )
 
-// Announce tells the others which filters have other members, and returns when they know it, or do not answer.
+// Announce tells the others which filters have other members, and returns when each of them knows it, or knows that it may not know all.
 func (c *Cluster) Announce(ctx context.Context, changes map[string]Members) {
-	if len(changes) == 0 {
-		return
-	}
 	c.mu.Lock()
 	for f, m := range changes {
 		if c.filters[f] == m {
 			delete(changes, f)
 		}
 	}
-	if len(changes) == 0 && c.tellAll.IsZero() {
+	if len(changes) == 0 {
 		c.mu.Unlock()
 		return
 	}
@@ -60,29 +62,41 @@ func (c *Cluster) Announce(ctx context.Context, changes map[string]Members) {
 			c.filters[f] = m
 		}
 	}
-	version, anew := c.version, !c.tellAll.IsZero()
+	t := telling{c.version, changes, !c.tellAll.IsZero()}
 	c.tellAll = time.Time{}
 	c.mu.Unlock()
-	c.announcing.each(func(p *peer) {
-		c.mu.Lock()
-		late := p.late
-		c.mu.Unlock()
-		if !late {
-			c.announcing.tell(ctx, p, telling{version, changes, anew})
-		}
-	})
+	c.announcing.each(func(p *peer) { c.announcing.insist(ctx, p, t) })
 }
 
-// each calls a function for each replica that is reached, at once.
+// insist tells a replica until it knows, or trusts what it knows no longer.
+func (c announcing) insist(ctx context.Context, p *peer, t telling) {
+	for ctx.Err() == nil {
+		if c.known(p, t.version) {
+			return
+		}
+		c.tell(ctx, p, t)
+		if c.known(p, t.version) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(tellAgain):
+		}
+	}
+}
+
+// known reports whether a replica has a version of the own filters, or has not answered for so long that it trusts none.
+func (c announcing) known(p *peer, version uint64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return p.knows >= version || c.cfg.Now().Sub(p.answers) > 2*trustTime
+}
+
+// each calls a function for each other replica, at once.
 func (c announcing) each(do func(*peer)) {
 	var all sync.WaitGroup
 	for _, p := range c.peers {
-		c.mu.Lock()
-		reached := p.reached
-		c.mu.Unlock()
-		if reached {
-			all.Go(func() { do(p) })
-		}
+		all.Go(func() { do(p) })
 	}
 	all.Wait()
 }
@@ -178,10 +192,15 @@ func (c announcing) push(ctx context.Context, p *peer, one part) bool {
 		w.uint(uint64(m.Connected))
 	}
 	answer, err := c.cfg.Mesh.Ask(ctx, p.name, "filters", w.b)
-	c.mu.Lock()
-	p.late = err != nil
-	c.mu.Unlock()
-	return err == nil && string(answer) == answerGot
+	if err != nil || string(answer) != answerGot {
+		return false
+	}
+	if !one.full || one.last {
+		c.mu.Lock()
+		p.knows, p.answers = one.to, c.cfg.Now()
+		c.mu.Unlock()
+	}
+	return true
 }
 
 // hear takes what another replica tells of its filters.
@@ -200,15 +219,15 @@ func (c announcing) hear(from string, data []byte) []byte {
 		return nil
 	case one.full && one.first:
 		c.routes.clear(from, applied)
-		p.epoch, p.version, p.heard = epoch, 0, false
-	case p.epoch != epoch || !one.full && (p.version != one.from || !p.heard):
+		p.epoch, p.version, p.heard = epoch, 0, time.Time{}
+	case p.epoch != epoch || !one.full && (p.version != one.from || p.heard.IsZero()):
 		return []byte(answerFull)
 	}
 	for f, m := range one.filters {
 		c.routes.hear(from, f, m, applied)
 	}
 	if !one.full || one.last {
-		p.version, p.heard = one.to, true
+		p.version, p.heard = one.to, c.cfg.Now()
 	}
 	return []byte(answerGot)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"voltbus/fault"
@@ -128,20 +129,12 @@ func (c leading) commit(ctx context.Context, e *Entry) error {
 	return nil
 }
 
-// Elsewhere reports whether another replica owns a session.
-func (c *Cluster) Elsewhere(key string) bool {
+// Owns reports whether this replica owns a session and has it.
+func (c *Cluster) Owns(key string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	o := c.sessions[key]
-	_, moving := c.moving[key]
-	return moving || o != nil && o.owner != c.Self()
-}
-
-// TellTaken tells the others that a client connected here: a session that is not kept beyond its connection ends there.
-func (c *Cluster) TellTaken(key string) {
-	for _, name := range c.cfg.Mesh.Others() {
-		_ = c.cfg.Mesh.Tell(name, "taken", []byte(key)) // at most once
-	}
+	return o != nil && o.owner == c.Self() && !c.leading.isMoving(key)
 }
 
 // How long a session may take to move, and how long its owner is waited for.
@@ -161,14 +154,46 @@ func (c *Cluster) Move(ctx context.Context, key string) error {
 		}
 		owner, reached := c.leading.ownerOf(key)
 		switch {
-		case owner == "":
+		case owner == "" && c.leading.taken(ctx, key):
 			return c.leading.wait(ctx, func() bool { return !c.leading.isMoving(key) })
+		case owner == "":
 		case reached && c.leading.ask(ctx, owner, key):
 		default:
 			c.leading.claim(ctx, Claim{owner, key})
 		}
 	}
 	return fault.E("cluster.Move", fault.Unavailable, key, fmt.Errorf("the replica that has the session of the client does not answer: %w", ctx.Err()))
+}
+
+// taken tells the others that a client connects here, and reports whether none of them keeps its session: one that does not stand in
+// what was read of the journal yet is waited for.
+func (c leading) taken(ctx context.Context, key string) bool {
+	c.mu.Lock()
+	_, known := c.sessions[key]
+	c.mu.Unlock()
+	if known {
+		return true
+	}
+	ctx, stop := context.WithTimeout(ctx, tellTime)
+	defer stop()
+	var kept atomic.Bool
+	c.announcing.each(func(p *peer) {
+		c.mu.Lock()
+		asked := p.reached && c.cfg.Now().Sub(p.answers) <= 2*trustTime // another one has nothing to say, or is stopped
+		c.mu.Unlock()
+		if !asked {
+			_ = c.cfg.Mesh.Tell(p.name, "taken", []byte(key))
+			return
+		}
+		answer, err := c.cfg.Mesh.Ask(ctx, p.name, "taken", []byte(key))
+		if err == nil && string(answer) == "kept" {
+			kept.Store(true)
+		}
+	})
+	if kept.Load() {
+		_ = c.wait(ctx, func() bool { return c.sessions[key] != nil })
+	}
+	return !kept.Load()
 }
 
 // ownerOf returns which other replica owns a session, "" for none, and whether it is reached.

@@ -99,7 +99,7 @@ func (r *routes) inheritAll(replica, from string, sequence uint64) {
 func (c *Cluster) Choose(name string, groups []Group, sure bool) (p Plan) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p.All = sure && c.unsure.Load()
+	p.All = sure && c.leading.unsure()
 	m := &c.routes.matches
 	c.routes.tree.Match([]byte(name), m)
 	for _, set := range m.Sets {
