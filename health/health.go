@@ -9,8 +9,8 @@ import (
 	"voltbus/api/answer"
 	"voltbus/audit/head"
 	"voltbus/catalog"
-	"voltbus/control/dispatch"
 	"voltbus/control/mismatch"
+	"voltbus/control/term"
 	"voltbus/device"
 	"voltbus/history"
 	"voltbus/history/ledger"
@@ -36,7 +36,7 @@ type Parts struct {
 	History    *history.History
 	Sink       *sink.Sink // nil for a node without a store
 	Heads      *head.Heads
-	Control    *dispatch.Dispatcher // nil for an idle node
+	Control    *term.Controller // nil for an idle node
 	Mismatch   *mismatch.Alert
 	Fleet      *device.Fleet
 	Presence   *presence.AgentHealth

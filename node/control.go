@@ -10,6 +10,7 @@ import (
 	"voltbus/control/journal"
 	"voltbus/control/mismatch"
 	"voltbus/control/requester"
+	"voltbus/control/term"
 	"voltbus/health"
 	"voltbus/point"
 	"voltbus/uplink/replica"
@@ -25,16 +26,19 @@ func openControl(ctx context.Context, n *Node) error {
 	n.mismatch = &mismatch.Alert{
 		Raise: func(key string, message []byte) error { return n.presence.Alert(health.OwnAlerts, key, message) }, Now: now, Log: n.log,
 	}
-	n.journal = journal.Open(n.opts.Config.Node.Data, now)
+	var shared *term.Shared
+	if shared = inTurn(n); shared == nil {
+		n.journal = journal.Open(n.opts.Config.Node.Data, now)
+	}
 	var err error
-	n.dispatcher, err = dispatch.Open(ctx, dispatch.Config{
+	n.dispatcher, err = term.Open(ctx, dispatch.Config{
 		Points: n.plant.controlled(n.opts.Config), Devices: n.mqtt.Beside(n.fleet), Journal: n.journal, Audit: n.audit, Log: n.log,
 		Online: requesters.Present, Absence: cfg.Absence, Record: func(ctx context.Context, fresh []point.Info, samples []point.Sample) error {
 			return recordCommands(ctx, n, fresh, samples)
 		},
 		Mismatches: n.mismatch.Update,
 		Limits:     cfg.Limits(),
-	})
+	}, shared)
 	if err != nil {
 		return err
 	}
@@ -43,6 +47,18 @@ func openControl(ctx context.Context, n *Node) error {
 	n.control = access.New(access.Config{Dispatcher: n.dispatcher, Refused: n.report.Control, Freeze: n.fleet.Freeze, Priorities: n.fleet.Priorities, Below: func() []access.Branch { return branches(n.nodes.Nodes()) }})
 	n.agents.Notify(n.reviewer.Agent)
 	return nil
+}
+
+// inTurn returns how a replica controls in turn with the others; nil for a node alone.
+func inTurn(n *Node) *term.Shared {
+	mesh := n.bus.Mesh()
+	if n.leases == nil || mesh == nil {
+		return nil
+	}
+	return &term.Shared{
+		Self: mesh.Self(), Now: now, Right: n.leases.Control(func() bool { return n.dispatcher.Busy() }),
+		Open: func(ctx context.Context) (term.Log, error) { return mesh.Journal(ctx, "control", term.MaxBytes) },
+	}
 }
 
 // branches lists the paths under which the points of descendants lie.
@@ -54,8 +70,8 @@ func branches(below []replica.Node) []access.Branch {
 	return list
 }
 
-// Control returns the command dispatcher; nil for an idle node.
-func (n *Node) Control() *dispatch.Dispatcher { return n.dispatcher }
+// Control returns the command dispatcher; nil while another replica controls the devices.
+func (n *Node) Control() *dispatch.Dispatcher { return n.dispatcher.Current() }
 
 // controlled describes the points of the configured devices, and of others that were found, for control.
 func (p *plant) controlled(cfg *config.Config) []dispatch.Point {
@@ -85,7 +101,7 @@ func recordCommands(ctx context.Context, n *Node, fresh []point.Info, samples []
 const announcements = 1024
 
 // announceControl publishes the events of control on the bus, until ctx ends.
-func announceControl(ctx context.Context, commands *dispatch.Dispatcher, to *bus.Bus) error {
+func announceControl(ctx context.Context, commands *term.Controller, to *bus.Bus) error {
 	w := commands.Watch(announcements)
 	defer w.Close()
 	for {

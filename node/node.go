@@ -28,10 +28,10 @@ import (
 	"voltbus/config"
 	"voltbus/config/revision"
 	"voltbus/control/access"
-	"voltbus/control/dispatch"
 	"voltbus/control/journal"
 	"voltbus/control/mismatch"
 	"voltbus/control/requester"
+	"voltbus/control/term"
 	"voltbus/device"
 	"voltbus/document"
 	"voltbus/driver"
@@ -166,8 +166,8 @@ type Node struct {
 	alarms      *device.Alarms
 	plant       *plant
 	journal     *journal.Journal
-	dispatcher  *dispatch.Dispatcher // nil for an idle node
-	control     *access.Access       // nil for an idle node
+	dispatcher  *term.Controller // nil for an idle node
+	control     *access.Access   // nil for an idle node
 	server      *listener.Listener
 	settings    *configuration.Part   // nil for a node without a file
 	mqtt        *front.Front          // nil for a node without a broker

@@ -10,6 +10,7 @@ import (
 	"voltbus/catalog"
 	"voltbus/config"
 	"voltbus/control/dispatch"
+	"voltbus/control/term"
 	"voltbus/device"
 	"voltbus/driver"
 	"voltbus/fault"
@@ -31,7 +32,7 @@ type plant struct {
 	// adopt prepares other templates of MQTT messages; the function that it returns has them used. nil without a broker.
 	adopt func(*config.Config) (begin func(), err error)
 
-	commands *dispatch.Dispatcher // set before the first change; nil for an idle node
+	commands *term.Controller // set before the first change; nil for an idle node
 
 	reload sync.Mutex // one change at a time
 	mu     sync.Mutex

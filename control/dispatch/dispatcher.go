@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,7 +67,9 @@ type Config struct {
 	Mismatches func([]control.MismatchedPoint)
 	// Clock is the clock; nil for the machine's.
 	Clock func() control.Instant
-	Log   *slog.Logger
+	// Watchers also watch other dispatchers, which take turns with this one: they are not closed at its end. nil for own ones.
+	Watchers *Watchers
+	Log      *slog.Logger
 }
 
 // The bounds of a dispatcher.
@@ -84,7 +87,7 @@ type Dispatcher struct {
 	*reviews
 	cfg      Config
 	requests *requests
-	watchers *watchers
+	watchers *Watchers
 	values   *lastvalue.Cache
 	loop     *loop
 	damage   error // what was wrong with the stored state
@@ -103,7 +106,7 @@ func Open(ctx context.Context, cfg Config) (*Dispatcher, error) {
 	}
 	changed := newReviews()
 	d := &Dispatcher{
-		cfg: cfg, requests: newRequests(), watchers: &watchers{}, reviews: changed,
+		cfg: cfg, requests: newRequests(), watchers: cmp.Or(cfg.Watchers, &Watchers{}), reviews: changed,
 		values: lastvalue.New(changed.nudge),
 	}
 	d.loop = newLoop(d)
@@ -157,7 +160,7 @@ func (d *Dispatcher) Proposed() []control.Slot {
 
 // Watch returns a watcher that receives events from now on; turns that exceed the buffer are dropped,
 // and counted. Close it after use.
-func (d *Dispatcher) Watch(buffer int) *Watcher { return d.watchers.add(max(buffer, 1)) }
+func (d *Dispatcher) Watch(buffer int) *Watcher { return d.watchers.Add(max(buffer, 1)) }
 
 // Hear receives a scan of a device, whatever caused it. It may be called concurrently, and does not wait. The
 // caller keeps ownership of the scan.

@@ -23,7 +23,7 @@ type loop struct {
 	cfg        Config
 	requests   *requests
 	reviews    *reviews
-	watchers   *watchers
+	watchers   *Watchers
 	values     *lastvalue.Cache
 	model      *model.Model
 	points     directory
@@ -204,7 +204,9 @@ func (l *loop) next() time.Duration {
 // wind finishes what is in progress, and refuses requests that came too late.
 func (l *loop) wind(writing context.Context, cancel context.CancelFunc) {
 	close(l.requests.ended)
-	l.watchers.close()
+	if l.cfg.Watchers == nil {
+		l.watchers.Close()
+	}
 	timer := time.NewTimer(waitStop)
 	defer timer.Stop()
 	for l.outbox.inFlight > 0 {

@@ -15,7 +15,7 @@ type Watcher struct {
 	C       <-chan []control.Event
 	c       chan []control.Event
 	dropped atomic.Uint64
-	of      *watchers
+	of      *Watchers
 }
 
 // Dropped counts events that this watcher missed because it was too slow.
@@ -24,14 +24,15 @@ func (w *Watcher) Dropped() uint64 { return w.dropped.Load() }
 // Close ends the watching.
 func (w *Watcher) Close() { w.of.remove(w) }
 
-// watchers is the set of all watchers.
-type watchers struct {
+// Watchers are the watchers of a dispatcher, or of several that take turns. The zero value has none. It is safe for concurrent use.
+type Watchers struct {
 	mu   sync.Mutex
 	list []*Watcher
 	over bool
 }
 
-func (s *watchers) add(buffer int) *Watcher {
+// Add returns a watcher, see Dispatcher.Watch.
+func (s *Watchers) Add(buffer int) *Watcher {
 	c := make(chan []control.Event, buffer)
 	w := &Watcher{C: c, c: c, of: s}
 	s.mu.Lock()
@@ -44,7 +45,7 @@ func (s *watchers) add(buffer int) *Watcher {
 	return w
 }
 
-func (s *watchers) remove(w *Watcher) {
+func (s *Watchers) remove(w *Watcher) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if i := slices.Index(s.list, w); i >= 0 {
@@ -53,7 +54,7 @@ func (s *watchers) remove(w *Watcher) {
 	}
 }
 
-func (s *watchers) notify(events []control.Event) {
+func (s *Watchers) notify(events []control.Event) {
 	if len(events) == 0 {
 		return
 	}
@@ -68,7 +69,8 @@ func (s *watchers) notify(events []control.Event) {
 	}
 }
 
-func (s *watchers) close() {
+// Close ends the watching of all.
+func (s *Watchers) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, w := range s.list {

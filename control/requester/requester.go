@@ -68,10 +68,17 @@ func (d *Directory) cameBy(requester string) (from tree.Hop, node string, remote
 	return tree.Hop{Name: name, Above: true}, name, is
 }
 
+// Dispatcher reviews what requesters hold, as package dispatch does.
+type Dispatcher interface {
+	Dismiss(requester string)
+	Review(requester string, may dispatch.Rights)
+	ReviewAll(judge dispatch.Judge)
+}
+
 // Reviewer ends what requesters hold without the right to. A nil Reviewer, of a node without control, does nothing.
 type Reviewer struct {
 	Directory  *Directory
-	Dispatcher *dispatch.Dispatcher
+	Dispatcher Dispatcher
 }
 
 // Agent reviews an agent whose rights have changed.

@@ -1,0 +1,144 @@
+package node_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"voltbus/api/answer"
+	"voltbus/api/client"
+	"voltbus/operation/control"
+)
+
+func damperSite(m *flowMeter) string {
+	return fmt.Sprintf(`
+devices:
+  site/damper:
+    driver: modbus
+    interval: 200ms
+    config:
+      address: %s
+      unit: %%d
+      registry: [{name: sp, table: holding, address: 0, type: uint16, writable: true}]
+`, m.Addr())
+}
+
+const damperPoint = "site/damper/sp"
+
+// is returns the value of the register, and how often a unit has written it.
+func (m *flowMeter) is(unit int) (value uint16, writes int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.value, m.writes[unit]
+}
+
+func (s *replicaSet) unit(name string) int { return slices.Index(s.names, name) + 1 }
+
+// command sets the point at a replica.
+func (p *replicaProcess) command(t *testing.T, level, value int, lease float64) error {
+	t.Helper()
+	wait := 0.0
+	out, err := client.Do(t.Context(), p.Client, control.Command, answer.NewCommands{Commands: []answer.NewCommand{{
+		Point: damperPoint, Value: json.RawMessage(strconv.Itoa(value)), Level: level, Lease: lease,
+	}}, Wait: &wait})
+	if err == nil && out.Results[0].Status != "accepted" {
+		err = fmt.Errorf("the result is %+v", out.Results[0])
+	}
+	return err
+}
+
+// commandSoon sets the point at a replica, as soon as somebody controls it.
+func (p *replicaProcess) commandSoon(t *testing.T, level, value int, lease float64) {
+	t.Helper()
+	var err error
+	eventually(t, "a command is accepted", func() bool {
+		if err != nil {
+			t.Log(err)
+		}
+		err = p.command(t, level, value, lease)
+		return err == nil
+	})
+}
+
+// levels returns what is held, as a replica says: values by level.
+func (p *replicaProcess) levels(t *testing.T) map[int]string {
+	page, err := client.Do(t.Context(), p.Client, control.List, control.Page{})
+	if err != nil || len(page.Points) != 1 {
+		return nil
+	}
+	list := map[int]string{}
+	for _, c := range page.Points[0].Array {
+		list[c.Level] = string(c.Value)
+	}
+	return list
+}
+
+// becomes waits until the register has a value that a replica has written, and nobody else meanwhile.
+func (s *replicaSet) becomes(t *testing.T, m *flowMeter, value uint16, writer string) {
+	t.Helper()
+	eventually(t, fmt.Sprint(writer, " sets ", value), func() bool {
+		is, n := m.is(s.unit(writer))
+		return is == value && n > 0
+	})
+}
+
+// Commands that are held survive the end of the replica that controls, and run on at the next one.
+func TestAnotherReplicaGoesOnWithHeldCommands(t *testing.T) {
+	m, s := newFlowMeter(t), newReplicaSet(t)
+	s.share(t, damperSite(m))
+	s.start(t, s.names...)
+	first := s.soleReader(t, m, 0)
+	s.processes[first].commandSoon(t, 16, 20, 0)
+	s.processes[first].commandSoon(t, 8, 30, 0)
+	s.becomes(t, m, 30, first)
+	_, since := m.readers(0)
+	const lease = 12
+	begun := time.Now()
+	s.processes[first].commandSoon(t, 5, 40, lease)
+	s.becomes(t, m, 40, first)
+	s.kill(first)
+
+	_, since = m.readers(since)
+	second := s.soleReader(t, m, since)
+	if second == first {
+		t.Fatalf("%s reads after it was killed", first)
+	}
+	eventually(t, "the next one knows what is held", func() bool {
+		l := s.processes[second].levels(t)
+		return l[8] == "30" && l[16] == "20"
+	})
+	s.becomes(t, m, 30, second)
+	if ran := time.Since(begun); ran < lease*time.Second {
+		t.Errorf("a lease of %v s ended after %v", lease, ran)
+	}
+	if _, err := client.Do(t.Context(), s.processes[second].Client, control.Release, answer.CommandSelection{Point: damperPoint, Level: 8}); err != nil {
+		t.Fatal(err)
+	}
+	s.becomes(t, m, 20, second)
+	s.start(t, first)
+
+	stopped := s.processes[second].cmd.Process
+	if err := stopped.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	_, since = m.readers(0)
+	asked := make(chan error, 1)
+	go func() { asked <- s.processes[second].command(t, 6, 60, 0) }() // it lies there until the process goes on
+	third := s.soleReader(t, m, since)
+	s.processes[third].commandSoon(t, 4, 50, 0)
+	s.becomes(t, m, 50, third)
+	_, before := m.is(s.unit(second))
+	if err := stopped.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	t.Log("the stopped one answers", <-asked)
+	s.processes[third].commandSoon(t, 4, 51, 0)
+	s.becomes(t, m, 51, third)
+	if _, after := m.is(s.unit(second)); after != before {
+		t.Errorf("%s has written %d times after it lost control", second, after-before)
+	}
+}
