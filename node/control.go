@@ -7,7 +7,6 @@ import (
 	"voltbus/config"
 	"voltbus/control/access"
 	"voltbus/control/dispatch"
-	"voltbus/control/journal"
 	"voltbus/control/mismatch"
 	"voltbus/control/requester"
 	"voltbus/control/term"
@@ -26,19 +25,15 @@ func openControl(ctx context.Context, n *Node) error {
 	n.mismatch = &mismatch.Alert{
 		Raise: func(key string, message []byte) error { return n.presence.Alert(health.OwnAlerts, key, message) }, Now: now, Log: n.log,
 	}
-	var shared *term.Shared
-	if shared = inTurn(n); shared == nil {
-		n.journal = journal.Open(n.opts.Config.Node.Data, now)
-	}
 	var err error
 	n.dispatcher, err = term.Open(ctx, dispatch.Config{
-		Points: n.plant.controlled(n.opts.Config), Devices: n.mqtt.Beside(n.fleet), Journal: n.journal, Audit: n.audit, Log: n.log,
+		Points: n.plant.controlled(n.opts.Config), Devices: n.mqtt.Beside(n.fleet), Audit: n.audit, Log: n.log,
 		Online: requesters.Present, Absence: cfg.Absence, Record: func(ctx context.Context, fresh []point.Info, samples []point.Sample) error {
 			return recordCommands(ctx, n, fresh, samples)
 		},
 		Mismatches: n.mismatch.Update,
 		Limits:     cfg.Limits(),
-	}, shared)
+	}, term.State{Dir: n.opts.Config.Node.Data, Now: now, Shared: inTurn(n)})
 	if err != nil {
 		return err
 	}
@@ -56,7 +51,7 @@ func inTurn(n *Node) *term.Shared {
 		return nil
 	}
 	return &term.Shared{
-		Self: mesh.Self(), Now: now, Right: n.leases.Control(func() bool { return n.dispatcher.Busy() }),
+		Self: mesh.Self(), Right: n.leases.Control(func() bool { return n.dispatcher.Busy() }),
 		Open: func(ctx context.Context) (term.Log, error) { return mesh.Journal(ctx, "control", term.MaxBytes) },
 	}
 }

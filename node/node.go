@@ -28,7 +28,6 @@ import (
 	"voltbus/config"
 	"voltbus/config/revision"
 	"voltbus/control/access"
-	"voltbus/control/journal"
 	"voltbus/control/mismatch"
 	"voltbus/control/requester"
 	"voltbus/control/term"
@@ -165,7 +164,6 @@ type Node struct {
 	fleet       *device.Fleet
 	alarms      *device.Alarms
 	plant       *plant
-	journal     *journal.Journal
 	dispatcher  *term.Controller // nil for an idle node
 	control     *access.Access   // nil for an idle node
 	server      *listener.Listener
@@ -227,9 +225,7 @@ func (n *Node) Close() error {
 	if n.bus != nil {
 		errs = append(errs, n.bus.Close())
 	}
-	if n.journal != nil {
-		errs = append(errs, n.journal.Close())
-	}
+	errs = append(errs, n.dispatcher.Close())
 	if n.catalog != nil {
 		if n.heads != nil {
 			errs = append(errs, n.heads.Keep(context.Background()))

@@ -9,7 +9,7 @@ import (
 
 	"voltbus/audit"
 	"voltbus/catalog"
-	"voltbus/control/journal"
+	"voltbus/control/term"
 	"voltbus/fault"
 	"voltbus/history"
 	"voltbus/identity"
@@ -62,7 +62,7 @@ func smallFiles() []quarantine.File {
 		{Name: tls + "server.key", Check: pki.CheckPrivateKey, Lost: "it was made anew"},
 		{Name: catalog.File, Database: true, Lost: "accounts, agents, children and descriptions are gone: stop the node, put the file back from a copy, and start again"},
 		{Name: audit.File, Database: true, Lost: "the entries are gone: keep that file for who wants to look into it"},
-		{Name: journal.File, Database: true, Lost: "commands, reservations and overrides are gone: give them anew"},
+		{Name: term.File, Database: true, Lost: "commands, reservations and overrides are gone: give them anew"},
 	}
 }
 

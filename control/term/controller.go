@@ -11,6 +11,7 @@ import (
 
 	"voltbus/control"
 	"voltbus/control/dispatch"
+	"voltbus/control/journal"
 	"voltbus/control/model"
 	"voltbus/fault"
 	"voltbus/point"
@@ -26,13 +27,22 @@ type Right interface {
 	Changed() <-chan struct{}
 }
 
+// File is the file with the state in the data directory of a node alone.
+const File = journal.File
+
+// State says where the state of control is.
+type State struct {
+	Dir    string // the data directory, for a node alone
+	Now    func() time.Time
+	Shared *Shared // nil for a node alone
+}
+
 // Shared is what a replica needs to control in turn with others.
 type Shared struct {
 	Self  string
 	Right Right
 	// Open opens the log of control, and waits until a majority of the replicas is there.
 	Open func(context.Context) (Log, error)
-	Now  func() time.Time
 }
 
 // Controller is control as the rest of the node knows it: while another replica controls the devices, requests are refused as
@@ -41,16 +51,19 @@ type Controller struct {
 	requests
 	cfg    dispatch.Config
 	shared *Shared // nil for a node alone
+	now    func() time.Time
+	file   *journal.Journal // nil for a replica
 
 	declaring sync.Mutex
 	points    []dispatch.Point
 	busy      atomic.Bool // a term has not ended altogether
 }
 
-// Open returns the controller of a node; shared is nil for a node alone, whose state is opened at once. Errors are those of
-// dispatch.Open.
-func Open(ctx context.Context, cfg dispatch.Config, shared *Shared) (*Controller, error) {
-	c := &Controller{cfg: cfg, shared: shared, points: cfg.Points}
+// Open returns the controller of a node, which provides the journal and the watchers of the configuration. A node alone opens its state at
+// once. Errors are those of dispatch.Open. The caller closes it.
+func Open(ctx context.Context, cfg dispatch.Config, s State) (*Controller, error) {
+	shared := s.Shared
+	c := &Controller{cfg: cfg, shared: shared, now: s.Now, points: cfg.Points}
 	c.cfg.Watchers = &dispatch.Watchers{}
 	c.watchers = c.cfg.Watchers
 	if shared != nil {
@@ -62,11 +75,13 @@ func Open(ctx context.Context, cfg dispatch.Config, shared *Shared) (*Controller
 		}
 		return c, c.check(cfg.Points)
 	}
+	c.file = journal.Open(s.Dir, s.Now)
+	c.cfg.Journal = c.file
 	d, err := dispatch.Open(ctx, c.cfg)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, c.file.Close())
 	}
-	c.now.Store(&term{Dispatcher: d})
+	c.current.Store(&term{Dispatcher: d})
 	return c, nil
 }
 
@@ -80,12 +95,20 @@ func (c *Controller) check(points []dispatch.Point) error {
 	return err
 }
 
+// Close closes the state of a node alone. A nil Controller, of an idle node, has none.
+func (c *Controller) Close() error {
+	if c == nil || c.file == nil {
+		return nil
+	}
+	return c.file.Close()
+}
+
 // Busy reports whether something of a term is still in progress.
 func (c *Controller) Busy() bool { return c.busy.Load() }
 
 // Current returns the dispatcher of the present term; nil if this node does not control the devices.
 func (c *Controller) Current() *dispatch.Dispatcher {
-	if t := c.now.Load(); t != nil {
+	if t := c.current.Load(); t != nil {
 		return t.Dispatcher
 	}
 	return nil
@@ -121,16 +144,8 @@ func (c *Controller) term(ctx context.Context, hold context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(hold, cancel)()
-	ctx = rightly{ctx, hold}
-	d, err := c.begin(ctx, hold)
-	if err == nil {
-		c.cfg.Log.InfoContext(ctx, "this replica controls the devices")
-		_ = d.Run(ctx) // always nil
-		c.now.Store(nil)
-		c.cfg.Log.InfoContext(ctx, "this replica does not control the devices any more")
-		return
-	}
-	if ctx.Err() != nil {
+	err := c.decide(rightly{ctx, hold}, hold)
+	if err == nil || ctx.Err() != nil {
 		return
 	}
 	c.cfg.Log.WarnContext(ctx, "the state of control cannot be read and is tried again", slog.Any("err", err))
@@ -140,6 +155,19 @@ func (c *Controller) term(ctx context.Context, hold context.Context) {
 	case <-pause.C:
 	case <-ctx.Done():
 	}
+}
+
+// decide opens the dispatcher of a term, and has it decide until ctx ends.
+func (c *Controller) decide(ctx, hold context.Context) error {
+	d, err := c.begin(ctx, hold)
+	if err != nil {
+		return err
+	}
+	c.cfg.Log.InfoContext(ctx, "this replica controls the devices")
+	_ = d.Run(ctx) // always nil
+	c.current.Store(nil)
+	c.cfg.Log.InfoContext(ctx, "this replica does not control the devices any more")
+	return nil
 }
 
 // begin opens the dispatcher of a term.
@@ -152,10 +180,10 @@ func (c *Controller) begin(ctx, hold context.Context) (*dispatch.Dispatcher, err
 	defer c.declaring.Unlock()
 	cfg := c.cfg
 	cfg.Points, cfg.Devices = c.points, held{cfg.Devices, hold}
-	cfg.Journal = newJournal(log, c.shared.Self, c.shared.Now)
+	cfg.Journal = newRecords(log, c.shared.Self, c.now)
 	d, err := dispatch.Open(ctx, cfg)
 	if err == nil {
-		c.now.Store(&term{Dispatcher: d, hold: hold})
+		c.current.Store(&term{Dispatcher: d, hold: hold})
 	}
 	return d, err
 }
@@ -209,8 +237,8 @@ func (c *Controller) Proposed() []control.Slot {
 
 // rightly is a context that ends with a right, too, and looks at the clock itself.
 type rightly struct {
-	context.Context
-	hold context.Context
+	context.Context                 //nolint:containedctx // it is one
+	hold            context.Context //nolint:containedctx // as long as this one
 }
 
 // Err implements context.Context.

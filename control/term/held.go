@@ -12,7 +12,7 @@ import (
 // held are devices that are reached for as long as a right holds.
 type held struct {
 	dispatch.Devices
-	hold context.Context
+	hold context.Context //nolint:containedctx // it outlasts a call
 }
 
 func (h held) ended(path point.Path) error {

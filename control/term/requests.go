@@ -15,19 +15,19 @@ import (
 // term is a dispatcher with the right to decide.
 type term struct {
 	*dispatch.Dispatcher
-	hold context.Context // nil on a node alone
+	hold context.Context //nolint:containedctx // it outlasts a request; nil on a node alone
 }
 
 // requests passes requests to the dispatcher of the present term. It is an access.Dispatcher.
 type requests struct {
-	now      atomic.Pointer[term]
+	current  atomic.Pointer[term]
 	who      func() string // controls the devices; nil on a node alone
 	watchers *dispatch.Watchers
 }
 
 // Elsewhere returns why requests are refused here; nil if this node controls the devices.
 func (r *requests) Elsewhere() error {
-	t := r.now.Load()
+	t := r.current.Load()
 	if t != nil && (t.hold == nil || t.hold.Err() == nil) {
 		return nil
 	}
@@ -43,7 +43,7 @@ func ask[T any](ctx context.Context, r *requests, question func(context.Context,
 	if err := r.Elsewhere(); err != nil {
 		return answer, err
 	}
-	t := r.now.Load()
+	t := r.current.Load()
 	switch {
 	case t == nil:
 		return answer, fault.E("term.ask", fault.Unavailable, "", errNobody)
@@ -52,7 +52,7 @@ func ask[T any](ctx context.Context, r *requests, question func(context.Context,
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(t.hold, cancel)()
+	defer context.AfterFunc(t.hold, cancel)() //nolint:contextcheck // the request ends with the term, too
 	answer, err = question(ctx, t.Dispatcher)
 	if err != nil && t.hold.Err() != nil {
 		err = fault.E("term.ask", fault.Unavailable, "", errEnded)
@@ -190,7 +190,7 @@ func (r *requests) ReviewAll(judge dispatch.Judge) {
 
 // review is for what is only known here: who controls elsewhere reviews those who ask there.
 func (r *requests) review(how func(*dispatch.Dispatcher)) {
-	if t := r.now.Load(); t != nil {
+	if t := r.current.Load(); t != nil {
 		how(t.Dispatcher)
 	}
 }

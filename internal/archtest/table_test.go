@@ -178,7 +178,7 @@ var table = []rule{
 	{"control/requester", []string{"bus", "control/access", "control/dispatch", "identity/...", "uplink/..."}, parts, "who asks for commands is known to the bus, the tree and the neighbours; control is told"},
 	{"control/mismatch", []string{"control", "presence", "point"}, parts, "an alert is raised by a function; who shows it is not its business"},
 	{"control/access", []string{"control", "control/dispatch", "device", "identity", "identity/registry", "api/answer", "point", "fault"}, parts, "access puts to the dispatcher what programs and people ask for, and answers in the shapes of the API; how they ask is not its business"},
-	{"control/term", []string{"control", "control/dispatch", "control/model", "device", "point", "fault"}, parts, "which replica controls is decided by leases, and where its state is by the bus: control is told, and hands records over"},
+	{"control/term", []string{"control", "control/dispatch", "control/journal", "control/model", "device", "point", "fault"}, parts, "which replica controls is decided by leases, and where its state is by the bus: control is told, and hands records over"},
 	{"control/journal", []string{"control", "point", "fault"}, parts, "the journal keeps records; nobody here knows what they mean"},
 	{"control/model", []string{"control", "control/state", "control/step", "control/repeat", "control/reservation", "control/interlock", "point", "fault"}, nil, "the model decides; who asks, and who writes, is not its business"},
 	{"control/reservation", []string{"control", "control/step", "point", "fault"}, nil, "reservations are a part of the model; what is commanded under them ends by a function"},

@@ -65,9 +65,9 @@ func record(k string, data string) control.Record {
 	return control.Record{Kind: "point", Key: k, Data: json.RawMessage(strconv.Quote(data))}
 }
 
-func loaded(t *testing.T, s *shared, name string) (*journal, string) {
+func loaded(t *testing.T, s *shared, name string) (*records, string) {
 	t.Helper()
-	j := newJournal(s, name, time.Now)
+	j := newRecords(s, name, time.Now)
 	state, err := j.Load(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func loaded(t *testing.T, s *shared, name string) (*journal, string) {
 	return j, strings.Join(words, " ")
 }
 
-func keep(t *testing.T, j *journal, records ...control.Record) {
+func keep(t *testing.T, j *records, records ...control.Record) {
 	t.Helper()
 	if err := j.Keep(t.Context(), records); err != nil {
 		t.Fatal(err)
@@ -183,7 +183,7 @@ func TestADamagedLogIsSaidToBeAndBegunAnew(t *testing.T) {
 			keep(t, j, record("a", "1"))
 			keep(t, j, record("a", "2"))
 			damage(s)
-			next := newJournal(s, "r2", time.Now)
+			next := newRecords(s, "r2", time.Now)
 			if _, err := next.Load(t.Context()); !fault.Is(err, fault.Corrupt) {
 				t.Fatalf("it is read: %v", err)
 			}

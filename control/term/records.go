@@ -49,8 +49,8 @@ type entry struct {
 	Records []control.Record `json:"records,omitempty"`
 }
 
-// journal keeps the state of control in a log for one term. It is a dispatch.Journal, for one goroutine.
-type journal struct {
+// records keep the state of control in a log for one term. They are a dispatch.Journal, for one goroutine.
+type records struct {
 	log    Log
 	writer string
 	term   uint64 // 0 before it has begun
@@ -65,8 +65,8 @@ type journal struct {
 
 type key struct{ kind, key string }
 
-func newJournal(log Log, writer string, now func() time.Time) *journal {
-	return &journal{log: log, writer: writer, now: now, live: map[key]json.RawMessage{}}
+func newRecords(log Log, writer string, now func() time.Time) *records {
+	return &records{log: log, writer: writer, now: now, live: map[key]json.RawMessage{}}
 }
 
 var (
@@ -76,7 +76,7 @@ var (
 )
 
 // Load implements dispatch.Journal. It begins the term: from then on nobody else's records are accepted behind older ones.
-func (j *journal) Load(ctx context.Context) (control.State, error) {
+func (j *records) Load(ctx context.Context) (control.State, error) {
 	const op = "term.Load"
 	for {
 		err := j.read(ctx)
@@ -94,7 +94,7 @@ func (j *journal) Load(ctx context.Context) (control.State, error) {
 	}
 }
 
-func (j *journal) state() control.State {
+func (j *records) state() control.State {
 	s := control.State{Version: control.Version, Time: j.now().UTC()}
 	for k, data := range j.live {
 		s.Records = append(s.Records, control.Record{Kind: k.kind, Key: k.key, Data: data})
@@ -109,7 +109,7 @@ func (j *journal) state() control.State {
 }
 
 // read reads the log from where this journal is to its end.
-func (j *journal) read(ctx context.Context) error {
+func (j *records) read(ctx context.Context) error {
 	first, end, err := j.log.Bounds(ctx)
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func (j *journal) read(ctx context.Context) error {
 }
 
 // take applies an entry of the log.
-func (j *journal) take(e *entry, size int) {
+func (j *records) take(e *entry, size int) {
 	j.size, j.newest = j.size+size, max(j.newest, e.Term)
 	if e.Part == 0 {
 		j.pending = nil
@@ -157,8 +157,8 @@ func (j *journal) take(e *entry, size int) {
 	j.pending = nil
 }
 
-func (j *journal) apply(records []control.Record) {
-	for _, r := range records {
+func (j *records) apply(list []control.Record) {
+	for _, r := range list {
 		if r.Data == nil {
 			delete(j.live, key{r.Kind, r.Key})
 			continue
@@ -168,7 +168,7 @@ func (j *journal) apply(records []control.Record) {
 }
 
 // add adds one entry behind what was read.
-func (j *journal) add(ctx context.Context, e *entry) error {
+func (j *records) add(ctx context.Context, e *entry) error {
 	if j.newest > j.term {
 		return fault.E("term.Keep", fault.Unavailable, "", errLost)
 	}
@@ -189,7 +189,7 @@ func (j *journal) add(ctx context.Context, e *entry) error {
 }
 
 // Keep implements dispatch.Journal: the records are on the disks of a majority when it returns. It fails once another term has begun.
-func (j *journal) Keep(ctx context.Context, records []control.Record) error {
+func (j *records) Keep(ctx context.Context, records []control.Record) error {
 	ctx, cancel := context.WithTimeout(ctx, keepTime)
 	defer cancel()
 	err := j.write(ctx, records, false)
@@ -207,7 +207,7 @@ func (j *journal) Keep(ctx context.Context, records []control.Record) error {
 	return nil
 }
 
-func (j *journal) bytes() (n int) {
+func (j *records) bytes() (n int) {
 	for k, data := range j.live {
 		n += len(k.kind) + len(k.key) + len(data)
 	}
@@ -215,7 +215,7 @@ func (j *journal) bytes() (n int) {
 }
 
 // write adds records in as many entries as they need. Only with the last one they count.
-func (j *journal) write(ctx context.Context, records []control.Record, whole bool) error {
+func (j *records) write(ctx context.Context, records []control.Record, whole bool) error {
 	for part := 0; ; part++ {
 		n, size := 0, 0
 		for n < len(records) && size < most {
@@ -231,7 +231,7 @@ func (j *journal) write(ctx context.Context, records []control.Record, whole boo
 }
 
 // settle writes the whole state, and drops what was before.
-func (j *journal) settle(ctx context.Context) error {
+func (j *records) settle(ctx context.Context) error {
 	before := j.last
 	if err := j.write(ctx, j.state().Records, true); err != nil {
 		return err
@@ -240,7 +240,7 @@ func (j *journal) settle(ctx context.Context) error {
 }
 
 // SetAside implements dispatch.Journal: the state begins anew, and what could be read of the old one is dropped.
-func (j *journal) SetAside(ctx context.Context) (string, error) {
+func (j *records) SetAside(ctx context.Context) (string, error) {
 	err := j.log.Scan(ctx, 1, func(sequence uint64, data []byte) error {
 		var e entry
 		_ = json.Unmarshal(data, &e) // one that cannot be read has no term
