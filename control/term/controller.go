@@ -79,7 +79,7 @@ func Open(ctx context.Context, cfg dispatch.Config, s State) (*Controller, error
 	c.cfg.Journal = c.file
 	d, err := dispatch.Open(ctx, c.cfg)
 	if err != nil {
-		return nil, errors.Join(err, c.file.Close())
+		return nil, errors.Join(err, c.file.Close()) //nolint:contextcheck // what is closed is written, whoever waits
 	}
 	c.current.Store(&term{Dispatcher: d})
 	return c, nil
