@@ -23,6 +23,7 @@ version_of = $(shell sed -n 's|^[[:space:]]*$(1) \(v[^ ]*\).*|\1|p' tools/go.mod
 LINT       := build/tools/golangci-lint-$(call version_of,github.com/golangci/golangci-lint/v2)
 GOTESTSUM  := build/tools/gotestsum-$(call version_of,gotest.tools/gotestsum)
 HELM       := build/tools/helm-$(shell sed -n 's|^[[:space:]]*helm.sh/helm/v3 \(v[^ ]*\).*|\1|p' tools/helm/go.mod)
+VERSITYGW  := build/tools/versitygw-$(shell sed -n 's|^[[:space:]]*github.com/versity/versitygw \(v[^ ]*\).*|\1|p' tools/versitygw/go.mod)
 BENCHSTAT  := build/tools/benchstat-$(call version_of,golang.org/x/perf)
 
 WEB         := $(wildcard web/package.json)
@@ -206,7 +207,7 @@ bench: build/.go $(BENCHSTAT) ## run the benchmarks that match BENCH, in PKG, CO
 .PHONY: peers
 peers: $(if $(PEERS),build/.peers) ## make .venv with the programs that the tests talk to
 
-build/.peers: $(PEERS) testing/peers/profiles.txt build/.venv build/.node-example build/.sparkplug build/.nodeopcua build/.mqttjs
+build/.peers: $(PEERS) testing/peers/profiles.txt build/.venv $(VERSITYGW) build/.node-example build/.sparkplug build/.nodeopcua build/.mqttjs
 	@tools/venv.sh $<
 	@tools/venv.sh testing/peers/profiles.txt --no-deps
 	@touch $@
@@ -312,6 +313,10 @@ $(BENCHSTAT): build/.go tools/go.mod tools/go.sum
 
 $(HELM): build/.go tools/helm/go.mod tools/helm/go.sum
 	go -C tools/helm build -o ../../$@ helm.sh/helm/v3/cmd/helm
+	@touch $@
+
+$(VERSITYGW): build/.go tools/versitygw/go.mod tools/versitygw/go.sum
+	go -C tools/versitygw build -o ../../$@ github.com/versity/versitygw/cmd/versitygw
 	@touch $@
 
 # What has to be on the machine, checked once and again when the check changes.

@@ -40,6 +40,8 @@ type Config struct {
 	Every   time.Duration // longest time between commits, and so about the longest that a block waits: default 1 s
 	Samples int           // samples in a commit under load: default 400,000
 	Retry   time.Duration // pause after a failure: default 1 s
+	// Collect has each commit wait Every from its first block on, unless it has Samples before: for a store that wants few large commits.
+	Collect bool
 	// Stored is called with the blocks of each commit, including repeats, right after it and from one
 	// goroutine. It must return soon and retain none of them; may be nil.
 	Stored func(blocks []*point.Block)
@@ -184,6 +186,14 @@ func (s *Sink) rest(took time.Duration) time.Duration {
 	return min(max(leastRest, restFactor*took), s.cfg.Every)
 }
 
+// wait is how long the first block of a commit waits for others.
+func (s *Sink) wait(rest time.Duration) time.Duration {
+	if s.cfg.Collect {
+		return s.cfg.Every
+	}
+	return max(soon, rest)
+}
+
 // gather collects blocks and commits them, until the channel is closed.
 func (s *Sink) gather(ctx context.Context, blocks <-chan *point.Block) error {
 	var batch []*point.Block
@@ -200,7 +210,7 @@ func (s *Sink) gather(ctx context.Context, blocks <-chan *point.Block) error {
 				return s.commit(context.WithoutCancel(ctx), batch)
 			}
 			if len(batch) == 0 {
-				due.Reset(max(soon, rest-time.Since(last)))
+				due.Reset(s.wait(rest - time.Since(last)))
 			}
 			batch = append(batch, b)
 			if samples += b.Len(); samples < s.cfg.Samples {

@@ -113,6 +113,7 @@ var table = []rule{
 	{"sink/opentelemetry", destinations, parts, "a destination speaks its protocol, and knows neither log nor history"},
 	{"sink/prometheus", destinations, parts, "a destination speaks its protocol, and knows neither log nor history"},
 	{"sink/rabbitmq", destinations, parts, "a destination speaks its protocol, and knows neither log nor history"},
+	{"sink/s3", destinations, parts, "a destination speaks its protocol, and knows neither log nor history"},
 	{"sink/table", destinations, parts, "a destination speaks its protocol, and knows neither log nor history"},
 	{"sink/sinktest", []string{"sink/...", "store", "wire", "testing/...", "point", "fault"}, nil, "a suite that every kind of destination must pass"},
 	{"sink/mqtt", []string{"sink", "broker/setting", "protocol/mqtt/...", "protocol/sparkplug/...", "store", "point", "fault"}, parts, "a target of the log is a client of a broker; it knows the configuration of it and no other part"},

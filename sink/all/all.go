@@ -10,6 +10,7 @@ import (
 	"voltbus/sink/opentelemetry"
 	"voltbus/sink/prometheus"
 	"voltbus/sink/rabbitmq"
+	"voltbus/sink/s3"
 	"voltbus/sink/setting"
 	"voltbus/sink/table"
 )
@@ -19,6 +20,6 @@ func Kinds() map[string]destination.Kind {
 	return map[string]destination.Kind{
 		setting.ClickHouse: clickhouse.Kind(), setting.Elasticsearch: elasticsearch.Kind(), setting.InfluxDB: influxdb.Kind(), setting.Kafka: kafka.Kind(),
 		setting.MySQL: table.MySQL(), setting.OpenTelemetry: opentelemetry.Kind(), setting.Prometheus: prometheus.Kind(), setting.RabbitMQ: rabbitmq.Kind(),
-		setting.SQLite: table.SQLite(),
+		setting.S3: s3.Kind(), setting.SQLite: table.SQLite(),
 	}
 }

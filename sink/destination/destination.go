@@ -49,7 +49,11 @@ func Open(ctx context.Context, cfg Config) (*Destinations, error) {
 		if err != nil {
 			return nil, errors.Join(err, d.Close())
 		}
-		s := sink.New(sink.Config{Leaves: point.IsMeterOrigin, Log: slog.New(slog.DiscardHandler)}, cfg.Blocks, t) // the target tells what fails
+		config := sink.Config{Leaves: point.IsMeterOrigin, Every: t.Every, Collect: t.Every > 0, Log: slog.New(slog.DiscardHandler)} // the target tells what fails
+		if t.Files {
+			config.Samples = t.Batch
+		}
+		s := sink.New(config, cfg.Blocks, t)
 		d.list = append(d.list, one{t, s})
 	}
 	return d, nil

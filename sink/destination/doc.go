@@ -8,6 +8,7 @@ package destination
 
 import (
 	"context"
+	"time"
 
 	"voltbus/point"
 	"voltbus/sink/setting"
@@ -37,6 +38,10 @@ type Kind struct {
 	Make     Maker
 	Batch    int // rows in a request, unless the configuration says otherwise
 	Parallel int // requests at a time
+	// Files is true for a destination that keeps each Write as a file: the position is stored after each, and rows tell their Part, so that a
+	// file that is written again has the name that it had.
+	Files bool
+	Every time.Duration // how long rows wait for others, unless the configuration says otherwise; 0 for no longer than needed
 }
 
 // Row is a reading on its way.
@@ -46,6 +51,8 @@ type Row struct {
 	Time    int64 // microseconds since 1970 UTC
 	Value   point.Value
 	Quality point.Quality
+	// Part names the block of the log, or the piece of the history, that the row comes from, in letters, digits and -. Only for Files.
+	Part string
 }
 
 // Shape is what the rows of a point have in common.

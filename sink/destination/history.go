@@ -105,7 +105,10 @@ func (t *target) fillFrom(ctx context.Context, from, to time.Time) (sent uint64,
 		return 0, nil
 	}
 	var rows []Row
+	pieces := 0
 	flush := func() error {
+		t.name(rows, from, pieces)
+		pieces++
 		refused, err := t.sendHistory(ctx, rows)
 		sent += uint64(len(rows) - refused)
 		rows = rows[:0]
@@ -128,6 +131,17 @@ func (t *target) fillFrom(ctx context.Context, from, to time.Time) (sent uint64,
 		err = flush()
 	}
 	return sent, err
+}
+
+// name tells the rows of a file which piece of a window they are: the same as when the window was sent before.
+func (t *target) name(rows []Row, from time.Time, piece int) {
+	if !t.Files {
+		return
+	}
+	part := fmt.Sprintf("history-%s-%06d", from.UTC().Format("20060102T150405Z"), piece)
+	for i := range rows {
+		rows[i].Part = part
+	}
 }
 
 func (t *target) sendHistory(ctx context.Context, rows []Row) (refused int, err error) {

@@ -3,6 +3,7 @@ package destination
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"os"
@@ -45,6 +46,7 @@ type target struct {
 // Bounds of a destination.
 const (
 	requestTime = time.Minute
+	fileTime    = 15 * time.Minute // also over a slow line
 	firstWait   = time.Second
 	longestWait = time.Minute
 )
@@ -59,6 +61,9 @@ func open(ctx context.Context, cfg *Config, entry setting.Sink) (*target, error)
 	}
 	if entry.Batch > 0 {
 		kind.Batch = entry.Batch
+	}
+	if entry.Every > 0 {
+		kind.Every = entry.Every
 	}
 	t := &target{
 		Kind: kind, cfg: cfg, entry: entry, writer: writer, file: positionFile(cfg.Dir, entry.Name), fill: make(chan struct{}, 1),
@@ -159,6 +164,11 @@ func (t *target) send(ctx context.Context, blocks []*point.Block) (r store.Resul
 		next.Refused += uint64(refused)
 		r.Stored += len(t.rows)
 		t.rows, p = t.rows[:0], next.clone()
+		if t.Files && i < len(blocks)-1 {
+			if err = t.advance(&p); err != nil {
+				break
+			}
+		}
 	}
 	if p.Sequence == begun && p.Log == log && err != nil {
 		return r, err
@@ -190,13 +200,17 @@ func (t *target) gather(b *point.Block, p *position) {
 	for i, path := range b.Points {
 		shapes[i] = t.shaper.shape(path)
 	}
+	part := ""
+	if t.Files {
+		part = fmt.Sprintf("%s-%012d", b.Log, b.LogSequence)
+	}
 	for i := range b.Point {
 		shape := shapes[b.Point[i]]
 		if shape == nil {
 			p.Left++
 			continue
 		}
-		t.rows = append(t.rows, Row{Shape: shape, Time: b.Time[i], Value: shape.convert(b.Value(i)), Quality: b.Quality[i]})
+		t.rows = append(t.rows, Row{Shape: shape, Time: b.Time[i], Value: shape.convert(b.Value(i)), Quality: b.Quality[i], Part: part})
 	}
 }
 
@@ -205,11 +219,15 @@ func (t *target) write(ctx context.Context, rows []Row) (refused int, err error)
 	var group errgroup.Group
 	group.SetLimit(t.Parallel)
 	var mu sync.Mutex
+	size, limit := t.Batch, requestTime
+	if t.Files {
+		size, limit = len(rows), fileTime
+	}
 	for len(rows) > 0 {
-		part := rows[:min(len(rows), t.Batch)]
+		part := rows[:min(len(rows), size)]
 		rows = rows[len(part):]
 		group.Go(func() error {
-			one, stop := context.WithTimeout(ctx, requestTime)
+			one, stop := context.WithTimeout(ctx, limit)
 			defer stop()
 			list, err := t.writer.Write(one, part)
 			if err != nil || len(list) == 0 {

@@ -25,7 +25,8 @@ import (
 // Endpoint is one destination. It is safe for concurrent use.
 type Endpoint struct {
 	entry  *setting.Sink
-	scheme string // of the authorization with a token
+	scheme string                                   // of the authorization with a token
+	sign   func(q *http.Request, body []byte) error // instead of the scheme; may be nil
 	base   *url.URL
 	client *http.Client
 }
@@ -52,6 +53,16 @@ func New(s *setting.Sink, scheme string) (*Endpoint, error) {
 		Proxy: http.ProxyFromEnvironment, DisableCompression: false,
 	}
 	return &Endpoint{entry: s, scheme: scheme, base: base, client: &http.Client{Transport: transport}}, nil
+}
+
+// Signed returns the endpoint of an entry whose requests a function signs when they are complete.
+func Signed(s *setting.Sink, sign func(q *http.Request, body []byte) error) (*Endpoint, error) {
+	e, err := New(s, "")
+	if err == nil {
+		e.sign = sign
+		e.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // the signature is for one address
+	}
+	return e, err
 }
 
 // TLS returns the TLS configuration of an entry.
@@ -142,7 +153,7 @@ func (e *Endpoint) Do(ctx context.Context, r *Request) (a Answer, err error) {
 	for name, text := range r.Header {
 		q.Header.Set(name, text)
 	}
-	if err := e.authorize(q); err != nil {
+	if err := e.authorize(q, r.Body); err != nil {
 		return a, err
 	}
 	answer, err := e.client.Do(q)
@@ -157,7 +168,10 @@ func (e *Endpoint) Do(ctx context.Context, r *Request) (a Answer, err error) {
 	return a, e.refused(&a)
 }
 
-func (e *Endpoint) authorize(q *http.Request) error {
+func (e *Endpoint) authorize(q *http.Request, body []byte) error {
+	if e.sign != nil {
+		return e.sign(q, body)
+	}
 	password, err := Password(e.entry)
 	switch {
 	case err != nil:

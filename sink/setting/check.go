@@ -13,8 +13,14 @@ import (
 // Most is how many destinations there may be.
 const Most = 32
 
-// MaxBatch is the largest batch.
-const MaxBatch = 100_000
+// MaxBatch is the largest batch, and MaxFile that of a destination that keeps each as a file.
+const (
+	MaxBatch = 100_000
+	MaxFile  = 5_000_000
+)
+
+// maxEvery is how long readings may wait: they are in memory meanwhile.
+const maxEvery = time.Hour
 
 const maxTags = 16
 
@@ -48,8 +54,15 @@ func (s *Sink) validate(r func(key, format string, args ...any)) {
 		r("name", "%q is not a name; write up to 64 letters, digits, - and _, such as cloud", s.Name)
 	}
 	s.validateAddress(r)
-	if s.Batch < 0 || s.Batch > MaxBatch {
-		r("batch", "%d is out of range; write 1 to %d", s.Batch, MaxBatch)
+	most := MaxBatch
+	if s.Kind == S3 {
+		most = MaxFile
+	}
+	if s.Batch < 0 || s.Batch > most {
+		r("batch", "%d is out of range; write 1 to %d", s.Batch, most)
+	}
+	if s.Every < 0 || s.Every > maxEvery {
+		r("every", "%s is out of range; write up to %s, such as 5m", s.Every, maxEvery)
 	}
 	if _, err := time.Parse(time.DateOnly, s.From); err != nil && s.From != "" {
 		r("from", "%q is not a day; write one such as 2026-01-01", s.From)
@@ -95,13 +108,14 @@ const (
 	OpenTelemetry = "opentelemetry"
 	Prometheus    = "prometheus"
 	RabbitMQ      = "rabbitmq"
+	S3            = "s3"
 	SQLite        = "sqlite"
 )
 
 // schemes are those of each kind's addresses: in clear text, and over TLS.
 var schemes = map[string][2]string{ //nolint:gochecknoglobals // a table
 	ClickHouse: {"http", "https"}, Elasticsearch: {"http", "https"}, InfluxDB: {"http", "https"}, Kafka: {"kafka", "kafkas"},
-	MySQL: {"mysql", "mysqls"}, OpenTelemetry: {"http", "https"}, Prometheus: {"http", "https"}, RabbitMQ: {"amqp", "amqps"},
+	MySQL: {"mysql", "mysqls"}, OpenTelemetry: {"http", "https"}, Prometheus: {"http", "https"}, RabbitMQ: {"amqp", "amqps"}, S3: {"http", "https"},
 }
 
 func (s *Sink) validateAddress(r func(key, format string, args ...any)) {

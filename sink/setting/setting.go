@@ -12,7 +12,7 @@ type Sink struct {
 	// Name identifies the destination in messages and commands, and its files in the data directory.
 	Name string `yaml:"name" example:"cloud"`
 	// Kind is what the destination is.
-	Kind string `yaml:"kind" enum:"clickhouse,elasticsearch,influxdb,kafka,mysql,opentelemetry,prometheus,rabbitmq,sqlite"`
+	Kind string `yaml:"kind" enum:"clickhouse,elasticsearch,influxdb,kafka,mysql,opentelemetry,prometheus,rabbitmq,s3,sqlite"`
 	// URL is its address; the guide on destinations tells which parts each kind reads. For sqlite it is left out.
 	URL string `yaml:"url" example:"https://search.example:9200"`
 	// User is the user name. Without one, the password is sent as a token.
@@ -26,7 +26,8 @@ type Sink struct {
 	Certificate string `yaml:"certificate" example:"secrets/plant.pem"`
 	// Key is the PEM file with the private key of the certificate, relative to this file.
 	Key string `yaml:"key" example:"secrets/plant-key.pem"`
-	// Into is the index, table, bucket or file that receives the readings, or the topic, queue or metric. Default: voltbus.
+	// Into is the index, table, bucket or file that receives the readings, or the topic, queue or metric. For s3 it is the bucket, and the
+	// beginning of the names of objects after a /. Default: voltbus.
 	Into string `yaml:"into" example:"readings"`
 	// Points are patterns of the points whose readings are sent. Default: all.
 	Points []string `yaml:"points" example:"[\"plant/**\"]"`
@@ -41,6 +42,8 @@ type Sink struct {
 	Units map[string]string `yaml:"units" example:"{degF: degC, kW: W}"`
 	// Batch is the largest number of readings in a request. Default: what suits the kind.
 	Batch int `yaml:"batch" example:"5000"`
+	// Every is how long readings wait for others, so that requests or files are larger. Default: 5m for s3, and not longer than needed for others.
+	Every time.Duration `yaml:"every" example:"5m"`
 	// From is the day from whose beginning in UTC a new destination gets the history, too: YYYY-MM-DD. Default: it gets what is recorded from now on.
 	From string `yaml:"from" example:"2026-01-01"`
 }

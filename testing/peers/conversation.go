@@ -16,6 +16,9 @@ type Conversation struct {
 	lines   *bufio.Scanner
 }
 
+// longestLine is the longest line that a peer may say.
+const longestLine = 64 << 20
+
 // converse starts a peer of Python that takes commands at the port that it announces. It is stopped when the test ends.
 func converse(t testing.TB, script string, args ...string) *Conversation {
 	t.Helper()
@@ -25,7 +28,9 @@ func converse(t testing.TB, script string, args ...string) *Conversation {
 		t.Fatalf("connect to the peer: %v", err)
 	}
 	t.Cleanup(func() { _ = control.Close() })
-	return &Conversation{process: process, control: control, lines: bufio.NewScanner(control)}
+	lines := bufio.NewScanner(control)
+	lines.Buffer(nil, longestLine)
+	return &Conversation{process: process, control: control, lines: lines}
 }
 
 // Do sends a command.
