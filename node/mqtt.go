@@ -53,7 +53,7 @@ func (n *Node) MQTTAddr(secure bool) string {
 // openOutward opens the sinks to external systems.
 func openOutward(ctx context.Context, n *Node) (err error) {
 	cfg := n.opts.Config
-	c := outward.Config{Publish: cfg.MQTT.Publish, Sinks: cfg.Sinks, Dir: cfg.Node.Data, Node: cfg.Node.Name, Blocks: n.blocks, History: n.history.Store(), Unit: func(path point.Path) string { return unitOf(n, path) }, Now: now, Log: n.log} //nolint:contextcheck // it is asked later
+	c := outward.Config{Publish: cfg.MQTT.Publish, Sinks: cfg.Sinks, Dir: cfg.Node.Data, Node: cfg.Node.Name, Blocks: n.blocks, History: n.history.Store(), Unit: func(path point.Path) string { return unitOf(n, path) }, Recorded: n.account.Acknowledged, Now: now, Log: n.log} //nolint:contextcheck // it is asked later
 	if n.opts.Idle {
 		c.Publish, c.Sinks = nil, nil
 	}

@@ -74,6 +74,18 @@ func (l *Ledger) Own(ctx context.Context) (answer.Ledger, error) {
 	return out, nil
 }
 
+// Acknowledged returns how many samples of each origin are on disk or were.
+func (l *Ledger) Acknowledged() map[string]uint64 {
+	out := map[string]uint64{}
+	for origin, p := range l.opts.Recorder.Others() {
+		out[origin] = p.Samples
+	}
+	for _, s := range l.opts.Recorder.Lanes() {
+		out[s.Origin] = s.Acknowledged
+	}
+	return out
+}
+
 // foreign returns what is known about the origins of other nodes, by name: their positions in the log and the
 // store.
 func (l *Ledger) foreign(positions map[string]store.Position) []recorder.Stats {

@@ -9,14 +9,20 @@ type AllSinks struct {
 
 // SinkState is a destination: what it got, and what waits for it.
 type SinkState struct {
-	_ struct{} `doc:"Of the samples in the log since it was added: sent + left_out + refused + missing, and those of the blocks that wait"`
+	_ struct{} `doc:"Of the samples that were acknowledged since it was added: acknowledged = sent + left_out + refused + missing + waiting_samples"`
 
 	Name      string    `json:"name"`
 	Kind      string    `json:"kind"`
+	Address   string    `json:"address"`                      // "" for a file
+	Into      string    `json:"into"`                         // the index, table, topic, queue or file
 	State     string    `json:"state" api:"one-of=ok|paused"` // paused: nothing is sent at present
 	Reason    string    `json:"reason" doc:"Why nothing is sent at present"`
 	Since     time.Time `json:"since,omitzero"`           // when that began
 	Waiting   uint64    `json:"waiting"`                  // blocks of the log that are still to be sent
+	Samples   uint64    `json:"waiting_samples"`          // samples in them
+	Taken     uint64    `json:"acknowledged"`             // samples that were acknowledged since it was added
+	Balanced  bool      `json:"balanced"`                 // whether it is known what became of each of them
+	Newest    time.Time `json:"newest,omitzero"`          // time of the newest reading that it was offered
 	Sent      uint64    `json:"sent"`                     // samples that it accepted
 	Left      uint64    `json:"left_out"`                 // samples of points that are not chosen
 	Refused   uint64    `json:"refused"`                  // samples that it refused

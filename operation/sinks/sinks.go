@@ -94,7 +94,7 @@ func (p *Part) list(ctx context.Context, _ *operation.Call, _ *struct{}) (AllSin
 	for i := range states {
 		s := &states[i]
 		out.Sinks[i] = SinkState{
-			Name: s.Name, Kind: s.Kind, State: "ok", Since: s.Since, Waiting: s.Waiting, Sent: s.Sent, Left: s.Left, Refused: s.Counts.Refused, Kept: s.Kept,
+			Name: s.Name, Kind: s.Kind, Address: s.Address, Into: s.Into, State: "ok", Samples: s.Samples, Taken: uint64(max(s.Acknowledged, 0)), Balanced: s.Balanced(), Newest: s.Newest, Since: s.Since, Waiting: s.Waiting, Sent: s.Sent, Left: s.Left, Refused: s.Counts.Refused, Kept: s.Kept,
 			Accepted: s.Accepted, Discarded: s.Discarded, Missing: s.Missing, Filled: s.Filled, From: s.From, To: s.To, Next: s.Next,
 		}
 		if s.Err != nil {

@@ -25,8 +25,11 @@ type Config struct {
 	Blocks  sink.Log
 	History History
 	Unit    func(point.Path) string // unit of a point
-	Now     func() time.Time
-	Log     *slog.Logger
+	// Recorded returns how many samples of each origin were acknowledged so far, so that the account of each destination can be
+	// compared with what was recorded. Nil if that is not known.
+	Recorded func() map[string]uint64
+	Now      func() time.Time
+	Log      *slog.Logger
 }
 
 // Destinations are all destinations of a node. Its methods are safe for concurrent use.
@@ -84,12 +87,17 @@ func (d *Destinations) Run(ctx context.Context) error {
 // State is how a destination is.
 type State struct {
 	Name, Kind string
+	Address    string // "" for a file
+	Into       string // the index, table, topic or file
 	Counts
 
-	Waiting uint64    // blocks of the log that are still to be sent
-	Kept    int       // readings that were refused and are kept
-	Err     error     // why nothing is sent at present; nil in normal operation
-	Since   time.Time // when that began
+	Waiting      uint64    // blocks of the log that are still to be sent
+	Samples      uint64    // samples in them
+	Acknowledged int64     // samples that were acknowledged since the destination was added: the sum of the counts and Samples
+	Newest       time.Time // of the readings that were seen; zero for none
+	Kept         int       // readings that were refused and are kept
+	Err          error     // why nothing is sent at present; nil in normal operation
+	Since        time.Time // when that began
 	// The part of the history that is being sent, and how far it was sent; zero for none.
 	From, To, Next time.Time
 }
@@ -98,8 +106,12 @@ type State struct {
 func (d *Destinations) States(ctx context.Context) []State {
 	list := make([]State, 0, len(d.list))
 	_, last, err := d.cfg.Blocks.Bounds(ctx)
+	var recorded map[string]uint64
+	if d.cfg.Recorded != nil {
+		recorded = d.cfg.Recorded()
+	}
 	for i := range d.list {
-		s := d.list[i].state()
+		s := d.list[i].state(recorded)
 		if at := d.list[i].at(); err == nil && last > at {
 			s.Waiting = last - at
 		}
@@ -114,19 +126,34 @@ func (t *target) at() uint64 {
 	return t.p.Sequence
 }
 
-func (t *target) state() State {
+// state returns how the destination is, when so many samples of each origin were acknowledged.
+func (t *target) state(recorded map[string]uint64) State {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s := State{Name: t.entry.Name, Kind: t.entry.Kind, Counts: t.p.Counts, Err: t.err, Since: t.since}
+	s := State{Name: t.entry.Name, Kind: t.entry.Kind, Address: t.entry.URL, Into: t.entry.Into, Counts: t.p.Counts, Err: t.err, Since: t.since}
 	if t.broken != nil {
 		s.Err = t.broken
 	}
 	if h := t.p.History; h != nil {
 		s.From, s.To, s.Next = h.From, h.To, h.Next
 	}
+	if t.p.Newest != 0 {
+		s.Newest = time.UnixMicro(t.p.Newest).UTC()
+	}
+	for origin, n := range recorded {
+		if end := t.p.Ends[origin]; n > end {
+			s.Samples += n - end
+		}
+	}
+	if t.p.Begun != nil {
+		s.Acknowledged = t.p.ended() - *t.p.Begun + int64(s.Samples)
+	}
 	s.Kept = t.refused.len()
 	return s
 }
+
+// Balanced reports whether it is known of each sample that was acknowledged what became of it.
+func (s *State) Balanced() bool { return s.Acknowledged == int64(s.accounted()+s.Samples) }
 
 // Problem describes in a sentence what is wrong with a destination; "" if nothing is.
 func (s *State) Problem() string {

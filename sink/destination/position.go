@@ -21,6 +21,8 @@ type position struct {
 	// Ends is, for each origin, the number of samples that it had recorded up to the last block seen. A later block that begins
 	// above it tells how many are missing.
 	Ends    map[string]uint64 `json:"ends,omitempty"`
+	Begun   *int64            `json:"begun,omitempty"`   // the sum of Ends when the destination was added
+	Newest  int64             `json:"newest,omitempty"`  // time of the newest reading seen, microseconds since 1970 UTC
 	History *span             `json:"history,omitempty"` // what is still to be sent from the history
 }
 
@@ -35,6 +37,25 @@ type Counts struct {
 	// Of those that were refused:
 	Accepted  uint64 `json:"accepted"`  // later
 	Discarded uint64 `json:"discarded"` // by a person
+}
+
+// accounted is of how many samples it is known what became of them, beside those of the history.
+func (c *Counts) accounted() uint64 { return c.Sent + c.Left + c.Refused + c.Missing }
+
+// ended is the number of samples up to the last blocks seen, of all origins together.
+func (p *position) ended() (n int64) {
+	for _, end := range p.Ends {
+		n += int64(end)
+	}
+	return n
+}
+
+// completed has the position of an earlier version begin where its account is balanced.
+func (p *position) completed() {
+	if p.Begun == nil {
+		begun := p.ended() - int64(p.accounted())
+		p.Begun = &begun
+	}
 }
 
 // span is a part of the history that is being sent.

@@ -75,6 +75,7 @@ func open(ctx context.Context, cfg *Config, entry setting.Sink) (*target, error)
 	var unread error
 	t.refused, unread = openRefused(cfg.Dir, entry.Name)
 	p, found, err := readPosition(t.file)
+	p.completed()
 	t.p, t.broken = p, errors.Join(err, unread) // a destination that is broken does not stop the node
 	if !found && t.broken == nil {
 		return t, t.begin(ctx)
@@ -89,6 +90,11 @@ func (t *target) begin(ctx context.Context) error {
 		return fault.E("sinks.Open", fault.Unavailable, t.entry.Name, err)
 	}
 	t.p = position{Log: t.cfg.Blocks.ID(), Sequence: last}
+	if t.cfg.Recorded != nil { // after the end of the log is known: what comes meanwhile is sent
+		t.p.Ends = t.cfg.Recorded()
+	}
+	begun := t.p.ended()
+	t.p.Begun = &begun
 	if since, ok := t.entry.Since(); ok {
 		t.p.History = &span{From: since, To: t.cfg.Now().Add(ahead), Next: since, Log: t.p.Log, Sequence: last}
 	}
@@ -190,10 +196,16 @@ func (t *target) advance(p *position) error {
 
 // gather adds the rows of a block, and moves the position behind it.
 func (t *target) gather(b *point.Block, p *position) {
-	if end, known := p.Ends[b.Origin]; known && b.Before > end {
+	switch end, known := p.Ends[b.Origin]; {
+	case !known:
+		*p.Begun += int64(b.Before)
+	case b.Before > end:
 		p.Missing += b.Before - end
+	default: // it was recorded while the destination was being added
+		*p.Begun -= int64(end - b.Before)
 	}
 	p.Ends[b.Origin] = b.End()
+	now := t.cfg.Now().UnixMicro()
 	p.Log, p.Sequence = b.Log, b.LogSequence
 	p.Left += b.Left
 	shapes := make([]*Shape, len(b.Points))
@@ -205,6 +217,7 @@ func (t *target) gather(b *point.Block, p *position) {
 		part = fmt.Sprintf("%s-%012d", b.Log, b.LogSequence)
 	}
 	for i := range b.Point {
+		p.Newest = max(p.Newest, min(b.Time[i], now))
 		shape := shapes[b.Point[i]]
 		if shape == nil {
 			p.Left++
@@ -246,5 +259,7 @@ func (p *position) clone() position {
 	c := *p
 	c.Ends = make(map[string]uint64, len(p.Ends)+1)
 	maps.Copy(c.Ends, p.Ends)
+	begun := *p.Begun
+	c.Begun = &begun
 	return c
 }

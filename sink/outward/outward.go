@@ -27,8 +27,10 @@ type Config struct {
 	Blocks  sink.Log
 	History destination.History // nil without a store
 	Unit    func(point.Path) string
-	Now     func() time.Time
-	Log     *slog.Logger
+	// Recorded returns how many samples of each origin were acknowledged.
+	Recorded func() map[string]uint64
+	Now      func() time.Time
+	Log      *slog.Logger
 }
 
 // Sinks are all sinks of a node, beside its history.
@@ -45,7 +47,7 @@ func Open(ctx context.Context, c Config) (s *Sinks, err error) {
 		return nil, err
 	}
 	s.Destinations, err = destination.Open(ctx, destination.Config{
-		Sinks: c.Sinks, Kinds: all.Kinds(), Dir: c.Dir, Node: c.Node, Blocks: c.Blocks, History: c.History, Unit: c.Unit, Now: c.Now, Log: c.Log,
+		Sinks: c.Sinks, Kinds: all.Kinds(), Dir: c.Dir, Node: c.Node, Blocks: c.Blocks, History: c.History, Unit: c.Unit, Recorded: c.Recorded, Now: c.Now, Log: c.Log,
 	})
 	return s, err
 }

@@ -7,6 +7,7 @@ import { phone, type Shot, wide } from "./shot";
 import { agents } from "./shots-agents";
 import { cluster } from "./shots-cluster";
 import { controls } from "./shots-control";
+import { destinations } from "./shots-destinations";
 import { explorer } from "./shots-explore";
 import { inside } from "./shots-inside";
 import { metering } from "./shots-metering";
@@ -259,4 +260,5 @@ export const shots: readonly Shot[] = [
   ...metering,
   ...cluster,
   ...mqtt,
+  ...destinations,
 ];

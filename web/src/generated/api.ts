@@ -2444,15 +2444,21 @@ export interface SinkRefusals {
   kept: number;
 }
 
-/** Of the samples in the log since it was added: sent + left_out + refused + missing, and those of the blocks that wait */
+/** Of the samples that were acknowledged since it was added: acknowledged = sent + left_out + refused + missing + waiting_samples */
 export interface SinkState {
   name: string;
   kind: string;
+  address: string;
+  into: string;
   state: "ok" | "paused";
   /** Why nothing is sent at present */
   reason: string;
   since?: Time;
   waiting: Count;
+  waiting_samples: Count;
+  acknowledged: Count;
+  balanced: boolean;
+  newest?: Time;
   sent: Count;
   left_out: Count;
   refused: Count;

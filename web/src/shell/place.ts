@@ -134,6 +134,12 @@ export const nodeAddress = (name: string) => namedAddress("node", name);
 /** The inverse of nodeAddress; "" if the address names no node. */
 export const nodeAt = (place: Place) => nameAt(place);
 
+/** The address of the page of a destination of readings. */
+export const destinationAddress = (name: string) => namedAddress("destinations", name);
+
+/** The inverse of destinationAddress; "" if the address names none. */
+export const destinationAt = (place: Place) => nameAt(place);
+
 const namedAddress = (screen: string, name: string) =>
   name === "." || name === ".." ? `/${screen}` : `/${screen}/${encodeURIComponent(name)}`;
 

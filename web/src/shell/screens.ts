@@ -149,6 +149,15 @@ export const screens: readonly Screen[] = [
     load: async () => (await import("../cluster/cluster")).ClusterScreen,
   },
   {
+    path: "destinations",
+    name: "Destinations",
+    icon: "destinations",
+    role: "viewer",
+    place: "more",
+    key: "t",
+    load: async () => (await import("../destination/destinations")).DestinationsScreen,
+  },
+  {
     path: "ledger",
     name: "Ledger",
     icon: "ledger",

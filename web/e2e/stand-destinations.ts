@@ -1,0 +1,77 @@
+// What the stand-in answers about its destinations.
+
+import type { AllSinks, SinkRefusal, SinkState } from "../src/generated/api";
+import { type Handlers, Refusal } from "./stand";
+
+const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
+
+const sink = (name: string, kind: string, more: Partial<SinkState>): SinkState => ({
+  ...{ name, kind, address: `https://${kind}.example:9200`, into: "readings", state: "ok" },
+  ...{ reason: "", waiting: 0, waiting_samples: 0, acknowledged: 4_120_400, balanced: true },
+  ...{ sent: 4_020_400, left_out: 100_000, refused: 0, kept: 0, accepted: 0, discarded: 0 },
+  ...{ missing: 0, filled: 0, newest: ago(1) },
+  ...more,
+});
+
+/** Destinations: one that has everything, one that is away, one that refused readings. */
+export class Destinations {
+  /** What was asked for: "resend search" and so on. */
+  readonly asked: string[] = [];
+  /** Why a request is refused, "" if it is not. */
+  refuses = "";
+  list: SinkState[];
+  refusals: SinkRefusal[];
+
+  constructor(odd = "") {
+    this.list = [
+      sink(`stream${odd}`, "kafka", {
+        address: "kafkas://kafka-1.example:9093",
+        filled: 18_204_112,
+      }),
+      sink("search", "elasticsearch", {
+        ...{ state: "paused", since: ago(185), newest: ago(186), waiting: 91, sent: 4_010_148 },
+        ...{ waiting_samples: 10_252 },
+        reason: `https://elasticsearch.example:9200: nothing listens there; start it, or write another address${odd}`,
+      }),
+      sink("warehouse", "mysql", {
+        ...{ address: "mysqls://sql.example:3306/plant", refused: 2, kept: 2, sent: 4_020_398 },
+        ...{
+          history_from: ago(86_400 * 30),
+          history_to: ago(0),
+          history_sent_to: ago(86_400 * 12),
+        },
+      }),
+    ];
+    this.refusals = [1, 2].map((n) => ({
+      point: `campus/plant/boiler1/mode${odd}`,
+      ...{ time: ago(60 * n), value: "heat", quality: "good", refused: ago(58 * n) },
+      reason: "the column value takes numbers only",
+    }));
+  }
+
+  private of = (resource: string) =>
+    this.list.find((s) => s.name === decodeURIComponent(resource.split("/")[1] ?? ""));
+
+  readonly handlers: Handlers = {
+    "GET sinks": (): AllSinks => ({ sinks: this.list }),
+    "GET sinks/*": ({ resource }) => {
+      const kept = this.of(resource)?.kept ?? 0;
+      return { refusals: kept > 0 ? this.refusals : [], kept };
+    },
+    "POST sinks/*": ({ resource, body }) => {
+      if (this.refuses) return new Refusal(400, this.refuses);
+      const s = this.of(resource);
+      const what = resource.split("/")[2] ?? "";
+      if (!s) return new Refusal(404, "there is no such destination");
+      this.asked.push(`${what} ${s.name}`);
+      if (what === "backfill") {
+        const { from } = body as { from: string };
+        Object.assign(s, { history_from: from, history_to: ago(0), history_sent_to: from });
+        return undefined;
+      }
+      const readings = s.kept;
+      Object.assign(s, { kept: 0, accepted: what === "resend" ? readings : 0 });
+      return { readings, kept: 0 };
+    },
+  };
+}
