@@ -11,6 +11,7 @@ import (
 	"voltbus/control/requester"
 	"voltbus/control/term"
 	"voltbus/health"
+	"voltbus/owner"
 	"voltbus/point"
 	"voltbus/uplink/replica"
 )
@@ -22,13 +23,14 @@ func openControl(ctx context.Context, n *Node) error {
 	}
 	cfg := n.opts.Config.Control
 	requesters := &requester.Directory{Online: n.bus.Online, Children: n.children, Tree: n.tree, Neighbours: n.neighbours}
+	n.present = owner.NewPresent(n.bus.Mesh(), requesters.Present)
 	n.mismatch = &mismatch.Alert{
 		Raise: func(key string, message []byte) error { return n.presence.Alert(health.OwnAlerts, key, message) }, Now: now, Log: n.log,
 	}
 	var err error
 	n.dispatcher, err = term.Open(ctx, dispatch.Config{
 		Points: n.plant.controlled(n.opts.Config), Devices: n.mqtt.Beside(n.fleet), Audit: n.audit, Log: n.log,
-		Online: requesters.Present, Absence: cfg.Absence, Record: func(ctx context.Context, fresh []point.Info, samples []point.Sample) error {
+		Online: n.present.Look, Absence: cfg.Absence, Record: func(ctx context.Context, fresh []point.Info, samples []point.Sample) error {
 			return recordCommands(ctx, n, fresh, samples)
 		},
 		Mismatches: n.mismatch.Update,

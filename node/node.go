@@ -117,6 +117,8 @@ type Node struct {
 	heads       *head.Heads
 	docs        *document.Store
 	asked       *operation.Table // the operations of this node
+	present     *owner.Present   // nil for an idle node
+	requests    *owner.Requests  // of and to other replicas; nil for a node alone
 	room        *datadir.FreeSpace
 	files       descriptor.Shares
 	catalog     *catalog.Catalog
@@ -285,6 +287,8 @@ func (n *Node) Run(ctx context.Context) error {
 	if n.dispatcher != nil {
 		start("announcements", func(ctx context.Context) error { return announceControl(ctx, n.dispatcher, n.bus) })
 		start("control", n.dispatcher.Run)
+		start("presence at replicas", n.present.Run)
+		start("requests of replicas", n.requests.Run)
 	}
 	if n.supervisor != nil {
 		start("agents", n.supervisor.Run)

@@ -5,13 +5,17 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"voltbus/api/answer"
 	"voltbus/api/client"
+	"voltbus/operation/auditlog"
 	"voltbus/operation/control"
+	"voltbus/operation/people"
+	"voltbus/operation/tokens"
 )
 
 func damperSite(m *flowMeter) string {
@@ -92,6 +96,7 @@ func TestAnotherReplicaGoesOnWithHeldCommands(t *testing.T) {
 	s.share(t, damperSite(m))
 	s.start(t, s.names...)
 	first := s.soleReader(t, m, 0)
+	s.anywhere(t, m, first)
 	s.processes[first].commandSoon(t, 16, 20, 0)
 	s.processes[first].commandSoon(t, 8, 30, 0)
 	s.becomes(t, m, 30, first)
@@ -140,5 +145,40 @@ func TestAnotherReplicaGoesOnWithHeldCommands(t *testing.T) {
 	s.becomes(t, m, 51, third)
 	if _, after := m.is(s.unit(second)); after != before {
 		t.Errorf("%s has written %d times after it lost control", second, after-before)
+	}
+}
+
+// anywhere has each replica command the point, which one of them controls, with a token that only that replica knows.
+func (s *replicaSet) anywhere(t *testing.T, m *flowMeter, controller string) {
+	t.Helper()
+	for i, name := range s.names {
+		p := s.processes[name]
+		token, err := client.Do(t.Context(), p.Client, tokens.IssueOwn, tokens.Own{Name: "program", Role: "operator"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		session, err := client.Do(t.Context(), p.Client, people.Session, struct{}{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		program := &replicaProcess{}
+		if program.Client, err = client.New(p.http, token.Token, nil); err != nil {
+			t.Fatal(err)
+		}
+		program.commandSoon(t, 16, 100+i, 0)
+		s.becomes(t, m, uint16(100+i), controller)
+		if l := p.levels(t); l[16] != strconv.Itoa(100+i) {
+			t.Errorf("%s shows %v", name, l)
+		}
+		if err := program.command(t, 2, 7, 0); err == nil || !strings.Contains(err.Error(), "administrator") {
+			t.Errorf("what an operator may not is answered %v by %s", err, name)
+		}
+		if _, err := client.Do(t.Context(), p.Client, control.Release, answer.CommandSelection{Point: damperPoint, Level: 16}); err != nil {
+			t.Error(err)
+		}
+		told, err := client.Do(t.Context(), s.processes[controller].Client, auditlog.List, auditlog.Page{Filter: auditlog.Filter{Actor: "person:" + session.User, Action: "control.command", Search: strconv.Itoa(100 + i)}})
+		if err != nil || len(told.Entries) == 0 {
+			t.Errorf("the audit log does not know who commanded at %s: %v", name, err)
+		}
 	}
 }

@@ -26,6 +26,7 @@ func openService(ctx context.Context, n *Node) error {
 	n.asker = &remote.Asker{Tree: n.tree, Roles: func(method string) identity.Role { return n.service.Role(method) }}
 	calls := &agentcall.Calls{Agents: n.agents, Bus: n.bus}
 	n.asked = newOperations(n, calls)
+	n.requests = n.leases.Forward(n.bus, n.asked, n.dispatcher)
 	cfg := service.Config{
 		Node: n.opts.Config.Node.Name, Registry: n.agents, Presence: n.presence, Bus: onlookers{n.bus},
 		Admission: n.admission, Bounds: n.opts.Config.Ingest.Bounds(), Repeats: n.catalog.Repeats(n.opts.Config.Ingest.Retry),

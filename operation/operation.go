@@ -29,7 +29,7 @@ type Caller struct {
 	// Member is the name of the member of the metering cluster that sends or forwards the request; "" for others.
 	Member string
 	// Login is how a person or program is authenticated here; nil for agents and for remote callers.
-	Login Login
+	Login Login `json:"-"`
 	// Administers means that an agent of another node has administer there, and that the neighbour may pass that on.
 	Administers bool
 	// Key makes repeating the request harmless; "" for none. It is only set if the operation is Keyed.
@@ -81,6 +81,8 @@ type Spec struct {
 	Before  string        // the name used with older nodes; "" for Name. Capabilities may use it, too
 	Wait    time.Duration // the longest that it may take; 0 for UsualWait
 	Media   string        // the media type of the result over HTTP; "" for application/json
+	// Owner is what a replica must own to carry it out: Control, or AgentNamed for the agent that the argument name says; "" if each one can.
+	Owner string
 	// Carried says why the HTTP adapter answers the request itself, such as "its answer sets a cookie"; "" if a handler of the table does.
 	// Role, limits and audit still follow the declaration.
 	Carried string
@@ -104,6 +106,12 @@ type Content struct {
 	Schema string // its name in OpenAPI; "" for a string or anything
 	Doc    string
 }
+
+// What one replica at a time owns.
+const (
+	Control    = "control"
+	AgentNamed = "agent"
+)
 
 // Prefix begins the paths of operations over HTTP.
 const Prefix = "/api/v1"

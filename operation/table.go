@@ -30,6 +30,7 @@ type Table struct {
 	byMethod map[string]*Bound
 	tell     func(context.Context, Entry)
 	ask      AskNode
+	owners   Owners
 }
 
 // AskNode has another node carry out an operation on behalf of a caller, under the name known to nodes of every version. The result is
@@ -101,6 +102,11 @@ func (t *Table) Run(ctx context.Context, who *Caller, name string, args Argument
 	if err != nil {
 		return nil, err
 	}
+	return encoded(name, out)
+}
+
+// encoded returns a result as JSON.
+func encoded(name string, out any) (json.RawMessage, error) {
 	switch out := out.(type) {
 	case None:
 		return json.RawMessage("null"), nil
@@ -112,6 +118,8 @@ func (t *Table) Run(ctx context.Context, who *Caller, name string, args Argument
 		return whole.Buf, nil
 	case interface{ AppendJSON(dst []byte) []byte }:
 		return out.AppendJSON(nil), nil
+	case json.RawMessage:
+		return out, nil
 	}
 	text, err := json.Marshal(out)
 	if err != nil {
@@ -120,11 +128,17 @@ func (t *Table) Run(ctx context.Context, who *Caller, name string, args Argument
 	return text, nil
 }
 
-// Do is Run for callers that encode the result: None, a Written, or a value for package json.
+// Do is Run for callers that encode the result: None, a Written, JSON, or a value for package json.
 func (t *Table) Do(ctx context.Context, who *Caller, name string, args Arguments) (out any, err error) {
 	err = t.tried(ctx, who, name, func(b *Bound, call *Call) error {
 		if b.run == nil {
 			return fault.E("operation.Run", fault.Invalid, name, errStream)
+		}
+		if b.Owner != "" && t.owners != nil {
+			if done, sent := t.forward(ctx, b, call, args); sent {
+				out, err = done.Result, done.Err
+				return err
+			}
 		}
 		out, err = b.run(ctx, call, args)
 		return err

@@ -267,6 +267,11 @@ type Refused struct {
 	Holders []answer.Holder
 }
 
+// NewRefused returns a request that the model of another replica refused.
+func NewRefused(err error, why string, holders []answer.Holder) *Refused {
+	return &Refused{err, why, holders}
+}
+
 // Error implements error.
 func (r *Refused) Error() string { return r.err.Error() }
 

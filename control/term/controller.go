@@ -235,6 +235,27 @@ func (c *Controller) Proposed() []control.Slot {
 	return nil
 }
 
+// Dismiss ends everything of a requester, see dispatch.Dispatcher.Dismiss. Who controls elsewhere is not told.
+func (c *Controller) Dismiss(requester string) {
+	if d := c.Current(); d != nil {
+		d.Dismiss(requester)
+	}
+}
+
+// Review reviews what a requester holds, see dispatch.Dispatcher.Review. Who controls elsewhere is not told.
+func (c *Controller) Review(requester string, may dispatch.Rights) {
+	if d := c.Current(); d != nil {
+		d.Review(requester, may)
+	}
+}
+
+// ReviewAll reviews what several requesters hold, see dispatch.Dispatcher.ReviewAll. Who controls elsewhere is not told.
+func (c *Controller) ReviewAll(judge dispatch.Judge) {
+	if d := c.Current(); d != nil {
+		d.ReviewAll(judge)
+	}
+}
+
 // rightly is a context that ends with a right, too, and looks at the clock itself.
 type rightly struct {
 	context.Context                 //nolint:containedctx // it is one
@@ -255,5 +276,5 @@ var (
 )
 
 func errElsewhere(owner string) error {
-	return fmt.Errorf("%s controls the devices; ask that replica", owner)
+	return fmt.Errorf("%s controls the devices now; ask again", owner)
 }

@@ -38,6 +38,14 @@ func (r *requests) Elsewhere() error {
 	return fault.E("term.ask", fault.Unavailable, "", err)
 }
 
+// Where returns which replica controls the devices, "" for none, and whether it is this node.
+func (r *requests) Where() (replica string, here bool) {
+	if r.Elsewhere() == nil {
+		return "", true
+	}
+	return r.who(), false
+}
+
 // ask has the present dispatcher answer.
 func ask[T any](ctx context.Context, r *requests, question func(context.Context, *dispatch.Dispatcher) (T, error)) (answer T, err error) {
 	if err := r.Elsewhere(); err != nil {
@@ -175,22 +183,3 @@ func (r *requests) Overridden(ctx context.Context) ([]control.Holder, error) {
 }
 
 func (r *requests) Watch(buffer int) *dispatch.Watcher { return r.watchers.Add(max(buffer, 1)) }
-
-func (r *requests) Dismiss(requester string) {
-	r.review(func(d *dispatch.Dispatcher) { d.Dismiss(requester) })
-}
-
-func (r *requests) Review(requester string, may dispatch.Rights) {
-	r.review(func(d *dispatch.Dispatcher) { d.Review(requester, may) })
-}
-
-func (r *requests) ReviewAll(judge dispatch.Judge) {
-	r.review(func(d *dispatch.Dispatcher) { d.ReviewAll(judge) })
-}
-
-// review is for what is only known here: who controls elsewhere reviews those who ask there.
-func (r *requests) review(how func(*dispatch.Dispatcher)) {
-	if t := r.current.Load(); t != nil {
-		how(t.Dispatcher)
-	}
-}

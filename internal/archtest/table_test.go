@@ -72,7 +72,7 @@ var table = []rule{
 	{"health/ownstatus", []string{"agent", "audit/...", "bus/...", "config", "device", "health", "history/...", "identity/...", "operation/configuration", "presence", "recorder", "uplink/..."}, parts, "what a node reports of itself is gathered from its parts in one place"},
 	{"replication", []string{"operation/cluster/report", "bus/...", "recorder", "store", "fault"}, parts, "what replicas tell each other is told over a channel that node gives it, and shown in the shapes of the API"},
 	{"health", []string{"verdict", "api/answer", "agent", "audit/head", "catalog", "control/...", "device", "history/...", "identity/...", "operation/configuration", "presence", "recorder", "sink", "uplink/..."}, parts, "what is not well is gathered from all parts in one place, and judged by verdict"},
-	{"owner", []string{"bus", "bus/lease", "device", "point", "fault"}, parts, "what a replica runs follows from its leases; devices and agents know none"},
+	{"owner", []string{"bus", "bus/lease", "bus/mesh", "operation", "operation/forward", "device", "point", "fault"}, parts, "what a replica runs follows from its leases; devices and agents know none"},
 	{"presence", []string{"fault"}, parts, "who is there is told to it; it knows neither bus nor storage"},
 
 	{"driver/drivertest", []string{"driver", "internal/relay", "point", "fault", "testing/..."}, parts, "the conformance suite judges every driver alike"},
@@ -229,6 +229,7 @@ var table = []rule{
 	{"operation/metering/account", []string{"api/answer"}, nil, "answers are data"},
 	{"operation/metering", []string{"operation", "operation/metering/account", "api/answer", "meter/...", "identity", "point", "fault"}, parts, "the metering system is asked like every other part"},
 	{"operation/sinks", []string{"operation", "sink/destination", "query", "identity", "point", "fault"}, parts, "what a destination got is known to it; how it was asked for, nobody here knows"},
+	{"operation/forward", []string{"operation", "api/answer", "control/access", "identity", "fault"}, parts, "who owns what, and how replicas are asked, is handed in"},
 	{"operation/...", []string{"operation", "broker", "broker/account", "broker/unknown", "api/answer", "api/shape", "api/arrowstream", "query", "store", "catalog", "document", "control/access", "identity", "identity/registry", "point", "fault"}, parts, "an operation is done by the parts that know; nobody here knows how it was asked for"},
 	{"api/...", []string{"api/...", "operation/...", "agent/...", "ingest", "query", "store", "catalog", "control/access", "identity", "identity/registry", "audit", "document", "wire", "point", "fault"}, append([]string{"config"}, parts...), "the API never knows a driver, the device owner or an engine"},
 	{"gateway/...", []string{"gateway/feed", "api/...", "operation/...", "wire", "point", "fault", "protocol/..."}, parts, "a gateway is a client of the API; it shows points to others by a protocol"},

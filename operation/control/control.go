@@ -65,20 +65,20 @@ const (
 
 // declareDecision declares an operation that changes who holds what. Agents and other nodes may request it.
 func declareDecision[In any](name, method, http, id string, s operation.Spec) operation.Operation[In, answer.Decided] {
-	s.Name, s.Method, s.HTTP, s.ID, s.Role, s.Remote, s.Granted = name, method, http, id, identity.Operator, true, true
+	s.Name, s.Method, s.HTTP, s.ID, s.Role, s.Remote, s.Granted, s.Owner = name, method, http, id, identity.Operator, true, true, operation.Control
 	return operation.Declare[In, answer.Decided](s)
 }
 
 // declareView declares an operation that only reads. Agents and other nodes may request it.
 func declareView[In, Out any](name, method, http, id string, s operation.Spec) operation.Operation[In, Out] {
-	s.Name, s.Method, s.HTTP, s.ID, s.Role, s.Remote, s.Granted = name, method, http, id, identity.Viewer, true, true
+	s.Name, s.Method, s.HTTP, s.ID, s.Role, s.Remote, s.Granted, s.Owner = name, method, http, id, identity.Viewer, true, true, operation.Control
 	return operation.Declare[In, Out](s)
 }
 
 // The read-only operations.
 var (
 	List = operation.Declare[Page, answer.ControlPoints](operation.Spec{
-		Name: "control.points", ID: "listControlPoints", HTTP: "GET /control/points", Role: identity.Viewer,
+		Owner: operation.Control, Name: "control.points", ID: "listControlPoints", HTTP: "GET /control/points", Role: identity.Viewer,
 		Summary: "Points as those see them who command them, with their priority arrays", Result: "By path",
 	})
 	Who = declareView[Path, answer.Who]("control.who", "who", "GET /control/who", "whoHolds", operation.Spec{
@@ -98,12 +98,12 @@ var (
 		People: true, Summary: "Overrides", Result: "The oldest first",
 	})
 	Priorities = operation.Declare[Path, answer.Priorities](operation.Spec{
-		Name: "control.priorities", ID: "listPriorities", HTTP: "GET /control/priorities", Role: identity.Viewer,
+		Owner: operation.Control, Name: "control.priorities", ID: "listPriorities", HTTP: "GET /control/priorities", Role: identity.Viewer,
 		Summary: "Read the priority array that the device of a point has of its own", Result: "The levels in use, those of other systems included",
 		Doc: "The device is asked. 403 if it has no such array for the point.",
 	})
 	Waiting = operation.Declare[Nothing, answer.Slots](operation.Spec{
-		Name: "control.waiting", ID: "listWaiting", HTTP: "GET /control/waiting", Role: identity.Viewer,
+		Owner: operation.Control, Name: "control.waiting", ID: "listWaiting", HTTP: "GET /control/waiting", Role: identity.Viewer,
 		Summary: "Commands that need approval", Result: "The oldest first",
 	})
 )
@@ -111,14 +111,14 @@ var (
 // The operations with effects.
 var (
 	Freeze = operation.Declare[answer.Freeze, answer.Readings](operation.Spec{
-		Name: "device.freeze", ID: "freezeCounters", HTTP: "POST /control/freeze", Role: identity.Operator, Audited: true, Body: smallBody,
+		Owner: operation.Control, Name: "device.freeze", ID: "freezeCounters", HTTP: "POST /control/freeze", Role: identity.Operator, Audited: true, Body: smallBody,
 		Summary: "Have a device copy its counters into frozen counters", Result: "The points that it changed",
 		Doc: "The device does it to all its counters at one moment (IEEE 1815, functions 7 and 9). The answer holds the points of the device " +
 			"that this changed, which are recorded, too: frozen counters, and counters that were cleared. 403 if the device has no counters to " +
 			"freeze, 409 while somebody else has reserved something of it.",
 	})
 	Command = operation.Declare[answer.NewCommands, answer.CommandResults](operation.Spec{
-		Name: "control.command", Method: "set_many", ID: "command", HTTP: "POST /control/commands", Role: identity.Operator, Remote: true, Granted: true,
+		Owner: operation.Control, Name: "control.command", Method: "set_many", ID: "command", HTTP: "POST /control/commands", Role: identity.Operator, Remote: true, Granted: true,
 		Body: largeBody, Takes: "NewCommands", Keyed: true, Waits: true, Wait: operation.UsualWait + devices,
 		Summary: "Set points", Result: "What became of each, in the order of the request",
 		Doc: "Levels 8 to 16 need the role operator, 5 to 7 engineer, 1 to 4 administrator. Each command is decided and answered by itself: a " +
@@ -127,7 +127,7 @@ var (
 			"else the node chooses one.",
 	})
 	Set = operation.Declare[Single, answer.Commanded](operation.Spec{
-		Name: "control.set", Method: "set", Role: identity.Operator, Remote: true, Granted: true, Waits: true, Wait: operation.UsualWait + devices,
+		Owner: operation.Control, Name: "control.set", Method: "set", Role: identity.Operator, Remote: true, Granted: true, Waits: true, Wait: operation.UsualWait + devices,
 		Summary: "Set a point, and wait for what its device says; a repeat of the id gets the first answer",
 	})
 	Release = declareDecision[answer.CommandSelection]("control.release", "release", "POST /control/release", "releaseCommands", operation.Spec{
@@ -157,7 +157,7 @@ var (
 		People: true, Summary: "End an override", Result: "Ended",
 	})
 	Approve = operation.Declare[answer.Approval, answer.Decided](operation.Spec{
-		Name: "control.approve", ID: "approveCommand", HTTP: "POST /control/waiting", Role: identity.Operator, Body: smallBody, Takes: "Approval",
+		Owner: operation.Control, Name: "control.approve", ID: "approveCommand", HTTP: "POST /control/waiting", Role: identity.Operator, Body: smallBody, Takes: "Approval",
 		Summary: "Approve or refuse a command that waits", Result: "What was decided about the command",
 		Doc: "It needs the role that the command itself needs.",
 	})
