@@ -50,7 +50,7 @@ func (p *replicaProcess) command(t *testing.T, level, value int, lease float64) 
 		Point: damperPoint, Value: json.RawMessage(strconv.Itoa(value)), Level: level, Lease: lease,
 	}}, Wait: &wait})
 	if err == nil && out.Results[0].Status != "accepted" {
-		err = fmt.Errorf("the result is %+v", out.Results[0])
+		err = fmt.Errorf("the result is %s: %+v", out.Results[0].Status, out.Results[0].Error)
 	}
 	return err
 }
@@ -60,9 +60,6 @@ func (p *replicaProcess) commandSoon(t *testing.T, level, value int, lease float
 	t.Helper()
 	var err error
 	eventually(t, "a command is accepted", func() bool {
-		if err != nil {
-			t.Log(err)
-		}
 		err = p.command(t, level, value, lease)
 		return err == nil
 	})
