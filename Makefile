@@ -24,6 +24,7 @@ LINT       := build/tools/golangci-lint-$(call version_of,github.com/golangci/go
 GOTESTSUM  := build/tools/gotestsum-$(call version_of,gotest.tools/gotestsum)
 HELM       := build/tools/helm-$(shell sed -n 's|^[[:space:]]*helm.sh/helm/v3 \(v[^ ]*\).*|\1|p' tools/helm/go.mod)
 VERSITYGW  := build/tools/versitygw-$(shell sed -n 's|^[[:space:]]*github.com/versity/versitygw \(v[^ ]*\).*|\1|p' tools/versitygw/go.mod)
+NFPM       := build/tools/nfpm-$(shell sed -n 's|^[[:space:]]*github.com/goreleaser/nfpm/v2 \(v[^ ]*\).*|\1|p' tools/nfpm/go.mod)
 BENCHSTAT  := build/tools/benchstat-$(call version_of,golang.org/x/perf)
 
 WEB         := $(wildcard web/package.json)
@@ -48,6 +49,32 @@ LEAN := -s -w -extldflags "-no-pie -Wl,--no-export-dynamic,--gc-sections $(forea
 .PHONY: build
 build: build/.go web sdk ## build bin/voltbus with the web screens and the Python SDK inside
 	go build -trimpath -ldflags '$(LEAN)' -o bin/voltbus ./cmd/voltbus
+
+# The architecture of what "make dist" makes.
+ARCH ?= $(shell go env GOHOSTARCH 2>/dev/null)
+
+.PHONY: dist
+dist: build/.go build/.cross-$(ARCH) web sdk $(NFPM) ## make the Debian package, archive, bills of materials and checksums in dist/; with ARCH=arm64 for that
+	LEAN='$(LEAN)' NFPM='$(CURDIR)/$(NFPM)' tools/dist.sh $(ARCH) dist
+
+build/.cross-%: tools/require.sh
+	@[ '$*' = "$$(go env GOHOSTARCH)" ] || tools/require.sh cross-$*
+	@mkdir -p $(@D) && touch $@
+
+.PHONY: reproducible
+reproducible: ## make all of dist/ twice in different places, and compare the octets
+	tools/reproducible.sh build/reproducible
+
+.PHONY: try-arm64
+try-arm64: ## make dist/ for arm64, and start a node of it in an emulator
+	@$(MAKE) dist ARCH=arm64
+	@tools/require.sh emulator
+	testing/packages/emulated.sh build/dist/arm64/voltbus
+
+.PHONY: try-package
+try-package: dist ## install, upgrade, remove and purge the Debian package on a machine with the real systemd; as root
+	testing/bundles/prepare.sh build/try-bundles
+	testing/packages/try.sh build/try-bundles dist
 
 .PHONY: run
 run: build ## build and start a demo site on loopback; prints the address of its page
@@ -213,7 +240,7 @@ build/.peers: $(PEERS) testing/peers/profiles.txt build/.venv $(VERSITYGW) build
 	@touch $@
 
 .PHONY: deploy-tools
-deploy-tools: build/.deploy $(HELM) ## fetch and build what checks the files of deploy/
+deploy-tools: build/.deploy $(HELM) $(NFPM) ## fetch and build what checks the files of deploy/
 
 build/.deploy: testing/peers/deploy.txt build/.venv
 	@tools/venv.sh $<
@@ -309,6 +336,10 @@ $(GOTESTSUM): build/.go tools/go.mod tools/go.sum
 
 $(BENCHSTAT): build/.go tools/go.mod tools/go.sum
 	go -C tools build -o ../$@ golang.org/x/perf/cmd/benchstat
+	@touch $@
+
+$(NFPM): build/.go tools/nfpm/go.mod tools/nfpm/go.sum
+	go -C tools/nfpm build -o ../../$@ github.com/goreleaser/nfpm/v2/cmd/nfpm
 	@touch $@
 
 $(HELM): build/.go tools/helm/go.mod tools/helm/go.sum

@@ -79,6 +79,11 @@ check_rabbitmq() {
     missing+=("rabbitmq: install the package rabbitmq-server (as root: apt-get install rabbitmq-server)")
 }
 
+check_cross_arm64() {
+  command -v aarch64-linux-gnu-g++ >/dev/null || install g++-aarch64-linux-gnu ||
+    missing+=("g++-aarch64-linux-gnu: install the package g++-aarch64-linux-gnu (as root: apt-get install g++-aarch64-linux-gnu)")
+}
+
 for thing in "$@"; do
   case $thing in
     go) check_go ;;
@@ -89,6 +94,8 @@ for thing in "$@"; do
     mosquitto) check_mosquitto ;;
     mariadb) check_mariadb ;;
     rabbitmq) check_rabbitmq ;;
+    cross-arm64) check_cross_arm64 ;;
+    emulator) need qemu-aarch64 qemu-user ;;
     ip) need ip iproute2 ;;
     *) need "$thing" "$thing" ;;
   esac

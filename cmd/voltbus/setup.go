@@ -128,7 +128,8 @@ func newReload(f *shell.Flags) *cobra.Command {
 }
 
 func newVersion() *cobra.Command {
-	var asJSON, notices, bill bool
+	var asJSON, notices bool
+	var bill string
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the program's version, or the third-party software that it contains",
@@ -137,8 +138,8 @@ func newVersion() *cobra.Command {
 			switch {
 			case notices:
 				return writeText(cmd.OutOrStdout(), thirdParty)
-			case bill:
-				return writeText(cmd.OutOrStdout(), billOfMaterials)
+			case bill != "":
+				return writeBill(cmd.OutOrStdout(), bill)
 			}
 			v := shell.Version()
 			if asJSON {
@@ -150,7 +151,8 @@ func newVersion() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&notices, "notices", false, "print the licences of the software by others in this program")
-	cmd.Flags().BoolVar(&bill, "sbom", false, "print the bill of materials (SPDX 2.3 in JSON)")
+	cmd.Flags().StringVar(&bill, "sbom", "", "print the bill of materials in JSON: spdx (2.3) or cyclonedx (1.6)")
+	cmd.Flags().Lookup("sbom").NoOptDefVal = "spdx"
 	cmd.MarkFlagsMutuallyExclusive("json", "notices", "sbom")
 	return cmd
 }

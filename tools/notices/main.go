@@ -1,4 +1,4 @@
-// Command notices writes the licences of what the program holds, and its bill of materials (SPDX 2.3), from the module
+// Command notices writes the licences of what the program holds, and its bills of materials (SPDX 2.3, CycloneDX 1.6), from the module
 // cache, node_modules and the Python environment: no network is needed. Run it in the folder tools.
 //
 //	go run ./notices
@@ -49,14 +49,19 @@ func write(root string) error {
 			return fmt.Errorf("%s: its licence is none that is known here; look at it, and add it to licenceOf", parts[i].purl())
 		}
 	}
-	bill, err := billOf(parts)
+	spdx, err := spdxOf(parts)
+	if err != nil {
+		return err
+	}
+	cyclone, err := cycloneOf(parts)
 	if err != nil {
 		return err
 	}
 	dir := filepath.Join(root, "cmd", "voltbus", "notices")
 	return errors.Join(
 		os.WriteFile(filepath.Join(dir, "THIRD_PARTY_NOTICES"), noticesOf(parts), 0o644),
-		os.WriteFile(filepath.Join(dir, "sbom.spdx.json"), bill, 0o644),
+		os.WriteFile(filepath.Join(dir, "sbom.spdx.json"), spdx, 0o644),
+		os.WriteFile(filepath.Join(dir, "sbom.cdx.json"), cyclone, 0o644),
 	)
 }
 
@@ -206,40 +211,6 @@ func noticesOf(parts []part) []byte {
 		out.WriteString(strings.Repeat("-", 100) + "\n" + text)
 	}
 	return out.Bytes()
-}
-
-type m = map[string]any
-
-func billOf(parts []part) ([]byte, error) {
-	const own = "SPDXRef-voltbus"
-	list := []m{{
-		"SPDXID": own, "name": "voltbus", "downloadLocation": "NOASSERTION", "filesAnalyzed": false,
-		"licenseConcluded": "Apache-2.0", "licenseDeclared": "Apache-2.0", "copyrightText": "NOASSERTION", "primaryPackagePurpose": "APPLICATION",
-	}}
-	relations := []m{{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": own}}
-	odd := regexp.MustCompile(`[^A-Za-z0-9.-]+`)
-	for i := range parts {
-		p := &parts[i]
-		id := "SPDXRef-" + odd.ReplaceAllString(p.kind+"-"+p.name, "-")
-		list = append(list, m{
-			"SPDXID": id, "name": p.name, "versionInfo": p.version, "downloadLocation": "NOASSERTION", "filesAnalyzed": false,
-			"licenseConcluded": p.licence, "licenseDeclared": p.licence, "copyrightText": "NOASSERTION",
-			"externalRefs": []m{{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": p.purl()}},
-		})
-		relation := "CONTAINS"
-		if p.kind == "pypi" { // installed beside the SDK, not in the program
-			relation = "DEPENDS_ON"
-		}
-		relations = append(relations, m{"spdxElementId": own, "relationshipType": relation, "relatedSpdxElement": id})
-	}
-	text, err := json.MarshalIndent(m{
-		"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": "voltbus",
-		"documentNamespace": "https://voltbus.invalid/spdx/voltbus",
-		// The same input gives the same file, whenever it is made.
-		"creationInfo": m{"created": "1970-01-01T00:00:00Z", "creators": []string{"Tool: voltbus-tools-notices"}},
-		"packages":     list, "relationships": relations,
-	}, "", " ")
-	return append(text, '\n'), err
 }
 
 func readJSON(file string, into any) error {
