@@ -60,6 +60,7 @@ func Compare(before, after *Config) Changes {
 		{"control", before.Control != after.Control},
 		{"mqtt", !reflect.DeepEqual(withoutTemplates(before.MQTT), withoutTemplates(after.MQTT))},
 		{"sinks", !reflect.DeepEqual(before.Sinks, after.Sinks)},
+		{"sources", !reflect.DeepEqual(before.Sources, after.Sources)},
 		{"uplink", !before.Uplink.equal(after.Uplink)},
 		{"agents", !reflect.DeepEqual(before.Agents, after.Agents)},
 	} {

@@ -9,6 +9,7 @@ import (
 	metersetting "voltbus/meter/setting"
 	"voltbus/point"
 	sinksetting "voltbus/sink/setting"
+	sourcesetting "voltbus/source/setting"
 	database "voltbus/store/postgres/setting"
 )
 
@@ -42,6 +43,8 @@ type Config struct {
 	MQTT setting.Section `yaml:"mqtt"`
 	// Sinks are destinations outside to which readings are sent, each with a position of its own: one that is away loses nothing.
 	Sinks sinksetting.List `yaml:"sinks"`
+	// Sources are brokers outside whose messages are recorded. Each is answered when the readings are on disk.
+	Sources sourcesetting.List `yaml:"sources"`
 	// Uplink sets what is sent to the parent, if there is one, and how.
 	Uplink Uplink `yaml:"uplink"`
 	// Live sets the forms in which readings of devices appear on the bus.

@@ -32,9 +32,9 @@ func namedFiles(cfg *Config) []namedFile {
 		p, key := &cfg.MQTT.Publish[i], fmt.Sprintf("mqtt.publish[%d].", i)
 		list = append(list, namedFile{key + "password_file", &p.PasswordFile, true}, namedFile{key + "ca", &p.CA, false})
 	}
-	cfg.Sinks.Files(func(key string, file *string, secret bool) {
-		list = append(list, namedFile{"sinks" + key, file, secret})
-	})
+	add := func(key string, file *string, secret bool) { list = append(list, namedFile{key, file, secret}) }
+	cfg.Sinks.Files(func(key string, file *string, secret bool) { add("sinks"+key, file, secret) })
+	cfg.Sources.Files(func(key string, file *string, secret bool) { add("sources"+key, file, secret) })
 	members := cfg.Metering.Cluster.Members
 	for i := range members {
 		if members[i].Name == cfg.Node.Name { // its entry is for the others

@@ -53,6 +53,7 @@ func (l *loader) checkSections(root *yaml.Node, cfg *Config) {
 	cfg.Uplink.validate(r)
 	cfg.MQTT.Validate(func(key, format string, args ...any) { r("mqtt."+key, format, args...) })
 	cfg.Sinks.Validate(r)
+	cfg.Sources.Validate(r)
 	checkMeters(r, cfg)
 	checkMeterStore(r, cfg)
 	checkForms(r, "live.publish", cfg.Live.Publish)

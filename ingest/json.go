@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	errShape     = errors.New(`must be {"samples": [{"point": …, "time": …, "value": …}]}, {"series": [{"point": …, "samples": [[time, value]]}]} or an array of samples`)
+	errShape     = errors.New(`must be {"samples": [{"point": …, "time": …, "value": …}]}, {"series": [{"point": …, "samples": [[time, value]]}]}, an array of samples, or one of them`)
 	errObject    = errors.New(`must be an object such as {"point": "a/b", "time": "2026-01-31T12:00:00Z", "value": 21.5}`)
 	errTuple     = errors.New("must be [time, value] or [time, value, quality]")
 	errNoValue   = errors.New("has no value; write null, with a quality such as bad, if there is none")
@@ -72,7 +72,23 @@ func (p *Parser) parseJSON(body []byte) error {
 		}
 	}
 	if !found {
+		return r.single(body)
+	}
+	return nil
+}
+
+// single reads a body that is one reading.
+func (j *jsonReader) single(body []byte) error {
+	s := jsontext.New(body)
+	r, err := readObject(s)
+	if len(r.name) == 0 {
 		return fault.E("ingest.Parse", fault.Invalid, "body", errShape)
+	}
+	if j.n++; err == nil {
+		err = j.reading(&r)
+	}
+	if err != nil {
+		j.refuse(j.n, string(r.name), err)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"voltbus/store/duckdb"
 	"voltbus/store/duckdb/statement"
+	"voltbus/testing/peers/kafkapeer"
 )
 
 type jsonRaw = json.RawMessage
@@ -17,6 +18,7 @@ type jsonRaw = json.RawMessage
 // The test binary is also the node that is killed, see crash_test.go, and the agent, see
 // agentkill_test.go.
 func TestMain(m *testing.M) {
+	kafkapeer.Serve() // in the process of a broker
 	if os.Getenv(statement.Env) != "" {
 		if err := duckdb.ServeStatement(context.Background()); err != nil {
 			os.Exit(1)

@@ -277,7 +277,7 @@ func (n *Node) Run(ctx context.Context) error {
 		start("reports", n.reporter.Run)
 	}
 	start("replicas", n.replicas.Run)
-	start("sinks", n.outward.Run)
+	start("systems outside", n.outward.Run)
 	if n.mqtt != nil {
 		start("mqtt", func(ctx context.Context) error { return runMQTT(ctx, n) })
 	}

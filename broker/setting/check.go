@@ -55,10 +55,15 @@ func (s *Section) Validate(r Report) {
 	s.Sparkplug.validate(func(key, format string, args ...any) { r("sparkplug."+key, format, args...) })
 	s.HomeAssistant.validate(func(key, format string, args ...any) { r("home_assistant."+key, format, args...) })
 	validatePublish(r, s.Publish)
+	CheckTemplates(s.Templates, r)
+}
+
+// CheckTemplates reports what is wrong with a list of templates, under the key "templates".
+func CheckTemplates(list []Template, r Report) {
 	names := map[string]bool{}
-	for i := range s.Templates {
+	for i := range list {
 		at := fmt.Sprintf("templates[%d].", i)
-		t := &s.Templates[i]
+		t := &list[i]
 		if names[t.Name] && t.Name != "" {
 			r(at+"name", "%q is there already; give each template a name of its own", t.Name)
 		}

@@ -141,7 +141,7 @@ func within(p, folder point.Path) error {
 	if below(p, folder) {
 		return nil
 	}
-	return fault.E("admission.Record", fault.Refused, string(p), fmt.Errorf("this token may record below %q only", folder))
+	return fault.E("admission.Record", fault.Refused, string(p), fmt.Errorf("whoever sends this may record below %q only", folder))
 }
 
 // below reports whether p is at or below the folder.

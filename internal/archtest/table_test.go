@@ -11,7 +11,7 @@ type rule struct {
 }
 
 // everyTest lists what any test may import, whatever its layer.
-var everyTest = []string{"testing/...", "driver/drivertest", "sink/sinktest", "store/storetest", "lab/..."}
+var everyTest = []string{"testing/...", "driver/drivertest", "sink/sinktest", "source/sourcetest", "store/storetest", "lab/..."}
 
 // anything is the pattern of all packages of the module.
 const anything = "..."
@@ -20,7 +20,7 @@ var (
 	nouns = []string{"point", "fault"}
 	parts = []string{
 		"point", "fault", "wire", "driver/...", "device/...", "bus/...", "recorder", "sink",
-		"store/...", "history/...", "catalog", "query", "promql", "uplink/...", "control/...", "identity/...", "agent/...", "meter/...",
+		"store/...", "source", "history/...", "catalog", "query", "promql", "uplink/...", "control/...", "identity/...", "agent/...", "meter/...",
 		"api/...", "web", "python", "ingest/...", "health/...", "presence", "service/...", "verdict",
 		"audit/...", "document", "operation/...", "broker/...", "replication", "owner",
 	}
@@ -101,15 +101,21 @@ var table = []rule{
 	{"bus/client", []string{"bus/...", "api/answer", "operation", "wire", "point", "fault", "identity", "identity/registry"}, parts, "a client of the bus knows what is sent on it; the answers of the node have the shapes of the API, and what it is asked for is declared in package operation"},
 	{"bus/...", []string{"wire", "point", "fault", "identity", "identity/registry", "bus/..."}, parts, "the bus carries, it decides nothing"},
 	{"recorder", []string{"wire", "point", "fault"}, parts, "the recorder writes to a log that node gives it"},
+	{"source/setting", []string{"broker/setting", "sink/setting", "ingest", "point"}, nil, "what stands in the configuration is data; the configuration knows it, and the sources are handed it"},
+	{"source/all", []string{"source/...", "source"}, parts, "the kinds of sources are listed in one place"},
+	{"source/kafka", []string{"source", "source/setting", "sink/endpoint/...", "sink/setting", "fault"}, parts, "a source speaks its protocol; it knows neither payloads nor the recorder"},
+	{"source/sourcetest", []string{"source", "source/setting", "ingest", "testing/...", "point", "fault"}, nil, "a suite that every kind of source must pass"},
+	{"source", []string{"source/setting", "broker/template", "ingest", "point", "fault"}, parts, "messages become readings and are handed to an admission that node gives it; it knows no protocol"},
 	{"sink/setting", []string{"point"}, nil, "what stands in the configuration is data; the configuration knows it, and the destinations are handed it"},
 	{"sink/endpoint", []string{"sink/setting", "fault"}, parts, "a destination is reached without knowing what is sent"},
+	{"sink/endpoint/kafkaclient", []string{"sink/endpoint", "sink/setting", "fault"}, parts, "how brokers are reached is the same for who writes and who reads"},
 	{"sink/all", []string{"sink/..."}, parts, "the kinds of destinations are listed in one place"},
-	{"sink/outward", []string{"sink/...", "broker/setting", "point", "verdict"}, parts, "what sends readings out meets here, so that node knows one of them"},
+	{"sink/outward", []string{"sink/...", "source/...", "source", "broker/setting", "point", "verdict"}, parts, "what connects a node with systems outside meets here, so that node knows one of them"},
 	{"sink/destination", []string{"sink", "sink/setting", "store", "point", "fault"}, parts, "the engine chooses, shapes, batches and keeps what is refused; it knows no protocol"},
 	{"sink/clickhouse", destinations, parts, "a destination speaks its protocol, and knows neither log nor history"},
 	{"sink/elasticsearch", destinations, parts, "a destination speaks its protocol, and knows neither log nor history"},
 	{"sink/influxdb", destinations, parts, "a destination speaks its protocol, and knows neither log nor history"},
-	{"sink/kafka", destinations, parts, "a destination speaks its protocol, and knows neither log nor history"},
+	{"sink/kafka", append([]string{"sink/endpoint/kafkaclient"}, destinations...), parts, "a destination speaks its protocol, and knows neither log nor history"},
 	{"sink/opentelemetry", destinations, parts, "a destination speaks its protocol, and knows neither log nor history"},
 	{"sink/prometheus", destinations, parts, "a destination speaks its protocol, and knows neither log nor history"},
 	{"sink/rabbitmq", destinations, parts, "a destination speaks its protocol, and knows neither log nor history"},
@@ -228,6 +234,7 @@ var table = []rule{
 	{"operation/cluster", []string{"operation", "operation/cluster/report", "identity", "fault"}, parts, "replicas are asked like every other part"},
 	{"operation/metering/account", []string{"api/answer"}, nil, "answers are data"},
 	{"operation/metering", []string{"operation", "operation/metering/account", "api/answer", "meter/...", "identity", "point", "fault"}, parts, "the metering system is asked like every other part"},
+	{"operation/sources", []string{"operation", "source", "identity", "point", "fault"}, parts, "what a source took is known to it; how it was asked for, nobody here knows"},
 	{"operation/sinks", []string{"operation", "sink/destination", "query", "identity", "point", "fault"}, parts, "what a destination got is known to it; how it was asked for, nobody here knows"},
 	{"operation/forward", []string{"operation", "api/answer", "control/access", "identity", "fault"}, parts, "who owns what, and how replicas are asked, is handed in"},
 	{"operation/...", []string{"operation", "broker", "broker/account", "broker/unknown", "api/answer", "api/shape", "api/arrowstream", "query", "store", "catalog", "document", "control/access", "identity", "identity/registry", "point", "fault"}, parts, "an operation is done by the parts that know; nobody here knows how it was asked for"},
@@ -237,10 +244,10 @@ var table = []rule{
 	{"web", nil, nil, "the screens are files; they speak to the API over HTTP"},
 
 	{"config/edit", []string{"config", "point", "fault"}, []string{"driver/..."}, "a device is added to a text; what the text means is asked of config"},
-	{"config/reference", []string{"config", "broker/setting", "meter/setting", "sink/setting", "store/postgres/setting", "driver/...", "point", "fault"}, nil, "a program that writes the reference; it knows every driver's keys"},
+	{"config/reference", []string{"config", "broker/setting", "meter/setting", "sink/setting", "source/setting", "store/postgres/setting", "driver/...", "point", "fault"}, nil, "a program that writes the reference; it knows every driver's keys"},
 	{"config/revision", []string{"fault"}, nil, "what stood in a file is text; nobody here knows what it means"},
 	{"config/volttron", []string{"fault"}, []string{"config", "driver/..."}, "another platform's files become texts; what they mean here is checked by who writes them"},
-	{"config", []string{"broker/setting", "meter/setting", "sink/setting", "store/postgres/setting", "driver", "control", "point", "fault"}, []string{"driver/..."}, "the configuration knows contracts and the words of control, no part"},
+	{"config", []string{"broker/setting", "meter/setting", "sink/setting", "source/setting", "store/postgres/setting", "driver", "control", "point", "fault"}, []string{"driver/..."}, "the configuration knows contracts and the words of control, no part"},
 	{"node", append([]string{"config", "config/revision", "sink/outward"}, parts...), []string{anything}, "node is where the parts meet"},
 	{"testing/docs", []string{"testing/...", "point", "fault"}, []string{"store/duckdb"}, "the documentation is tried with the program; only a past is made without it"},
 	{"testing/...", []string{"testing/...", "point", "fault"}, nil, "a peer is somebody else's program"},
@@ -272,7 +279,7 @@ var owners = []owner{
 	{"github.com/spf13/", []string{"cmd/..."}, nil, "only programs have a command line"},
 	{"go.yaml.in/yaml", []string{"api/typescript", "config/...", "uplink/bundle", "document", "internal/strictyaml", "driver/...", "lab/...", "bench/..."}, []string{anything}, "a part is handed its own struct; only config, registries, inventories, experiments and the API's document are YAML"},
 	{"google.golang.org/protobuf", []string{"wire/...", "protocol/sparkplug/...", "sink/mqtt", "sink/opentelemetry", "sink/prometheus", "bench/..."}, nil, "only wire knows the encoding of blocks; Sparkplug B and two kinds of destinations have their own"},
-	{"github.com/twmb/franz-go", []string{"sink/kafka"}, nil, "only sink/kafka speaks to Kafka"},
+	{"github.com/twmb/franz-go", []string{"sink/kafka", "sink/endpoint/kafkaclient", "source/kafka", "testing/peers/kafkapeer"}, nil, "only they speak to Kafka"},
 	{"github.com/go-sql-driver/", []string{"sink/table"}, nil, "only sink/table speaks to MySQL"},
 	{"html/template", []string{"bench/..."}, nil, "a program that links it keeps every exported method of every type in use: 7 MB"},
 	{"text/template", []string{"bench/..."}, nil, "as html/template"},

@@ -25,6 +25,7 @@ import (
 	"voltbus/operation/points"
 	"voltbus/operation/processes"
 	"voltbus/operation/sinks"
+	"voltbus/operation/sources"
 	"voltbus/operation/tokens"
 )
 
@@ -51,6 +52,7 @@ type Parts struct {
 	Points    points.Part
 	Processes processes.Part
 	Sinks     sinks.Part
+	Sources   sources.Part
 	Tokens    tokens.Part
 }
 
@@ -59,6 +61,6 @@ func (p *Parts) Operations() []operation.Bound {
 	return slices.Concat(
 		p.Settings.Operations(), p.Agents.Operations(), p.Alerts.Operations(), p.Audit.Operations(), p.Children.Operations(), p.Parent.Operations(), p.People.Operations(), p.Tokens.Operations(), p.Control.Operations(),
 		p.Devices.Operations(), p.Documents.Operations(), p.History.Operations(), p.Ledger.Operations(), p.Nodes.Operations(), p.Points.Operations(),
-		p.Log.Operations(), p.Processes.Operations(), p.MQTT.Operations(), p.Cluster.Operations(), p.Sinks.Operations(), p.Metering.Operations(), p.Lab.Operations(),
+		p.Log.Operations(), p.Processes.Operations(), p.MQTT.Operations(), p.Cluster.Operations(), p.Sinks.Operations(), p.Sources.Operations(), p.Metering.Operations(), p.Lab.Operations(),
 	)
 }

@@ -67,6 +67,12 @@ func Signed(s *setting.Sink, sign func(q *http.Request, body []byte) error) (*En
 
 // TLS returns the TLS configuration of an entry.
 func TLS(s *setting.Sink) (*tls.Config, error) {
+	a := s.Access()
+	return Secure(&a)
+}
+
+// Secure returns the TLS configuration for a server.
+func Secure(s *setting.Access) (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if s.CA != "" {
 		text, err := os.ReadFile(s.CA)
@@ -90,6 +96,12 @@ func TLS(s *setting.Sink) (*tls.Config, error) {
 
 // Password returns the password or token of an entry, "" if it has none.
 func Password(s *setting.Sink) (string, error) {
+	a := s.Access()
+	return Secret(&a)
+}
+
+// Secret returns the password or token for a server, "" if there is none. It is read anew for each connection.
+func Secret(s *setting.Access) (string, error) {
 	if s.PasswordFile == "" {
 		return "", nil
 	}

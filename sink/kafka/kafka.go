@@ -5,20 +5,14 @@ package kafka
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net/url"
-	"strings"
 	"sync"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/sasl"
-	"github.com/twmb/franz-go/pkg/sasl/plain"
-	"github.com/twmb/franz-go/pkg/sasl/scram"
 
 	"voltbus/fault"
 	"voltbus/sink/destination"
-	"voltbus/sink/endpoint"
+	"voltbus/sink/endpoint/kafkaclient"
 	"voltbus/sink/setting"
 )
 
@@ -27,6 +21,7 @@ func Kind() destination.Kind { return destination.Kind{Make: open, Batch: 100_00
 
 type writer struct {
 	entry   *setting.Sink
+	access  setting.Access
 	options []kgo.Opt
 
 	mu     sync.Mutex
@@ -34,32 +29,15 @@ type writer struct {
 }
 
 func open(s *setting.Sink, e destination.Environment) (destination.Writer, error) {
-	scheme, rest, _ := strings.Cut(s.URL, "://")
-	hosts, query, _ := strings.Cut(rest, "?")
-	values, err := url.ParseQuery(query)
+	a := s.Access()
+	options, err := kafkaclient.Options(&a, e.Node)
 	if err != nil {
-		return nil, fault.E("sinks.Open", fault.Invalid, s.URL, err)
+		return nil, err
 	}
-	w := &writer{entry: s, options: []kgo.Opt{
-		kgo.SeedBrokers(strings.Split(strings.TrimSuffix(hosts, "/"), ",")...), kgo.ClientID("voltbus-" + e.Node), kgo.DefaultProduceTopic(s.Into),
-		kgo.RequiredAcks(kgo.AllISRAcks()), kgo.ProducerBatchCompression(kgo.SnappyCompression(), kgo.NoCompression()),
+	return &writer{entry: s, access: a, options: append(options,
+		kgo.DefaultProduceTopic(s.Into), kgo.RequiredAcks(kgo.AllISRAcks()), kgo.ProducerBatchCompression(kgo.SnappyCompression(), kgo.NoCompression()),
 		kgo.MaxBufferedRecords(maxBuffered), kgo.ProducerBatchMaxBytes(maxBatch), kgo.RecordRetries(retries),
-	}}
-	if scheme == "kafkas" {
-		secure, err := endpoint.TLS(s)
-		if err != nil {
-			return nil, err
-		}
-		w.options = append(w.options, kgo.DialTLSConfig(secure))
-	}
-	if s.User != "" {
-		how, err := w.sasl(values.Get("sasl"))
-		if err != nil {
-			return nil, err
-		}
-		w.options = append(w.options, kgo.SASL(how))
-	}
-	return w, nil
+	)}, nil
 }
 
 const (
@@ -67,31 +45,6 @@ const (
 	maxBatch    = 1_000_000 // what brokers accept by default
 	retries     = 3         // of a record, before the sink tries again
 )
-
-// sasl returns how the user is authenticated. The password is read for each connection.
-func (w *writer) sasl(name string) (sasl.Mechanism, error) {
-	user := func() (string, string, error) {
-		password, err := endpoint.Password(w.entry)
-		return w.entry.User, password, err
-	}
-	switch strings.ToLower(name) {
-	case "", "plain":
-		return plain.Plain(func(context.Context) (plain.Auth, error) {
-			name, password, err := user()
-			return plain.Auth{User: name, Pass: password}, err
-		}), nil
-	case "scram-sha-256", "scram-sha-512":
-		secret := func(context.Context) (scram.Auth, error) {
-			name, password, err := user()
-			return scram.Auth{User: name, Pass: password}, err
-		}
-		if strings.HasSuffix(name, "512") {
-			return scram.Sha512(secret), nil
-		}
-		return scram.Sha256(secret), nil
-	}
-	return nil, fault.E("sinks.Open", fault.Invalid, name, errors.New("sasl is unknown; write plain, scram-sha-256 or scram-sha-512"))
-}
 
 // connected returns the client. It connects when it is used.
 func (w *writer) connected() (*kgo.Client, error) {
@@ -135,7 +88,7 @@ func (w *writer) Write(ctx context.Context, rows []destination.Row) (list []dest
 		}
 	}
 	if failed != nil {
-		return nil, fault.E("sinks.Append", fault.Unavailable, w.entry.URL, w.plain(failed))
+		return nil, fault.E("sinks.Append", fault.Unavailable, w.entry.URL, kafkaclient.Plain(&w.access, "into", w.entry.Into, failed))
 	}
 	return list, nil
 }
@@ -143,19 +96,6 @@ func (w *writer) Write(ctx context.Context, rows []destination.Row) (list []dest
 type result struct {
 	row int
 	err error
-}
-
-// plain says in plain words what is wrong.
-func (w *writer) plain(err error) error {
-	switch {
-	case errors.Is(err, kerr.UnknownTopicOrPartition):
-		return fmt.Errorf("there is no topic %q; make it, or write another one as into", w.entry.Into)
-	case errors.Is(err, kerr.TopicAuthorizationFailed), errors.Is(err, kerr.ClusterAuthorizationFailed):
-		return fmt.Errorf("the user %q may not write to the topic %q; give it the right", w.entry.User, w.entry.Into)
-	case errors.Is(err, kerr.SaslAuthenticationFailed):
-		return fmt.Errorf("it does not accept the user %q or the password; look at user and password_file", w.entry.User)
-	}
-	return endpoint.Plain(err)
 }
 
 // Close implements destination.Writer.

@@ -1,4 +1,5 @@
-// Package outward runs all that sends readings out of a node: to external MQTT brokers, and to other destinations.
+// Package outward runs all that connects a node with systems outside: readings go to external MQTT brokers and to other destinations, and messages of
+// brokers are recorded.
 package outward
 
 import (
@@ -15,13 +16,17 @@ import (
 	"voltbus/sink/destination"
 	"voltbus/sink/mqtt"
 	"voltbus/sink/setting"
+	"voltbus/source"
+	kinds "voltbus/source/all"
+	inward "voltbus/source/setting"
 	"voltbus/verdict"
 )
 
-// Config is what sinks need.
+// Config is what sinks and sources need.
 type Config struct {
 	Publish []broker.Publish
 	Sinks   []setting.Sink
+	Sources []inward.Source
 	Dir     string // the data directory
 	Node    string
 	Blocks  sink.Log
@@ -29,14 +34,18 @@ type Config struct {
 	Unit    func(point.Path) string
 	// Recorded returns how many samples of each origin were acknowledged.
 	Recorded func() map[string]uint64
-	Now      func() time.Time
-	Log      *slog.Logger
+	// Admission records what sources take, with times within Bounds.
+	Admission source.Admission
+	Bounds    point.Bounds
+	Now       func() time.Time
+	Log       *slog.Logger
 }
 
-// Sinks are all sinks of a node, beside its history.
+// Sinks are all sinks of a node, beside its history, and its sources.
 type Sinks struct {
 	*destination.Destinations
 
+	Sources *source.Sources
 	brokers *mqtt.Publishers
 }
 
@@ -49,18 +58,25 @@ func Open(ctx context.Context, c Config) (s *Sinks, err error) {
 	s.Destinations, err = destination.Open(ctx, destination.Config{
 		Sinks: c.Sinks, Kinds: all.Kinds(), Dir: c.Dir, Node: c.Node, Blocks: c.Blocks, History: c.History, Unit: c.Unit, Recorded: c.Recorded, Now: c.Now, Log: c.Log,
 	})
+	if err != nil {
+		return s, err
+	}
+	s.Sources, err = source.Open(source.Config{
+		Sources: c.Sources, Kinds: kinds.Kinds(), Dir: c.Dir, Node: c.Node, Admission: c.Admission, Bounds: c.Bounds, Now: c.Now, Log: c.Log,
+	})
 	return s, err
 }
 
-// Run sends until ctx ends.
+// Run sends and records until ctx ends.
 func (s *Sinks) Run(ctx context.Context) error {
-	var both errgroup.Group
-	both.Go(func() error { return s.brokers.Run(ctx) })
-	both.Go(func() error { return s.Destinations.Run(ctx) })
-	return both.Wait()
+	var group errgroup.Group
+	group.Go(func() error { return s.brokers.Run(ctx) })
+	group.Go(func() error { return s.Destinations.Run(ctx) })
+	group.Go(func() error { return s.Sources.Run(ctx) })
+	return group.Wait()
 }
 
-// Facts tells which external systems currently receive nothing, or refused something.
+// Facts tells which systems outside currently receive nothing or give nothing, and what was refused.
 func (s *Sinks) Facts() (list []verdict.File) {
 	ctx := context.Background() // what it asks for is on this machine
 	for _, text := range s.brokers.Problems(ctx) {
@@ -68,6 +84,9 @@ func (s *Sinks) Facts() (list []verdict.File) {
 	}
 	for _, text := range s.Problems(ctx) {
 		list = append(list, verdict.File{Name: "sinks", Sentence: text})
+	}
+	for _, text := range s.Sources.Problems() {
+		list = append(list, verdict.File{Name: "sources", Sentence: text})
 	}
 	return list
 }

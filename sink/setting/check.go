@@ -100,6 +100,7 @@ func checkText(r func(key, format string, args ...any), key, text string) {
 
 // The kinds of destinations.
 const (
+	AMQP1         = "amqp1"
 	ClickHouse    = "clickhouse"
 	Elasticsearch = "elasticsearch"
 	InfluxDB      = "influxdb"

@@ -186,3 +186,17 @@ func StartClickHouse(t testing.TB) *Server {
 	t.Cleanup(s.Kill)
 	return s
 }
+
+// StartSelf starts the test's own program once more, with an environment that makes it a server. It is ended when the test ends.
+func StartSelf(t testing.TB, environment func(addr, dir string) []string) *Server {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Server{program: self, Dir: t.TempDir(), Addr: net.JoinHostPort("127.0.0.1", FreePort(t))}
+	s.env = environment(s.Addr, s.Dir)
+	s.Start(t)
+	t.Cleanup(s.Kill)
+	return s
+}

@@ -199,6 +199,11 @@ export interface AllSinks {
   sinks: SinkState[];
 }
 
+export interface AllSources {
+  /** In the order of the configuration */
+  sources: SourceState[];
+}
+
 export interface Approval {
   requester: string;
   id: string;
@@ -2492,6 +2497,30 @@ export interface Source {
   why?: string;
 }
 
+export interface SourceCount {
+  messages: number;
+  kept: number;
+}
+
+/** Counts begin with the start of the node. Of the unread messages: sent on + kept + dropped, those of former starts among the kept, and those that were read again or discarded */
+export interface SourceState {
+  name: string;
+  kind: string;
+  state: "ok" | "paused";
+  /** Why nothing is taken at present, or why dead letters are kept */
+  reason: string;
+  since?: Time;
+  messages: Count;
+  samples: Count;
+  refused: Count;
+  misdated: Count;
+  unread: Count;
+  dead_letters: Count;
+  kept: number;
+  dropped: Count;
+  last?: Time;
+}
+
 export interface SubjectRate {
   subject: string;
   messages: Count;
@@ -2562,6 +2591,23 @@ export interface TrialPoint {
   quality: Quality;
   /** Only if the trial found the point - what the list of points must say to have it, by column */
   entry?: Record<string, string>;
+}
+
+export interface UnreadMessage {
+  topic: string;
+  /** Where it was at the broker */
+  place: string;
+  at: Time;
+  reason: string;
+  /** Its beginning; bytes that are no text as \x and two digits */
+  payload: string;
+  size: number;
+}
+
+export interface UnreadMessages {
+  /** Oldest first */
+  messages: UnreadMessage[];
+  kept: number;
 }
 
 /** How the blocks of this node go up */
