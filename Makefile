@@ -219,6 +219,10 @@ fuzz: build/.go ## run every fuzz test for FUZZTIME (10s) each, in PKG
 fuzz-bacnet: build/.go ## run each parser of BACnet for 30 minutes
 	tools/fuzz.sh 30m ./protocol/bacnet/...
 
+.PHONY: fuzz-opcua
+fuzz-opcua: build/.go ## run each parser of OPC UA for 30 minutes
+	tools/fuzz.sh 30m ./protocol/opcua/... ./driver/opcua/...
+
 .PHONY: bench-agents
 bench-agents: build build/.python-tools ## measure agents in Go and Python, and what it costs to know one of 10,000
 	go run ./bench/agent_request

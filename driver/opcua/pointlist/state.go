@@ -1,6 +1,7 @@
 package pointlist
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -30,7 +31,7 @@ func ParseStates(text string) (list States, err error) {
 		}
 		list = append(list, s)
 	}
-	slices.SortStableFunc(list, func(a, b State) int { return int(max(-1, min(1, a.Value-b.Value))) })
+	slices.SortStableFunc(list, func(a, b State) int { return cmp.Compare(a.Value, b.Value) })
 	for i := 1; i < len(list); i++ {
 		if list[i].Value == list[i-1].Value {
 			return nil, fmt.Errorf("%q has two texts for %d; write each value once", text, list[i].Value)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gopcua/opcua/ua"
@@ -153,7 +154,6 @@ var (
 	errNoValue = errors.New("is no value; write one")
 	errNoText  = errors.New("is a number, and the point a text")
 	errText    = errors.New("is text, and the point a number")
-	errNoState = errors.New("is none of the states of the point")
 	errWhole   = errors.New("is no whole number, and the point takes no other")
 	errTruth   = errors.New("is neither 0 nor 1, and the point takes no other")
 )
@@ -168,7 +168,7 @@ func (t *Item) Fit(v point.Value) (point.Value, error) {
 		return v, nil
 	case t.Kind == point.Text && len(t.States) > 0:
 		if _, known := t.States.Value(v.Text()); !known {
-			return v, errNoState
+			return v, fmt.Errorf("is none of the states of the point; write one of %s", strings.ReplaceAll(t.States.String(), "|", ", "))
 		}
 		return v, nil
 	case t.Kind == point.Text && number:

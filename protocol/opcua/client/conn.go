@@ -61,6 +61,7 @@ type Conn struct {
 	opening *opening // of the renewal under way
 	in      keyring
 	parts   map[uint32]*parts
+	partial int // bytes in parts
 	session session
 }
 

@@ -16,6 +16,7 @@ const (
 	bufferSize  = 1 << 16
 	maxMessage  = 16 << 20
 	maxChunks   = maxMessage / (8 << 10)
+	maxPartial  = 64 // messages of which some chunks have come
 	leastBuffer = 8192
 )
 

@@ -10,6 +10,8 @@ import (
 
 	"github.com/gopcua/opcua/ua"
 	"github.com/gopcua/opcua/uapolicy"
+
+	"voltbus/protocol/opcua/measure"
 )
 
 // opening is a request for keys that was not answered yet.
@@ -209,9 +211,12 @@ func frameHeader(kind string, body []byte, n int) []byte {
 // gather returns a message once its last chunk has come.
 func (c *Conn) gather(kind string, id uint32, body []byte) ([]byte, error) {
 	p := c.parts[id]
+	if kind[3] != 'C' && p != nil {
+		delete(c.parts, id)
+		c.partial -= len(p.body)
+	}
 	switch kind[3] {
 	case 'A':
-		delete(c.parts, id)
 		c.give(id, answer{err: refusal(body)})
 		return nil, nil
 	case 'C':
@@ -220,12 +225,11 @@ func (c *Conn) gather(kind string, id uint32, body []byte) ([]byte, error) {
 			c.parts[id] = p
 		}
 		p.body, p.n = append(p.body, body...), p.n+1
-		if len(p.body) > maxMessage || p.n > maxChunks || len(c.parts) > 64 {
+		if c.partial += len(body); c.partial > maxMessage || p.n > maxChunks || len(c.parts) > maxPartial {
 			return nil, errors.New("the server sent a message that is too long")
 		}
 		return nil, nil
 	}
-	delete(c.parts, id)
 	if p != nil {
 		body = append(p.body, body...)
 	}
@@ -234,13 +238,12 @@ func (c *Conn) gather(kind string, id uint32, body []byte) ([]byte, error) {
 
 // deliver decodes a message and gives it to who waits.
 func (c *Conn) deliver(id uint32, body []byte, open *opening) error {
-	_, v, err := ua.DecodeService(body)
-	resp, is := v.(ua.Response)
-	if err != nil || !is || resp.Header() == nil {
+	resp, err := decode(body)
+	if err != nil {
 		if open != nil {
 			return errSecurity
 		}
-		c.give(id, answer{err: fmt.Errorf("the server's answer cannot be decoded: %w", errors.Join(err))})
+		c.give(id, answer{err: fmt.Errorf("the server's answer cannot be decoded: %w", err)})
 		return nil
 	}
 	if result := resp.Header().ServiceResult; result&severity == severity {
@@ -264,6 +267,22 @@ func (c *Conn) deliver(id uint32, body []byte, open *opening) error {
 	}
 	c.give(id, answer{resp: resp})
 	return nil
+}
+
+// decode decodes a response, if it is one that takes no more memory than a response may.
+func decode(body []byte) (ua.Response, error) {
+	if _, _, err := measure.Response(body); err != nil {
+		return nil, err
+	}
+	_, v, err := ua.DecodeService(body)
+	if err != nil {
+		return nil, err
+	}
+	resp, is := v.(ua.Response)
+	if !is || resp.Header() == nil {
+		return nil, measure.ErrNoResponse
+	}
+	return resp, nil
 }
 
 // severity is the severity of a bad status code (Part 4, clause 7.39).
