@@ -2,8 +2,6 @@ package opcua_test
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -46,20 +44,13 @@ func one(t *testing.T, s driver.Session, name string) point.Sample {
 }
 
 func TestAServerThatComesBackWithOtherIndicesIsReadByItsNamespaces(t *testing.T) {
+	t.Parallel()
 	first := peers.OPCUA(t)
 	_, s := opened(t, plant(t, first.Addr, nil))
+	news := subscribed(t, s, "Temperature")
 	sub, is := s.(driver.Subscriber)
 	if !is {
 		t.Fatal("no subscriber")
-	}
-	news := make(chan struct{}, 1)
-	if err := sub.Subscribe(t.Context(), []string{"Temperature"}, func() {
-		select {
-		case news <- struct{}{}:
-		default:
-		}
-	}); err != nil {
-		t.Fatal(err)
 	}
 	first.Kill()
 	for {
@@ -76,8 +67,18 @@ func TestAServerThatComesBackWithOtherIndicesIsReadByItsNamespaces(t *testing.T)
 	if got := one(t, again, "Label"); got.Value != point.TextOf("north") {
 		t.Errorf("got %v, want the value of the node in the other index", got)
 	}
-	index := plant(t, second.Addr, func(c *opcua.Config) {
-		c.Registry.Entries = []pointlist.Entry{{Name: "Label", Node: "ns=2;s=Label"}, {Name: "lost", Node: "nsu=urn:gone;s=Label"}}
+	_, by := opened(t, plant(t, second.Addr, func(c *opcua.Config) {
+		c.Registry.Entries = []pointlist.Entry{{Name: "Label", Node: "ns=2;s=Label"}}
+	}))
+	if got := one(t, by, "Label"); got.Quality != point.BadConfig {
+		t.Errorf("by the old index the node is %v, want bad(config)", got.Quality)
+	}
+}
+
+// readsByIndex reads nodes whose namespace is given by its index, which may be that of another, or by a URI that the server does not have.
+func readsByIndex(t *testing.T, peer *peers.Process) {
+	index := plant(t, peer.Addr, func(c *opcua.Config) {
+		c.Registry.Entries = []pointlist.Entry{{Name: "Label", Node: "ns=77;s=Label"}, {Name: "lost", Node: "nsu=urn:gone;s=Label"}}
 	})
 	_, by := opened(t, index)
 	for _, name := range []string{"Label", "lost"} {
@@ -91,7 +92,23 @@ func TestAServerThatComesBackWithOtherIndicesIsReadByItsNamespaces(t *testing.T)
 	}
 }
 
+func TestASecuredServerOfAsyncua(t *testing.T) {
+	t.Parallel()
+	server, own := certificate(t, time.Hour), certificate(t, time.Hour)
+	peer := peers.OPCUA(t, "--certificate", server.cert, "--key", server.key, "--user")
+	secured := func(policy, mode string) func(c *opcua.Config) {
+		return func(c *opcua.Config) {
+			c.Security, c.Mode, c.Fingerprint, c.Certificate, c.Key = policy, mode, server.fingerprint, own.cert, own.key
+			c.User, c.PasswordFile = "operator", password(t, "secret")
+		}
+	}
+	everySecurity(t, peer, secured)
+	t.Run("a certificate is made once for the node", func(t *testing.T) { makesOneCertificate(t, peer, secured("best", "encrypt")) })
+	t.Run("a stranger and a wrong password are told", func(t *testing.T) { tellsStrangers(t, peer, secured("best", "encrypt")) })
+}
+
 func TestTheCertificateOfAServerIsJudgedInOneSentence(t *testing.T) {
+	t.Parallel()
 	server, other, old := certificate(t, time.Hour), certificate(t, time.Hour), certificate(t, -time.Minute)
 	peer := peers.OPCUA(t, "--certificate", server.cert, "--key", server.key)
 	expired := peers.OPCUA(t, "--certificate", old.cert, "--key", old.key)
@@ -128,9 +145,7 @@ func TestTheCertificateOfAServerIsJudgedInOneSentence(t *testing.T) {
 	}))
 }
 
-func TestACertificateIsMadeOnceForTheNode(t *testing.T) {
-	server := certificate(t, time.Hour)
-	peer := peers.OPCUA(t, "--certificate", server.cert, "--key", server.key)
+func makesOneCertificate(t *testing.T, peer *peers.Process, secured func(*opcua.Config)) {
 	var kept []byte
 	made := 0
 	keep := func(_ string, create func() ([]byte, error)) (data []byte, err error) {
@@ -142,7 +157,10 @@ func TestACertificateIsMadeOnceForTheNode(t *testing.T) {
 	}
 	kind := driver.Kept([]driver.Kind{opcua.Kind()}, keep)[0]
 	for range 2 {
-		line, err := kind.Dial(t.Context(), plant(t, peer.Addr, func(c *opcua.Config) { c.Security, c.Fingerprint = "best", server.fingerprint }))
+		line, err := kind.Dial(t.Context(), plant(t, peer.Addr, func(c *opcua.Config) {
+			secured(c)
+			c.Certificate, c.Key = "", ""
+		}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,19 +171,13 @@ func TestACertificateIsMadeOnceForTheNode(t *testing.T) {
 	}
 }
 
-func TestAStrangerAndAWrongPasswordAreTold(t *testing.T) {
-	server := certificate(t, time.Hour)
-	peer := peers.OPCUA(t, "--certificate", server.cert, "--key", server.key, "--user")
-	wrong := filepath.Join(t.TempDir(), "password")
-	if err := os.WriteFile(wrong, []byte("guess"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+func tellsStrangers(t *testing.T, peer *peers.Process, secured func(*opcua.Config)) {
 	for want, change := range map[string]func(*opcua.Config){
-		"write user and password_file": func(*opcua.Config) {},
-		"with this password":           func(c *opcua.Config) { c.User, c.PasswordFile = "operator", wrong },
+		"write user and password_file": func(c *opcua.Config) { c.User, c.PasswordFile = "", "" },
+		"with this password":           func(c *opcua.Config) { c.PasswordFile = password(t, "guess") },
 	} {
 		line, err := opcua.Kind().Dial(t.Context(), plant(t, peer.Addr, func(c *opcua.Config) {
-			c.Security, c.Fingerprint, c.Certificate, c.Key = "best", server.fingerprint, server.cert, server.key
+			secured(c)
 			change(c)
 		}))
 		if err == nil {
@@ -177,8 +189,7 @@ func TestAStrangerAndAWrongPasswordAreTold(t *testing.T) {
 	}
 }
 
-func TestAValueOfAnotherTypeIsRefusedAndRead(t *testing.T) {
-	peer := peers.OPCUA(t)
+func refusesAnotherType(t *testing.T, peer *peers.Process) {
 	cfg := plant(t, peer.Addr, func(c *opcua.Config) {
 		c.Registry.Entries = append(c.Registry.Entries, pointlist.Entry{Name: "Wrong", Node: "nsu=urn:plant;s=Wrong", Type: "float", Writable: "true"})
 	})
@@ -204,8 +215,7 @@ func TestAValueOfAnotherTypeIsRefusedAndRead(t *testing.T) {
 	}
 }
 
-func TestASlowServerIsReadWhenItAnswersAgain(t *testing.T) {
-	peer := peers.OPCUA(t)
+func survivesASlowServer(t *testing.T, peer *peers.Process) {
 	proxy := drivertest.NewProxy(t, peer.Addr)
 	defer proxy.Close()
 	_, s := opened(t, plant(t, proxy.Addr(), nil))
@@ -220,65 +230,43 @@ func TestASlowServerIsReadWhenItAnswersAgain(t *testing.T) {
 	}
 }
 
-func TestStatusCodesBecomeQualities(t *testing.T) {
-	peer := peers.OPCUA(t)
+func tellsStatusCodes(t *testing.T, peer *peers.Process) {
 	_, s := opened(t, plant(t, peer.Addr, nil))
-	sub, is := s.(driver.Subscriber)
-	if !is {
-		t.Fatal("no subscriber")
-	}
-	news := make(chan struct{}, 1)
-	if err := sub.Subscribe(t.Context(), []string{"Count"}, func() {
-		select {
-		case news <- struct{}{}:
-		default:
-		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	news := subscribed(t, s, "Count")
 	for code, want := range map[string]point.Quality{"0x80890000": point.BadDevice, "0x808C0000": point.BadSensor, "0x80310000": point.BadUnreachable} {
 		peer.Say(t, "status Count "+code)
-		for got := point.Good; got != want; {
-			<-news
-			if err := sub.Take(t.Context(), func(sample point.Sample) { got = sample.Quality }); err != nil {
-				t.Fatal(err)
-			}
-		}
+		awaited(t, s, news, func(sample point.Sample) bool { return sample.Quality == want })
 	}
 }
 
-func TestTheVariablesOfAServerBecomeARegistry(t *testing.T) {
-	for name, start := range map[string]func() *peers.Process{
-		"asyncua":    func() *peers.Process { return peers.OPCUA(t) },
-		"node-opcua": func() *peers.Process { return peers.NodeOPCUA(t, "--certificates", t.TempDir()) },
+func makesARegistry(t *testing.T, peer *peers.Process) { surveys(t, plant(t, peer.Addr, nil)) }
+
+// surveys browses the plant.
+func surveys(t *testing.T, cfg driver.Config) {
+	_, s := opened(t, cfg)
+	d, is := s.(driver.Discoverer)
+	if !is {
+		t.Fatal("no discoverer")
+	}
+	found, err := d.Discover(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries := make(map[string]map[string]string)
+	for i := range found {
+		entries[found[i].Entry["name"]] = found[i].Entry
+	}
+	for point, want := range map[string]map[string]string{
+		"Plant/Temperature": {"node": "nsu=urn:plant;s=Temperature", "unit": "degC", "type": "float"},
+		"Plant/Small":       {"type": "int", "writable": "true"},
+		"Plant/Levels/2":    {"element": "2", "type": "float"},
+		"Plant/Mode":        {"states": "Off|Auto|Hand", "type": "int"},
+		"Plant/Running":     {"type": "bool"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			_, s := opened(t, plant(t, start().Addr, nil))
-			d, is := s.(driver.Discoverer)
-			if !is {
-				t.Fatal("no discoverer")
+		for column, text := range want {
+			if entries[point] == nil || entries[point][column] != text {
+				t.Errorf("%s has %v, want %s %q", point, entries[point], column, text)
 			}
-			found, err := d.Discover(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			entries := make(map[string]map[string]string)
-			for i := range found {
-				entries[found[i].Entry["name"]] = found[i].Entry
-			}
-			for point, want := range map[string]map[string]string{
-				"Plant/Temperature": {"node": "nsu=urn:plant;s=Temperature", "unit": "degC", "type": "float"},
-				"Plant/Small":       {"type": "int", "writable": "true"},
-				"Plant/Levels/2":    {"element": "2", "type": "float"},
-				"Plant/Mode":        {"states": "Off|Auto|Hand", "type": "int"},
-				"Plant/Running":     {"type": "bool"},
-			} {
-				for column, text := range want {
-					if entries[point] == nil || entries[point][column] != text {
-						t.Errorf("%s has %v, want %s %q", point, entries[point], column, text)
-					}
-				}
-			}
-		})
+		}
 	}
 }

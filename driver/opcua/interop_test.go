@@ -2,10 +2,12 @@ package opcua_test
 
 import (
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -77,33 +79,115 @@ func certificate(t *testing.T, valid time.Duration) paper {
 }
 
 func TestTheDriverKeepsItsContractWithAsyncua(t *testing.T) {
-	server, own := certificate(t, time.Hour), certificate(t, time.Hour)
-	peer := peers.OPCUA(t, "--certificate", server.cert, "--key", server.key)
-	for name, change := range map[string]func(*opcua.Config){
-		"no security": nil,
-		"encrypted": func(c *opcua.Config) {
-			c.Security, c.Fingerprint, c.Certificate, c.Key = "best", server.fingerprint, own.cert, own.key
-		},
+	t.Parallel()
+	peer := peers.OPCUA(t)
+	conform(t, peer, nil)
+	for name, run := range map[string]func(*testing.T, *peers.Process){
+		"another type":   refusesAnotherType,
+		"slow server":    survivesASlowServer,
+		"status codes":   tellsStatusCodes,
+		"survey":         makesARegistry,
+		"reads by index": readsByIndex,
 	} {
-		t.Run(name, func(t *testing.T) { conform(t, peer, change) })
+		t.Run(name, func(t *testing.T) { run(t, peer) })
 	}
 }
 
 func TestTheDriverKeepsItsContractWithNodeOPCUA(t *testing.T) {
+	t.Parallel()
 	own := certificate(t, time.Hour)
 	peer := peers.NodeOPCUA(t, "--certificates", t.TempDir(), "--user")
-	password := filepath.Join(t.TempDir(), "password")
-	if err := os.WriteFile(password, []byte("secret\n"), 0o600); err != nil {
+	offered := offers(t, peer.Addr)
+	secured := func(policy, mode string) func(c *opcua.Config) {
+		return func(c *opcua.Config) {
+			c.Security, c.Mode, c.Fingerprint, c.Certificate, c.Key = policy, mode, offered, own.cert, own.key
+			c.User, c.PasswordFile = "operator", password(t, "secret\n")
+		}
+	}
+	conform(t, peer, secured("Aes256_Sha256_RsaPss", "encrypt"))
+	everySecurity(t, peer, secured)
+	t.Run("survey", func(t *testing.T) { surveys(t, plant(t, peer.Addr, secured("Basic256Sha256", "encrypt"))) })
+}
+
+// password is a file with a password.
+func password(t *testing.T, text string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "password")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	offered := offers(t, peer.Addr)
+	return name
+}
+
+// everySecurity reads, writes, gets a report and notices a damaged answer with each security.
+func everySecurity(t *testing.T, peer *peers.Process, secured func(policy, mode string) func(*opcua.Config)) {
+	t.Helper()
 	for _, policy := range []string{"Aes256_Sha256_RsaPss", "Aes128_Sha256_RsaOaep", "Basic256Sha256"} {
-		t.Run(policy, func(t *testing.T) {
-			conform(t, peer, func(c *opcua.Config) {
-				c.Security, c.Fingerprint, c.Certificate, c.Key = policy, offered, own.cert, own.key
-				c.User, c.PasswordFile = "operator", password
+		for _, mode := range []string{"encrypt", "sign"} {
+			t.Run(policy+" "+mode, func(t *testing.T) {
+				proxy := drivertest.NewProxy(t, peer.Addr)
+				defer proxy.Close()
+				cfg := plant(t, peer.Addr, secured(policy, mode))
+				c, is := cfg.(*opcua.Config)
+				if !is {
+					t.Fatal("another configuration")
+				}
+				c.Endpoint = "opc.tcp://" + proxy.Addr() + "/plant"
+				_, s := opened(t, cfg)
+				news := subscribed(t, s, "Small")
+				w, is := s.(driver.Writer)
+				if !is {
+					t.Fatal("no writer")
+				}
+				for _, value := range []point.Value{point.IntOf(-7), point.IntOf(8)} {
+					if got, err := w.Write(t.Context(), "Small", value); err != nil || got != value {
+						t.Fatalf("wrote %v, reads %v, %v", value, got, err)
+					}
+					reported(t, s, news, value)
+				}
+				proxy.Corrupt(func(b []byte) []byte { b[len(b)-1] ^= 1; return b })
+				if _, err := s.Read(t.Context(), []string{"Label"}); !errors.Is(err, driver.ErrNotConnected) || !strings.Contains(err.Error(), "not secured as agreed") {
+					t.Errorf("an answer whose last byte was changed gives %v", err)
+				}
 			})
-		})
+		}
+	}
+}
+
+// subscribed subscribes to a point; the channel says that there is news.
+func subscribed(t *testing.T, s driver.Session, name string) <-chan struct{} {
+	t.Helper()
+	sub, is := s.(driver.Subscriber)
+	if !is {
+		t.Fatal("no subscriber")
+	}
+	news := make(chan struct{}, 1)
+	if err := sub.Subscribe(t.Context(), []string{name}, func() {
+		select {
+		case news <- struct{}{}:
+		default:
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return news
+}
+
+// reported waits until a value is reported.
+func reported(t *testing.T, s driver.Session, news <-chan struct{}, want point.Value) {
+	t.Helper()
+	awaited(t, s, news, func(sample point.Sample) bool { return sample.Value == want })
+}
+
+// awaited takes reports until one is as it shall be.
+func awaited(t *testing.T, s driver.Session, news <-chan struct{}, fits func(point.Sample) bool) {
+	t.Helper()
+	sub, is := s.(driver.Subscriber)
+	for came := false; is && !came; {
+		<-news
+		if err := sub.Take(t.Context(), func(sample point.Sample) { came = came || fits(sample) }); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -142,6 +226,6 @@ func conform(t *testing.T, peer *peers.Process, change func(*opcua.Config)) {
 			peer.Say(t, fmt.Sprintf("set Temperature %d", reported))
 			return "Temperature", point.FloatOf(float64(reported))
 		},
-		Writable: "Small", Value: point.IntOf(42), ReadOnly: "Temperature", TooMuch: point.IntOf(40000), Denied: "Locked",
+		Beside: true, Writable: "Small", Value: point.IntOf(42), ReadOnly: "Temperature", TooMuch: point.IntOf(40000), Denied: "Locked",
 	})
 }

@@ -24,7 +24,9 @@ POLICIES = [
     ua.SecurityPolicyType.Basic256Sha256_SignAndEncrypt,
     ua.SecurityPolicyType.Basic256Sha256_Sign,
     ua.SecurityPolicyType.Aes128Sha256RsaOaep_SignAndEncrypt,
+    ua.SecurityPolicyType.Aes128Sha256RsaOaep_Sign,
     ua.SecurityPolicyType.Aes256Sha256RsaPss_SignAndEncrypt,
+    ua.SecurityPolicyType.Aes256Sha256RsaPss_Sign,
 ]
 
 
