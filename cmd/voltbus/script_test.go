@@ -7,7 +7,9 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,9 +34,23 @@ func TestScripts(t *testing.T) {
 		UpdateScripts: os.Getenv("UPDATE_SCRIPTS") != "",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "until": until, "outstation": startOutstation, "modbus-device": func(ts *testscript.TestScript, _ bool, _ []string) { ts.Setenv("MODBUS", peers.Modbus(t).Addr) }, "raise": raise,
+			"opcua-server": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Setenv("OPCUA", "opc.tcp://"+peers.OPCUA(t, absolute(ts, args)...).Addr+"/plant")
+			},
 		},
 		Condition: haveSDK,
 	})
+}
+
+// absolute makes arguments that name files of the script whole names.
+func absolute(ts *testscript.TestScript, args []string) []string {
+	out := slices.Clone(args)
+	for i, arg := range args {
+		if !strings.HasPrefix(arg, "--") {
+			out[i] = ts.MkAbs(arg)
+		}
+	}
+	return out
 }
 
 // haveSDK says what a script asks for in brackets: [sdk], that the program has the Python SDK.

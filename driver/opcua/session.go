@@ -181,7 +181,7 @@ func (s *session) diagnose(bad []string) {
 			break
 		}
 	}
-	s.diagnosis = fault.E("", fault.Invalid, "", fmt.Errorf("%s of the registry cannot be read: %s: %s; `voltbus opcua scan` lists what the server has",
+	s.diagnosis = fault.E("", fault.Invalid, "", fmt.Errorf("%s of the registry cannot be read: %s: %s; `voltbus opcua map` lists the variables of the server",
 		plural.Of(len(bad), "point"), why, firstOf(bad)))
 }
 

@@ -8,6 +8,7 @@ input sets a variable of the plant, "status NAME CODE" its status code. With --c
 
 import argparse
 import asyncio
+import datetime
 import json
 import pathlib
 import sys
@@ -89,14 +90,19 @@ async def obey(nodes: dict) -> None:
             await nodes[name].write_value(ua.DataValue(ua.Variant(None, ua.VariantType.Null), StatusCode=ua.StatusCode(int(rest, 0))))
 
 
-async def change(many: list) -> None:
-    """Change many variables once a second."""
-    n = 0.0
-    while many:
-        n += 1
-        for node in many:
-            await node.write_value(n)
-        await asyncio.sleep(1)
+async def change(server: Server, many: list) -> None:
+    """Change many variables once a second, spread over it, and say on standard error how far behind it is after 10 s."""
+    loop = asyncio.get_running_loop()
+    steps = 20
+    began = loop.time()
+    for n in range(1 << 62 if many else 0):
+        value = ua.DataValue(ua.Variant(float(n), ua.VariantType.Double), SourceTimestamp=datetime.datetime.now(datetime.timezone.utc))
+        for node in many[n % steps :: steps]:
+            await server.write_attribute_value(node.nodeid, value)
+        late = loop.time() - began - (n + 1) / steps
+        if n == 10 * steps:
+            print(f"late by {late:.2f} s after 10 s", file=sys.stderr, flush=True)
+        await asyncio.sleep(max(0, -late))
 
 
 async def main() -> None:
@@ -132,7 +138,7 @@ async def main() -> None:
     nodes, many = await plant(server, args.items)
     async with server:
         print("ready", port, flush=True)
-        task = asyncio.create_task(change(many))
+        task = asyncio.create_task(change(server, many))
         await obey(nodes)
         task.cancel()
 

@@ -1,14 +1,14 @@
 // An OPC UA server of a plant, made of node-opcua, with security and its own certificate.
 //
 // It serves a free port, prints "ready <port>", and ends when its standard input closes. Arguments: --certificates FOLDER for what it
-// makes, --user to take the user "operator" with the password "secret" and nobody else.
+// makes, --user to take the user "operator" with the password "secret" and nobody else, --items to add so many variables that change once a second.
 import { createServer } from "node:net";
 import { parseArgs } from "node:util";
 
 console.log = console.warn = console.error; // the library tells its news where the test expects "ready"
 const { DataType, MessageSecurityMode, OPCUACertificateManager, OPCUAServer, SecurityPolicy, StatusCodes, Variant, VariantArrayType, standardUnits } = await import("node-opcua");
 
-const { values: args } = parseArgs({ options: { certificates: { type: "string" }, user: { type: "boolean" }, port: { type: "string" } } });
+const { values: args } = parseArgs({ options: { certificates: { type: "string" }, user: { type: "boolean" }, port: { type: "string" }, items: { type: "string", default: "0" } } });
 
 function freePort() {
   return new Promise((resolve) => {
@@ -81,8 +81,29 @@ nodes.Temperature.setValueFromSource({ dataType: DataType.Double, value: 21.5 })
 nodes.Mode = names.addMultiStateDiscrete({ componentOf: plant, browseName: "Mode", nodeId: "s=Mode", enumStrings: ["Off", "Auto", "Hand"], value: 1 });
 nodes.Mode.setValueFromSource(new Variant({ dataType: DataType.UInt32, value: 1 }));
 
+const many = [];
+for (let i = 0; i < Number(args.items); i++) {
+  const node = names.addVariable({ componentOf: plant, browseName: `v${i}`, nodeId: `s=v${i}`, dataType: DataType.Double, minimumSamplingInterval: 0 });
+  node.setValueFromSource({ dataType: DataType.Double, value: 0 });
+  many.push(node);
+}
+
 await server.start();
 process.stdout.write(`ready ${port}\n`);
+let timer;
+if (many.length > 0) {
+  const steps = 20;
+  const began = performance.now();
+  let n = 0;
+  const step = () => {
+    for (let i = n % steps; i < many.length; i += steps) many[i].setValueFromSource({ dataType: DataType.Double, value: n });
+    n++;
+    const late = performance.now() - began - (n * 1000) / steps;
+    if (n === 10 * steps) console.error(`late by ${(late / 1000).toFixed(2)} s after 10 s`);
+    timer = setTimeout(step, Math.max(0, -late));
+  };
+  step();
+}
 let line = "";
 process.stdin.on("data", (data) => {
   line += data;
@@ -93,4 +114,7 @@ process.stdin.on("data", (data) => {
     if (verb === "set") node.setValueFromSource({ dataType: types[name], value: JSON.parse(rest) }, StatusCodes.Good);
   }
 });
-process.stdin.on("end", () => server.shutdown(0).then(() => process.exit(0)));
+process.stdin.on("end", () => {
+  clearTimeout(timer);
+  server.shutdown(0).then(() => process.exit(0));
+});
