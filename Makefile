@@ -223,6 +223,11 @@ fuzz-bacnet: build/.go ## run each parser of BACnet for 30 minutes
 fuzz-opcua: build/.go ## run each parser of OPC UA for 30 minutes
 	tools/fuzz.sh 30m ./protocol/opcua/... ./driver/opcua/...
 
+.PHONY: bench-opcua
+bench-opcua: build/.go peers ## measure 10,000 monitored items of OPC UA servers
+	go run ./bench/opcua -server asyncua -processes 2
+	go run ./bench/opcua -server node-opcua -processes 1
+
 .PHONY: bench-agents
 bench-agents: build build/.python-tools ## measure agents in Go and Python, and what it costs to know one of 10,000
 	go run ./bench/agent_request

@@ -41,13 +41,14 @@ type bench struct {
 	server, security string
 	processes, items int
 	duration         time.Duration
+	devices          []*device // that are open
 }
 
 // peer is a server that runs.
 type peer struct {
-	address, fingerprint string
-	cmd                  *exec.Cmd
-	in                   io.Closer
+	address string
+	cmd     *exec.Cmd
+	in      io.Closer
 }
 
 func (p *peer) stop() {
@@ -85,7 +86,7 @@ func (b *bench) run(ctx context.Context) (err error) {
 	if err := take(ctx, news, 5*time.Second); err != nil { // what begins
 		return err
 	}
-	for _, d := range devices {
+	for _, d := range b.devices {
 		d.got, d.bad = 0, 0
 	}
 	before, began := processor(), time.Now()
@@ -94,7 +95,7 @@ func (b *bench) run(ctx context.Context) (err error) {
 	}
 	used, lasted := processor()-before, time.Since(began)
 	got, bad, lost := 0, 0, uint64(0)
-	for _, d := range devices {
+	for _, d := range b.devices {
 		got, bad = got+d.got, bad+d.bad
 		if l, is := d.session.(driver.Lossy); is {
 			lost += l.Lost()
@@ -104,9 +105,6 @@ func (b *bench) run(ctx context.Context) (err error) {
 		b.processes, b.server, b.security, b.items, float64(got)/lasted.Seconds(), b.items, bad, lost, used.Seconds()/lasted.Seconds(), float64(used.Microseconds())/float64(max(1, got)), resident())
 	return nil
 }
-
-// devices are those that are open.
-var devices []*device
 
 // start runs a server.
 func (b *bench) start(ctx context.Context, folder string) (*peer, error) {
@@ -192,7 +190,7 @@ func (b *bench) open(ctx context.Context, p *peer, news chan<- *device) (*device
 	for _, info := range c.Points() {
 		names = append(names, string(info.Path))
 	}
-	devices = append(devices, d)
+	b.devices = append(b.devices, d)
 	return d, d.sub.Subscribe(ctx, names, func() {
 		select {
 		case news <- d:
