@@ -4,6 +4,7 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -34,6 +35,7 @@ const (
 	BackingOff State = "backing-off" // it ended, and is restarted after a pause
 	Failed     State = "failed"      // it ended, and its policy does not restart it
 	Stopping   State = "stopping"    // it was asked to end
+	Elsewhere  State = "elsewhere"   // another replica has the right to run it
 )
 
 // Restart tells when a process that ended by itself is restarted.
@@ -90,10 +92,21 @@ type Status struct {
 	Text     string     `json:"text,omitempty"`       // a message for people
 	Usage    Usage      `json:"usage"`
 	Last     *End       `json:"last_end,omitempty"`
-	Isolated []string   `json:"isolation"` // the means that isolate it
+	Isolated []string   `json:"isolation"`       // the means that isolate it
+	Owner    string     `json:"owner,omitempty"` // the replica that has the right to run it, if it is Elsewhere and known
 	Crashes  []string   `json:"crashes,omitempty"`
 	// Raised counts the exceptions that it logged in the last minutes.
 	Raised journal.Raised `json:"-"`
+}
+
+// Right is the right to run an agent, which one replica has at a time.
+type Right interface {
+	// Hold returns a context that ends with the right of this node; nil while it does not have it.
+	Hold() context.Context
+	// Owner returns the name of the replica that has it, as far as is known; "" for none.
+	Owner() string
+	// Changed returns a channel that is closed when Hold or Owner may have changed.
+	Changed() <-chan struct{}
 }
 
 const maxName = 64

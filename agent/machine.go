@@ -30,6 +30,7 @@ type machine struct {
 	since    time.Time
 	wanted   bool // it should run
 	failing  bool // it stops because something is wrong with it, not on request
+	barred   bool // another replica has the right to run it
 	failures int
 	deadline time.Time // when tick is due; zero for never
 }
@@ -56,8 +57,36 @@ func (m *machine) start(now time.Time) act {
 		return nothing
 	}
 	m.failures = 0
+	if m.barred {
+		m.enter(Elsewhere, now, 0)
+		return nothing
+	}
 	m.enter(Starting, now, settled)
 	return begin
+}
+
+// bar records that this node may not run the agent any more: its process must end at once. Whether it should run stays as it is.
+func (m *machine) bar(now time.Time) act {
+	m.barred, m.failing = true, false
+	if m.alive() {
+		m.enter(Stopping, now, m.grace)
+		return kill
+	}
+	m.enter(Elsewhere, now, 0)
+	return nothing
+}
+
+// unbar records that this node may run the agent.
+func (m *machine) unbar(now time.Time) act {
+	m.barred = false
+	if m.alive() { // it ends, and is started again then
+		return nothing
+	}
+	m.enter(Stopped, now, 0)
+	if m.wanted {
+		return m.start(now)
+	}
+	return nothing
 }
 
 // stop makes the agent end.
@@ -69,6 +98,8 @@ func (m *machine) stop(now time.Time) act {
 	case m.alive():
 		m.enter(Stopping, now, m.grace)
 		return terminate
+	case m.barred:
+		return nothing
 	}
 	m.enter(Stopped, now, 0)
 	return nothing
@@ -106,6 +137,10 @@ func (m *machine) heard(now time.Time) {
 
 // ended records that the process has ended; clean means that it intended to.
 func (m *machine) ended(now time.Time, clean bool) act {
+	if m.barred {
+		m.enter(Elsewhere, now, 0)
+		return nothing
+	}
 	if m.state == Stopping && !m.failing {
 		if !m.wanted {
 			m.enter(Stopped, now, 0)
@@ -157,7 +192,7 @@ func (m *machine) tick(now time.Time) act {
 	case Stopping:
 		m.deadline = now.Add(m.grace) // a process stuck in the kernel is killed again
 		return kill
-	case Stopped, Running, Failed:
+	case Stopped, Running, Failed, Elsewhere:
 		m.deadline = time.Time{}
 	}
 	return nothing

@@ -131,3 +131,22 @@ func TestEventsInEachState(t *testing.T) {
 		})
 	}
 }
+
+func TestWithoutTheRightNothingRunsAndWithItWhatIsWantedDoes(t *testing.T) {
+	now := time.Now()
+	m := newMachine(Always)
+	m.barred, m.state = true, Elsewhere
+	expect(t, m, m.start(now), nothing, Elsewhere)
+	expect(t, m, m.unbar(now), begin, Starting)
+	expect(t, m, m.bar(now), kill, Stopping)
+	expect(t, m, m.ended(now, false), nothing, Elsewhere)
+	expect(t, m, m.unbar(now), begin, Starting)
+	expect(t, m, m.bar(now), kill, Stopping)
+	expect(t, m, m.unbar(now), nothing, Stopping) // the old process has not ended yet
+	expect(t, m, m.ended(now, false), begin, Starting)
+	m.heard(now)
+	expect(t, m, m.ended(now, false), nothing, BackingOff)
+	expect(t, m, m.bar(now), nothing, Elsewhere)
+	expect(t, m, m.stop(now), nothing, Elsewhere)
+	expect(t, m, m.unbar(now), nothing, Stopped)
+}

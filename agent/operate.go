@@ -127,7 +127,7 @@ func (s *Supervisor) Stop(ctx context.Context, name, by string) (Status, error) 
 	if err != nil {
 		return st, err
 	}
-	return s.settle(ctx, name, func(st *Status) bool { return st.State == Stopped })
+	return s.settle(ctx, name, func(st *Status) bool { return st.State == Stopped || st.State == Elsewhere })
 }
 
 // Restart ends an agent and starts it again, and returns when the new process has started.
@@ -142,7 +142,7 @@ func (s *Supervisor) Restart(ctx context.Context, name, by string) (Status, erro
 	}
 	st, err := s.settle(ctx, name, func(st *Status) bool {
 		unable := st.Process.PID == 0 && st.Last != nil && st.Last.Reason == "unable"
-		return st.State != Stopping && (st.Process.PID != before.Process.PID || unable)
+		return st.State == Elsewhere || st.State != Stopping && (st.Process.PID != before.Process.PID || unable)
 	})
 	if err != nil {
 		s.audit.err(by, "agent.restart", name, err)

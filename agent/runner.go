@@ -34,6 +34,7 @@ type runner struct {
 	usage   Usage
 	cpu     time.Duration // processor time at the last measurement
 	gone    bool          // it was removed
+	right   right
 
 	mu      sync.Mutex
 	status  Status
@@ -53,6 +54,10 @@ func (s *Supervisor) newRunner(p place.Place, rec Record) (*runner, error) {
 		s: s, place: p, rec: rec, journal: j, inbox: make(chan func()), ended: make(chan struct{}),
 		machine: machine{restart: s.cfg.Restart, grace: s.cfg.Grace, state: Stopped, since: time.Now()},
 	}
+	if s.cfg.Right != nil {
+		r.right.Right = s.cfg.Right(rec.Name)
+		r.machine.barred, r.machine.state = true, Elsewhere
+	}
 	r.publish()
 	return r, nil
 }
@@ -64,6 +69,7 @@ func (r *runner) run(ctx context.Context) {
 	defer timer.Stop()
 	stop, stopping := ctx.Done(), false
 	for !r.gone && (!stopping || r.machine.alive()) {
+		changed, lost := r.follow(ctx, stopping)
 		r.publish()
 		wait := time.Hour
 		if !r.machine.deadline.IsZero() {
@@ -84,6 +90,8 @@ func (r *runner) run(ctx context.Context) {
 			r.over(ctx, e)
 		case <-timer.C:
 			r.do(ctx, r.machine.tick(time.Now()))
+		case <-changed:
+		case <-lost:
 		}
 	}
 	r.publish()
@@ -102,7 +110,11 @@ func (r *runner) do(ctx context.Context, a act) {
 		}
 		r.proc.Terminate()
 	case kill:
-		r.journal.Note("warning", fmt.Sprintf("killed: it did not end within %s", r.machine.grace))
+		why := fmt.Sprintf("it did not end within %s", r.machine.grace)
+		if r.machine.barred {
+			why = "another replica gets the right to run it"
+		}
+		r.journal.Note("warning", "killed: "+why)
 		r.proc.Kill()
 	}
 }
@@ -281,6 +293,9 @@ func (r *runner) publish() {
 	}
 	if r.proc == nil {
 		st.Usage, st.Process.PID = Usage{}, 0
+	}
+	if st.State == Elsewhere {
+		st.Owner = r.right.Owner()
 	}
 	switch {
 	case r.machine.state == BackingOff:

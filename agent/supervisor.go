@@ -49,6 +49,8 @@ type Config struct {
 	LogFiles  int
 	LogLines  int
 
+	// Right returns the right to run an agent; nil for a node alone.
+	Right func(name string) Right
 	// News requests an agent over the bus to end. It returns at once; may be nil.
 	News func(name string)
 	// Audit records what happened. It returns at once; may be nil.
@@ -175,6 +177,9 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	s.running = ctx
 	list := s.sorted()
 	s.group.Go(func() { s.measure(ctx, s.cfg.Log) })
+	if s.cfg.Right != nil {
+		starter.Go(func() { s.watch(launching) })
+	}
 	for _, r := range list {
 		s.group.Go(func() { r.run(ctx) })
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"voltbus/bus/blocklog"
+	"voltbus/bus/bucket"
 	"voltbus/bus/cluster"
 	"voltbus/bus/lease"
 	"voltbus/bus/mesh"
@@ -73,6 +74,14 @@ func (b *Bus) Mesh() *mesh.Mesh {
 		return nil
 	}
 	return mesh.New(mesh.Config{Self: b.cfg.Cluster.Self, Others: b.cfg.Cluster.Others, Conn: b.mesh, Look: b.Cluster, Open: b.OpenLog})
+}
+
+// BucketOf returns what the replicas have in common under a name; nil for a node alone.
+func BucketOf(b *Bus, name string, maxBytes int64) (*bucket.Bucket, error) {
+	if !b.cfg.Cluster.Enabled() {
+		return nil, nil //nolint:nilnil // a node alone shares nothing
+	}
+	return bucket.New(b.mesh, bucket.Config{Name: name, Replicas: b.cfg.Cluster.Size, MaxBytes: maxBytes})
 }
 
 // LeasesOf returns the leases of a replica, and nil for a node alone.

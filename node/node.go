@@ -178,6 +178,7 @@ type Node struct {
 	served      *children.Children // serves the children
 
 	supervisor *agent.Supervisor // nil for a node that runs no agents
+	installed  *owner.Agents     // those of the supervisor; nil without one
 
 	begun sync.Once // the start is in the audit log
 }
@@ -291,7 +292,7 @@ func (n *Node) Run(ctx context.Context) error {
 		start("requests of replicas", n.requests.Run)
 	}
 	if n.supervisor != nil {
-		start("agents", n.supervisor.Run)
+		start("agents", n.installed.Run)
 	}
 	start("approval", func(ctx context.Context) error {
 		return n.parent.Run(ctx, parent.Knock, func(err error) { n.log.InfoContext(ctx, "the parent was asked", slog.Any("err", err)) })

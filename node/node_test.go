@@ -66,7 +66,7 @@ func openBack(cfg *config.Config, log *slog.Logger, back *revision.Trial) (*node
 		Config: cfg, File: filepath.Join(filepath.Dir(cfg.Node.Data), "voltbus.yaml"), Kinds: all.Kinds(), Log: log, Version: answer.Version{Version: "test"},
 		WentBack:  back,
 		Statement: func([]string, string) []string { return []string{os.Args[0]} }, // see TestMain
-		AgentExec: []string{os.Args[0]},                                            // there are agents; no test here has one started
+		AgentExec: []string{os.Args[0], agentExec},
 	})
 }
 

@@ -34,10 +34,10 @@ func newOperations(n *Node, calls *agentcall.Calls) *operation.Table {
 	}
 	p.Processes.Now, p.Processes.Concerns = now, func(ctx context.Context) []answer.Concern { return n.Health(ctx).Concerns }
 	p.Processes.Supervisor = func() processes.Supervisor {
-		if n.supervisor == nil { // none, or not yet open
+		if n.installed == nil { // none, or not yet open
 			return nil
 		}
-		return n.supervisor
+		return n.installed
 	}
 	p.Processes.MayShape, p.Lab.Lab, p.Nodes.Bus = access.Shaping(n.agents), n.opts.Lab, inspector{n.bus}
 	p.Audit.Log, p.Audit.Now = n.audit, now

@@ -57,7 +57,7 @@ func openServer(_ context.Context, n *Node) error {
 	}
 	cfg.Lab, cfg.MQTT = n.opts.Lab, countMQTT(n)
 	if n.supervisor != nil {
-		cfg.Processes = n.supervisor
+		cfg.Processes = n.installed
 	}
 	signature, err := n.identity.Node.Sign([]byte("browsers that have logged in")) // always the same, and unique to this node
 	if err != nil {

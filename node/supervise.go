@@ -14,6 +14,7 @@ import (
 	"voltbus/api/listener"
 	"voltbus/fault"
 	"voltbus/identity"
+	"voltbus/owner"
 	"voltbus/wire"
 )
 
@@ -34,7 +35,14 @@ func openAgents(_ context.Context, n *Node) error {
 		News: func(agent string) {
 			_ = n.bus.Notify(agent, wire.NewsStop, nil) // an agent that is not connected gets a signal anyway
 		}, Audit: n.report.Process, Log: n.log,
+		Right:   n.leases.AgentRights(),
 		Install: agent.Installing{Python: cfg.Python, UV: cfg.UV, SDK: func() (string, []byte, error) { return sdk(cfg.SDK, n.opts.SDK) }, Identities: installed.Identities{Registry: n.agents}, Documents: installed.Documents{Store: n.docs}},
+	})
+	if err != nil {
+		return err
+	}
+	n.installed, err = n.leases.Installed(n.supervisor, n.bus, owner.AgentsConfig{
+		Data: n.opts.Config.Node.Data, Identities: installed.Identities{Registry: n.agents}, Log: n.log,
 	})
 	return err
 }

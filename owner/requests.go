@@ -21,11 +21,11 @@ func (l *Leases) Forward(b *bus.Bus, t *operation.Table, c Controller) *Requests
 	if l == nil || mesh == nil {
 		return nil
 	}
-	f := forward.New(forward.Config{Mesh: mesh, Carry: t.Carry, Owner: func(owner, _ string) (string, bool) {
+	f := forward.New(forward.Config{Mesh: mesh, Carry: t.Carry, Owner: func(owner, name string) (string, bool) {
 		if owner == operation.Control {
 			return c.Where()
 		}
-		return "", true
+		return l.Agent(name).Where()
 	}})
 	t.Owned(f)
 	return f

@@ -19,6 +19,18 @@ func (l *Leases) Control(busy func() bool) *Right {
 	return &Right{leases: l, item: Control}
 }
 
+// Agents replaces the agents that this replica can run. busy reports whether one still has a process here.
+func (l *Leases) Agents(names []string, busy func(name string) bool) {
+	items := make([]lease.Item, len(names))
+	for i, name := range names {
+		items[i].Name = name
+	}
+	l.want(agentItem, items, busy)
+}
+
+// Agent returns the right to run an agent.
+func (l *Leases) Agent(name string) *Right { return &Right{leases: l, item: agentItem + name} }
+
 // Hold returns a context that ends with the right of this replica; nil while it does not have it.
 func (r *Right) Hold() context.Context {
 	if h := r.leases.Hold(r.item); h != nil {
@@ -32,3 +44,9 @@ func (r *Right) Owner() string { return r.leases.Owner(r.item) }
 
 // Changed returns a channel that is closed when Hold or Owner may have changed.
 func (r *Right) Changed() <-chan struct{} { return r.leases.Changed() }
+
+// Where returns the replica that has the right, and whether it is this one, or none.
+func (r *Right) Where() (replica string, here bool) {
+	hold, owner := r.Hold(), r.Owner()
+	return owner, owner == "" || hold != nil && hold.Err() == nil
+}

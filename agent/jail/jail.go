@@ -44,12 +44,17 @@ type Spec struct {
 	// Complaint is an open file to which Exec writes its error, and which is closed empty when the program has started;
 	// 0 for none.
 	Complaint int `json:"complaint,omitempty"`
+	// Watch has Exec become no program, but watch over process groups, see watch.
+	Watch bool `json:"watch,omitempty"`
 }
 
 var errParent = errors.New("the node that starts it has ended")
 
 // Exec gives up rights and becomes the program. It returns only if that fails.
 func (s *Spec) Exec(env []string) error {
+	if s.Watch {
+		watchInput()
+	}
 	if s.Complaint > 0 {
 		unix.CloseOnExec(s.Complaint)
 	}

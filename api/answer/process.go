@@ -8,7 +8,8 @@ import (
 // Process is an agent installed on a node, which runs the agent's process.
 type Process struct {
 	Name      string          `json:"name"`
-	State     string          `json:"state" api:"one-of=stopped|starting|running|backing-off|failed|stopping"`
+	State     string          `json:"state" api:"one-of=stopped|starting|running|backing-off|failed|stopping|elsewhere"`
+	Owner     string          `json:"owner,omitempty" doc:"The replica that runs it, if that is another one"`
 	Since     time.Time       `json:"since"`
 	Text      string          `json:"text,omitempty" doc:"What a person should know"`
 	Concern   string          `json:"concern,omitempty" doc:"What health says of it; absent if all is well"`

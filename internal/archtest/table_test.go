@@ -72,7 +72,7 @@ var table = []rule{
 	{"health/ownstatus", []string{"agent", "audit/...", "bus/...", "config", "device", "health", "history/...", "identity/...", "operation/configuration", "presence", "recorder", "uplink/..."}, parts, "what a node reports of itself is gathered from its parts in one place"},
 	{"replication", []string{"operation/cluster/report", "bus/...", "recorder", "store", "fault"}, parts, "what replicas tell each other is told over a channel that node gives it, and shown in the shapes of the API"},
 	{"health", []string{"verdict", "api/answer", "agent", "audit/head", "catalog", "control/...", "device", "history/...", "identity/...", "operation/configuration", "presence", "recorder", "sink", "uplink/..."}, parts, "what is not well is gathered from all parts in one place, and judged by verdict"},
-	{"owner", []string{"bus", "bus/lease", "bus/mesh", "operation", "operation/forward", "device", "point", "fault"}, parts, "what a replica runs follows from its leases; devices and agents know none"},
+	{"owner", []string{"agent", "agent/replicated", "bus", "bus/lease", "bus/mesh", "operation", "operation/forward", "device", "point", "fault"}, parts, "what a replica runs follows from its leases; devices and agents know none"},
 	{"presence", []string{"fault"}, parts, "who is there is told to it; it knows neither bus nor storage"},
 
 	{"driver/drivertest", []string{"driver", "internal/relay", "point", "fault", "testing/..."}, parts, "the conformance suite judges every driver alike"},

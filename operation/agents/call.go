@@ -43,11 +43,11 @@ const (
 // The operations.
 var (
 	Methods = declare[Agent, answer.Methods](operation.Spec{
-		Name: "agent.methods", ID: "listMethods", HTTP: "GET /agents/{name}/methods", Role: identity.Viewer,
+		Owner: operation.AgentNamed, Name: "agent.methods", ID: "listMethods", HTTP: "GET /agents/{name}/methods", Role: identity.Viewer,
 		Summary: "Read what an agent that is connected answers, as it says", Result: "Its methods",
 	})
 	Call = operation.Declare[Request, answer.CallResult](operation.Spec{
-		Name: "agent.call", HTTP: "POST /agents/{name}/call", Role: identity.Operator, Audited: true, Body: most, Wait: maxCall + askTime,
+		Owner: operation.AgentNamed, Name: "agent.call", HTTP: "POST /agents/{name}/call", Role: identity.Operator, Audited: true, Body: most, Wait: maxCall + askTime,
 		Summary: "Call a method of an agent in the name of the node", Result: "What it returned",
 		Doc: `The agent answers the node whatever it demands of other callers; a method that demands a capability ("needs") is for the role ` +
 			`engineer. 502 at once if the agent is not connected, 504 if it does not answer in time, 422 with "raised" if the method itself failed. ` +

@@ -66,6 +66,9 @@ type (
 
 func declare[In any](id, verb, http string, role identity.Role, s operation.Spec) operation.Operation[In, answer.Process] {
 	s.Name, s.ID, s.HTTP, s.Role, s.Result = "agent."+verb, id, http, role, "The agent"
+	if verb != "rollback" {
+		s.Owner = operation.AgentNamed
+	}
 	return operation.Declare[In, answer.Process](s)
 }
 
@@ -105,11 +108,11 @@ var (
 		Summary: "End an agent and remove it, with its identity and its documents",
 	})
 	Logs = operation.Declare[Lines, answer.ProcessLog](operation.Spec{
-		Name: "agent.logs", ID: "getProcessLogs", HTTP: "GET /agents/{name}/logs", Role: identity.Viewer, Remote: true,
+		Owner: operation.AgentNamed, Name: "agent.logs", ID: "getProcessLogs", HTTP: "GET /agents/{name}/logs", Role: identity.Viewer, Remote: true,
 		Summary: "Read what an agent printed", Result: "Oldest first",
 	})
 	Crash = operation.Declare[Report, answer.ProcessCrash](operation.Spec{
-		Name: "agent.crash", ID: "getProcessCrash", HTTP: "GET /agents/{name}/crashes/{report}", Role: identity.Viewer,
+		Owner: operation.AgentNamed, Name: "agent.crash", ID: "getProcessCrash", HTTP: "GET /agents/{name}/crashes/{report}", Role: identity.Viewer,
 		Summary: "Read the report of an end that nobody wanted", Result: "The report",
 	})
 )
@@ -275,7 +278,7 @@ func (p *Part) crash(_ context.Context, _ *operation.Call, in *Report) (answer.P
 // Shown returns the state of an agent as callers see it.
 func Shown(st *agent.Status) answer.Process {
 	p := answer.Process{
-		Name: st.Name, State: string(st.State), Since: st.Since, Text: st.Text, Version: st.Version, Release: st.Program.Release,
+		Name: st.Name, State: string(st.State), Owner: st.Owner, Since: st.Since, Text: st.Text, Version: st.Version, Release: st.Program.Release,
 		Title: st.Program.Title, Installed: st.Installed, Previous: append([]int{}, st.Previous...), Priority: st.Priority,
 		Autostart: string(st.Autostart), PID: st.Process.PID, Failures: st.Failures, Next: st.Next,
 		Memory: st.Usage.Memory, CPU: st.Usage.CPU, Processes: st.Usage.Processes, Limit: st.Memory,

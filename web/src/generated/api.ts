@@ -2178,7 +2178,9 @@ export interface Problem {
 
 export interface Process {
   name: string;
-  state: "stopped" | "starting" | "running" | "backing-off" | "failed" | "stopping";
+  state: "stopped" | "starting" | "running" | "backing-off" | "failed" | "stopping" | "elsewhere";
+  /** The replica that runs it, if that is another one */
+  owner?: string;
   since: Time;
   /** What a person should know */
   text?: string;

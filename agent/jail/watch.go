@@ -1,0 +1,61 @@
+package jail
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// WatchTime is how long process groups live without a word of who starts them.
+const WatchTime = 1500 * time.Millisecond
+
+// watch reads lines with the process groups that may run, and kills those of the last one when none has come for WatchTime, or the input ends.
+// So they end in time also while the process that started them is stopped.
+func watch(from io.Reader, kill func(group int)) {
+	lines := make(chan []int)
+	go func() {
+		defer close(lines)
+		in := bufio.NewScanner(from)
+		for in.Scan() {
+			var groups []int
+			for _, word := range strings.Fields(in.Text()) {
+				if n, err := strconv.Atoi(word); err == nil && n > 1 {
+					groups = append(groups, n)
+				}
+			}
+			lines <- groups
+		}
+	}()
+	var groups []int
+	end := func() {
+		for _, g := range groups {
+			kill(g)
+		}
+		groups = nil
+	}
+	timer := time.NewTimer(WatchTime)
+	defer timer.Stop()
+	for {
+		select {
+		case list, open := <-lines:
+			if !open {
+				end()
+				return
+			}
+			groups = list
+			timer.Reset(WatchTime)
+		case <-timer.C:
+			end()
+		}
+	}
+}
+
+// watchInput is watch over the standard input; it ends the process.
+func watchInput() {
+	watch(os.Stdin, func(group int) { _ = syscall.Kill(-group, syscall.SIGKILL) }) // it may have ended
+	os.Exit(0)
+}
