@@ -25,14 +25,14 @@ func (r *runner) follow(ctx context.Context, stopping bool) (changed, lost <-cha
 	changed = r.right.Changed()
 	hold := r.right.Hold()
 	if r.right.hold != nil && (r.right.hold != hold || hold.Err() != nil) {
-		r.right.hold = nil
+		r.right.hold = nil //nolint:fatcontext // it is a right, not a request
 		r.do(ctx, r.machine.bar(time.Now()))
 	}
 	if hold == nil || hold.Err() != nil {
 		return changed, nil
 	}
 	if r.right.hold == nil && !stopping {
-		r.right.hold = hold //nolint:fatcontext // the next right replaces it
+		r.right.hold = hold
 		r.do(ctx, r.machine.unbar(time.Now()))
 	}
 	return changed, hold.Done()
@@ -41,12 +41,17 @@ func (r *runner) follow(ctx context.Context, stopping bool) (changed, lost <-cha
 // beatEvery is how often a watchdog is told which agents may run.
 const beatEvery = jail.WatchTime / 6
 
-// watch has a process of its own end the agents when this one does not say for a while that it has the right to run them, because it
+// watchdog has a process of its own end the agents when this one does not say for a while that it has the right to run them, because it
 // was stopped.
-func (s *Supervisor) watch(ctx context.Context) {
+type watchdog struct {
+	roster *roster
+	cfg    *Config
+}
+
+func (w watchdog) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		if err := s.watchOnce(ctx); err != nil && ctx.Err() == nil {
-			s.cfg.Log.WarnContext(ctx, "the watchdog of the agents has ended, and is started again", slog.Any("err", err))
+		if err := w.watch(ctx); err != nil && ctx.Err() == nil {
+			w.cfg.Log.WarnContext(ctx, "the watchdog of the agents has ended, and is started again", slog.Any("err", err))
 		}
 		select {
 		case <-ctx.Done():
@@ -55,8 +60,9 @@ func (s *Supervisor) watch(ctx context.Context) {
 	}
 }
 
-func (s *Supervisor) watchOnce(ctx context.Context) error {
-	cmd, err := launch.Command(s.cfg.Exec, &jail.Spec{Watch: true}, nil)
+// watch runs the process until ctx ends, or the process does.
+func (w watchdog) watch(ctx context.Context) error {
+	cmd, err := launch.Command(w.cfg.Exec, &jail.Spec{Watch: true}, nil)
 	if err != nil {
 		return err
 	}
@@ -70,7 +76,7 @@ func (s *Supervisor) watchOnce(ctx context.Context) error {
 	tick := time.NewTicker(beatEvery)
 	defer tick.Stop()
 	for {
-		if _, err = fmt.Fprintln(to, s.rightly()...); err != nil || ctx.Err() != nil {
+		if _, err = fmt.Fprintln(to, w.roster.rightly()...); err != nil || ctx.Err() != nil {
 			return errors.Join(err, to.Close(), cmd.Wait())
 		}
 		select {
@@ -81,11 +87,11 @@ func (s *Supervisor) watchOnce(ctx context.Context) error {
 }
 
 // rightly lists the process groups of the agents that this node has the right to run.
-func (s *Supervisor) rightly() (groups []any) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for name, r := range s.agents {
-		if hold := s.cfg.Right(name).Hold(); hold != nil && hold.Err() == nil {
+func (l *roster) rightly() (groups []any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, r := range l.agents {
+		if hold := r.right.Hold(); hold != nil && hold.Err() == nil {
 			if pid := r.look().Process.PID; pid > 0 {
 				groups = append(groups, pid)
 			}
@@ -95,16 +101,16 @@ func (s *Supervisor) rightly() (groups []any) {
 }
 
 // Busy reports whether an agent has a process here.
-func (s *Supervisor) Busy(name string) bool {
-	r, err := s.find(name)
+func (l *roster) Busy(name string) bool {
+	r, err := l.find(name)
 	return err == nil && r.look().Process.PID != 0
 }
 
 // Names lists the agents that can run here.
-func (s *Supervisor) Names() (names []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for name := range s.agents {
+func (l *roster) Names() (names []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for name := range l.agents {
 		names = append(names, name)
 	}
 	return names

@@ -178,7 +178,7 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	list := s.sorted()
 	s.group.Go(func() { s.measure(ctx, s.cfg.Log) })
 	if s.cfg.Right != nil {
-		starter.Go(func() { s.watch(launching) })
+		starter.Go(func() { watchdog{s.roster, &s.cfg}.run(launching) })
 	}
 	for _, r := range list {
 		s.group.Go(func() { r.run(ctx) })

@@ -22,7 +22,7 @@ func watch(from io.Reader, kill func(group int)) {
 		in := bufio.NewScanner(from)
 		for in.Scan() {
 			var groups []int
-			for _, word := range strings.Fields(in.Text()) {
+			for word := range strings.FieldsSeq(in.Text()) {
 				if n, err := strconv.Atoi(word); err == nil && n > 1 {
 					groups = append(groups, n)
 				}

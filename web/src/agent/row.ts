@@ -94,6 +94,7 @@ const states: Record<string, Standing> = {
   stopped: { level: "wait", words: "stopped" },
   "backing-off": { level: "bad", words: "ended, starts again soon" },
   failed: { level: "bad", words: "failed" },
+  elsewhere: { level: "good", words: "at another replica" },
 };
 
 /** How the agent's process stands, or its connection if this node did not install it. */
