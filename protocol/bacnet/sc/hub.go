@@ -143,10 +143,10 @@ func (h *Hub) serve(ctx context.Context, w http.ResponseWriter, r *http.Request)
 		h.refused(fmt.Sprintf("connection from %v: %v", conn.NetConn().RemoteAddr(), err))
 		return
 	}
+	h.running.Go(m.send)
 	h.changed(m, true)
 	defer h.changed(m, false)
 	defer h.leave(m)
-	h.running.Go(func() { m.send() })
 	for {
 		_ = conn.NetConn().SetReadDeadline(time.Now().Add(idleTime))
 		raw, err := conn.Read()
@@ -171,15 +171,12 @@ func (h *Hub) admit(conn *websocket.Conn) (*member, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &member{Connect: who, conn: conn, out: make(chan []byte, h.config.Queue)}
+	m := &member{Connect: who, conn: conn, out: make(chan []byte, 1+h.config.Queue)}
+	own := Connect{VMAC: h.config.VMAC, UUID: h.config.UUID, MaxBVLC: MaxMessage, MaxNPDU: MaxNPDU}
+	m.out <- Message{Function: ConnectAccept, ID: request.ID, Payload: own.Append(nil)}.Append(nil) // before what others send to it
 	if err := h.enter(m); err != nil {
 		no := Outcome{Function: ConnectRequest, Refused: true, Class: classCommunication, Code: codeDuplicate, Details: err.Error()}
 		_ = conn.Write(Message{Function: Result, ID: request.ID, Payload: no.Append(nil)}.Append(nil))
-		return nil, err
-	}
-	own := Connect{VMAC: h.config.VMAC, UUID: h.config.UUID, MaxBVLC: MaxMessage, MaxNPDU: MaxNPDU}
-	if err := conn.Write(Message{Function: ConnectAccept, ID: request.ID, Payload: own.Append(nil)}.Append(nil)); err != nil {
-		h.leave(m)
 		return nil, err
 	}
 	return m, nil
