@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,7 +15,7 @@ import (
 
 	"voltbus/fault"
 	"voltbus/sink/destination"
-	"voltbus/sink/endpoint"
+	"voltbus/sink/endpoint/rabbitclient"
 	"voltbus/sink/setting"
 )
 
@@ -27,8 +25,7 @@ func Kind() destination.Kind { return destination.Kind{Make: open, Batch: 2000, 
 
 type writer struct {
 	entry    *setting.Sink
-	config   amqp.Config
-	address  string
+	dialer   *rabbitclient.Dialer
 	exchange string
 
 	mu       sync.Mutex
@@ -37,53 +34,21 @@ type writer struct {
 	returned chan amqp.Return
 }
 
-const (
-	dialTime  = 10 * time.Second
-	heartbeat = 10 * time.Second
-)
-
 func open(s *setting.Sink, e destination.Environment) (destination.Writer, error) {
-	u, err := url.Parse(s.URL)
-	if err != nil {
-		return nil, fault.E("sinks.Open", fault.Invalid, s.URL, err)
-	}
-	secure, err := endpoint.TLS(s)
+	d, err := rabbitclient.New(s.Access(), e.Node)
 	if err != nil {
 		return nil, err
 	}
-	secure.ServerName = u.Hostname()
-	w := &writer{entry: s, exchange: u.Query().Get("exchange")}
-	w.address = (&url.URL{Scheme: u.Scheme, Host: u.Host}).String()
-	w.config = amqp.Config{
-		Vhost: "/", Heartbeat: heartbeat, Properties: amqp.Table{"connection_name": "voltbus " + e.Node},
-		Dial: func(network, address string) (net.Conn, error) {
-			return (&net.Dialer{Timeout: dialTime}).Dial(network, address)
-		},
-	}
-	if path := strings.TrimPrefix(u.Path, "/"); path != "" {
-		w.config.Vhost = path
-	}
-	if u.Scheme == "amqps" {
-		w.config.TLSClientConfig = secure
-	}
-	return w, nil
+	return &writer{entry: s, dialer: d, exchange: d.Query.Get("exchange")}, nil
 }
 
 // connect connects unless connected.
-func (w *writer) connect() error {
+func (w *writer) connect() (err error) {
 	if w.channel != nil && !w.channel.IsClosed() {
 		return nil
 	}
 	w.close()
-	password, err := endpoint.Password(w.entry)
-	if err != nil {
-		return err
-	}
-	config := w.config
-	if w.entry.User != "" {
-		config.SASL = []amqp.Authentication{&amqp.PlainAuth{Username: w.entry.User, Password: password}}
-	}
-	if w.conn, err = amqp.DialConfig(w.address, config); err != nil {
+	if w.conn, err = w.dialer.Dial(); err != nil {
 		return err
 	}
 	if w.channel, err = w.conn.Channel(); err != nil {
@@ -113,7 +78,7 @@ func (w *writer) Write(ctx context.Context, rows []destination.Row) ([]destinati
 	}
 	if err != nil {
 		w.close()
-		return nil, fault.E("sinks.Append", fault.Unavailable, w.entry.URL, w.plain(err))
+		return nil, fault.E("sinks.Append", fault.Unavailable, w.entry.URL, w.dialer.Plain(err))
 	}
 	return nil, nil
 }
@@ -182,22 +147,6 @@ func (w *writer) watch(stop <-chan struct{}, told chan<- string) {
 	}
 }
 
-// plain says in plain words what is wrong.
-func (w *writer) plain(err error) error {
-	var e *amqp.Error
-	switch {
-	case errors.Is(err, amqp.ErrCredentials), errors.Is(err, amqp.ErrSASL):
-		return fmt.Errorf("it does not accept the user %q or the password; look at user and password_file", w.entry.User)
-	case errors.Is(err, amqp.ErrVhost):
-		return fmt.Errorf("the virtual host %q is not there, or the user %q may not use it", w.config.Vhost, w.entry.User)
-	case errors.As(err, &e) && e.Code == amqp.AccessRefused:
-		return fmt.Errorf("the user %q may not do this: %s", w.entry.User, e.Reason)
-	case errors.As(err, &e) && e.Code == amqp.NotFound:
-		return fmt.Errorf("%s; make it, or write another one in url", e.Reason)
-	}
-	return endpoint.Plain(err)
-}
-
 // Close implements destination.Writer.
 func (w *writer) Close() error {
 	w.mu.Lock()
@@ -207,8 +156,6 @@ func (w *writer) Close() error {
 }
 
 func (w *writer) close() {
-	if w.conn != nil {
-		_ = w.conn.CloseDeadline(time.Now().Add(time.Second))
-	}
+	rabbitclient.Close(w.conn)
 	w.conn, w.channel = nil, nil
 }
