@@ -25,6 +25,7 @@ GOTESTSUM  := build/tools/gotestsum-$(call version_of,gotest.tools/gotestsum)
 HELM       := build/tools/helm-$(shell sed -n 's|^[[:space:]]*helm.sh/helm/v3 \(v[^ ]*\).*|\1|p' tools/helm/go.mod)
 VERSITYGW  := build/tools/versitygw-$(shell sed -n 's|^[[:space:]]*github.com/versity/versitygw \(v[^ ]*\).*|\1|p' tools/versitygw/go.mod)
 NFPM       := build/tools/nfpm-$(shell sed -n 's|^[[:space:]]*github.com/goreleaser/nfpm/v2 \(v[^ ]*\).*|\1|p' tools/nfpm/go.mod)
+FERRETDB   := build/tools/ferretdb-$(shell sed -n 's|^[[:space:]]*github.com/FerretDB/FerretDB \(v[^ ]*\).*|\1|p' tools/ferretdb/go.mod)
 BENCHSTAT  := build/tools/benchstat-$(call version_of,golang.org/x/perf)
 
 WEB         := $(wildcard web/package.json)
@@ -243,9 +244,18 @@ bench: build/.go $(BENCHSTAT) ## run the benchmarks that match BENCH, in PKG, CO
 .PHONY: peers
 peers: $(if $(PEERS),build/.peers) ## make .venv with the programs that the tests talk to
 
-build/.peers: $(PEERS) testing/peers/profiles.txt build/.venv $(VERSITYGW) build/.node-example build/.sparkplug build/.nodeopcua build/.mqttjs
+build/.peers: $(PEERS) testing/peers/profiles.txt build/.venv $(VERSITYGW) $(FERRETDB) build/.node-example build/.sparkplug build/.nodeopcua build/.mqttjs
 	@tools/venv.sh $<
 	@tools/venv.sh testing/peers/profiles.txt --no-deps
+	@touch $@
+
+.PHONY: spark
+spark: build/.spark peers ## try the guide on analysing a fleet with PySpark, some 500 MB
+	VOLTBUS_SPARK_PYTHON=$(CURDIR)/build/spark/bin/python go test -count=1 -run TestTheRecipes -v ./sink/s3
+
+build/.spark: testing/peers/spark.txt build/.venv
+	python3 -m venv build/spark
+	build/spark/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
 	@touch $@
 
 .PHONY: deploy-tools
@@ -353,6 +363,10 @@ $(NFPM): build/.go tools/nfpm/go.mod tools/nfpm/go.sum
 
 $(HELM): build/.go tools/helm/go.mod tools/helm/go.sum
 	go -C tools/helm build -o ../../$@ helm.sh/helm/v3/cmd/helm
+	@touch $@
+
+$(FERRETDB): build/.go tools/ferretdb/build.sh tools/ferretdb/go.mod tools/ferretdb/go.sum
+	tools/ferretdb/build.sh $(CURDIR)/$@
 	@touch $@
 
 $(VERSITYGW): build/.go tools/versitygw/go.mod tools/versitygw/go.sum

@@ -118,6 +118,7 @@ var table = []rule{
 	{"sink/elasticsearch", destinations, parts, "a destination speaks its protocol, and knows neither log nor history"},
 	{"sink/influxdb", destinations, parts, "a destination speaks its protocol, and knows neither log nor history"},
 	{"sink/kafka", append([]string{"sink/endpoint/kafkaclient"}, destinations...), parts, "a destination speaks its protocol, and knows neither log nor history"},
+	{"sink/mongodb", append([]string{"protocol/mongodb"}, destinations...), parts, "a destination speaks its protocol, and knows neither log nor history"},
 	{"sink/opentelemetry", destinations, parts, "a destination speaks its protocol, and knows neither log nor history"},
 	{"sink/prometheus", destinations, parts, "a destination speaks its protocol, and knows neither log nor history"},
 	{"sink/rabbitmq", append([]string{"sink/endpoint/rabbitclient"}, destinations...), parts, "a destination speaks its protocol, and knows neither log nor history"},

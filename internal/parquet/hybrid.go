@@ -5,24 +5,24 @@ import (
 	"math/bits"
 )
 
-// octet is how many values a bit-packed run has a multiple of.
-const octet = 8
+// eight is how many values a bit-packed run has a multiple of.
+const eight = 8
 
 // appendHybrid appends values of a number of bits each as runs: a value that is repeated, or values that are packed (encoding RLE of
 // Apache Parquet).
 func appendHybrid(b []byte, values []uint32, width int) []byte {
 	for i := 0; i < len(values); {
-		if n := repeats(values[i:]); n >= octet {
+		if n := repeats(values[i:]); n >= eight {
 			b = binary.AppendUvarint(b, uint64(n)<<1)
-			for shift := 0; shift < width; shift += octet {
+			for shift := 0; shift < width; shift += eight {
 				b = append(b, byte(values[i]>>shift))
 			}
 			i += n
 			continue
 		}
 		from := i
-		for i < len(values) && (i == from || repeatsOctet(values[i:]) < octet) {
-			i = min(i+octet, len(values))
+		for i < len(values) && (i == from || repeatsEight(values[i:]) < eight) {
+			i = min(i+eight, len(values))
 		}
 		b = appendPacked(b, values[from:i], width)
 	}
@@ -37,21 +37,21 @@ func repeats(values []uint32) int {
 	return n
 }
 
-func repeatsOctet(values []uint32) int { return repeats(values[:min(octet, len(values))]) }
+func repeatsEight(values []uint32) int { return repeats(values[:min(eight, len(values))]) }
 
 // appendPacked appends a bit-packed run. What is missing to a multiple of eight is 0.
 func appendPacked(b []byte, values []uint32, width int) []byte {
-	groups := (len(values) + octet - 1) / octet
+	groups := (len(values) + eight - 1) / eight
 	b = binary.AppendUvarint(b, uint64(groups)<<1|1)
 	var pending uint64
 	have := 0
-	for i := range groups * octet {
+	for i := range groups * eight {
 		if i < len(values) {
 			pending |= uint64(values[i]) << have
 		}
-		for have += width; have >= octet; have -= octet {
+		for have += width; have >= eight; have -= eight {
 			b = append(b, byte(pending))
-			pending >>= octet
+			pending >>= eight
 		}
 	}
 	return b

@@ -7,6 +7,7 @@ import (
 	"voltbus/sink/elasticsearch"
 	"voltbus/sink/influxdb"
 	"voltbus/sink/kafka"
+	"voltbus/sink/mongodb"
 	"voltbus/sink/opentelemetry"
 	"voltbus/sink/prometheus"
 	"voltbus/sink/rabbitmq"
@@ -19,7 +20,7 @@ import (
 func Kinds() map[string]destination.Kind {
 	return map[string]destination.Kind{
 		setting.ClickHouse: clickhouse.Kind(), setting.Elasticsearch: elasticsearch.Kind(), setting.InfluxDB: influxdb.Kind(), setting.Kafka: kafka.Kind(),
-		setting.MySQL: table.MySQL(), setting.OpenTelemetry: opentelemetry.Kind(), setting.Prometheus: prometheus.Kind(), setting.RabbitMQ: rabbitmq.Kind(),
+		setting.MongoDB: mongodb.Kind(), setting.MySQL: table.MySQL(), setting.OpenTelemetry: opentelemetry.Kind(), setting.Prometheus: prometheus.Kind(), setting.RabbitMQ: rabbitmq.Kind(),
 		setting.S3: s3.Kind(), setting.SQLite: table.SQLite(),
 	}
 }

@@ -23,7 +23,7 @@ const (
 )
 
 // sign signs a request by Signature Version 4 of AWS, with the SHA-256 of its body in it: a server that checks the signature notices
-// any octet that was changed on the way. All headers that the request has are signed.
+// any byte that was changed on the way. All headers that the request has are signed.
 func sign(q *http.Request, body []byte, c *credentials, region string, now time.Time) {
 	digest := sha256.Sum256(body)
 	sum, at := hex.EncodeToString(digest[:]), now.UTC().Format(stamp)
@@ -80,7 +80,7 @@ func canonicalQuery(query url.Values) string {
 	return strings.Join(list, "&")
 }
 
-// escape writes all octets but letters, digits and -._~ as %XX, and those that are kept.
+// escape writes all bytes but letters, digits and -._~ as %XX, and those that are kept.
 func escape(text, keep string) string {
 	const digits = "0123456789ABCDEF"
 	var b strings.Builder

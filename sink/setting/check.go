@@ -105,6 +105,7 @@ const (
 	Elasticsearch = "elasticsearch"
 	InfluxDB      = "influxdb"
 	Kafka         = "kafka"
+	MongoDB       = "mongodb"
 	MySQL         = "mysql"
 	OpenTelemetry = "opentelemetry"
 	Prometheus    = "prometheus"
@@ -116,7 +117,7 @@ const (
 // schemes are those of each kind's addresses: in clear text, and over TLS.
 var schemes = map[string][2]string{ //nolint:gochecknoglobals // a table
 	ClickHouse: {"http", "https"}, Elasticsearch: {"http", "https"}, InfluxDB: {"http", "https"}, Kafka: {"kafka", "kafkas"},
-	MySQL: {"mysql", "mysqls"}, OpenTelemetry: {"http", "https"}, Prometheus: {"http", "https"}, RabbitMQ: {"amqp", "amqps"}, S3: {"http", "https"},
+	MongoDB: {"mongodb", "mongodbs"}, MySQL: {"mysql", "mysqls"}, OpenTelemetry: {"http", "https"}, Prometheus: {"http", "https"}, RabbitMQ: {"amqp", "amqps"}, S3: {"http", "https"},
 }
 
 func (s *Sink) validateAddress(r func(key, format string, args ...any)) {
@@ -135,7 +136,7 @@ func (s *Sink) validateAddress(r func(key, format string, args ...any)) {
 	}
 	scheme, rest, _ := strings.Cut(s.URL, "://")
 	one := s.URL
-	if s.Kind == Kafka { // several addresses
+	if s.Kind == Kafka || s.Kind == MongoDB { // several addresses
 		one, _, _ = strings.Cut(s.URL, ",")
 	}
 	u, err := url.Parse(one)

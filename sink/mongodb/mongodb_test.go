@@ -1,0 +1,108 @@
+package mongodb_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"voltbus/point"
+	"voltbus/sink/destination"
+	"voltbus/sink/mongodb"
+	"voltbus/sink/setting"
+	"voltbus/sink/sinktest"
+	"voltbus/testing/peers"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// document is a reading in the server, as its own driver reads it.
+type document struct {
+	ID struct {
+		Point string
+		Us    int64
+	} `json:"_id"`
+	Point, Time, Text, Quality string
+	Value                      json.Number
+}
+
+func documents(t testing.TB, reader *peers.Conversation, collection string) (list []document) {
+	t.Helper()
+	reader.Do(t, "%s", collection)
+	text := reader.Await(t, "rows ")
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		t.Log(text)
+		return nil
+	}
+	return list
+}
+
+func peer(t testing.TB, server *peers.Server, reader *peers.Conversation, collection string) *sinktest.Peer {
+	t.Helper()
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte(peers.MongoPassword+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return &sinktest.Peer{
+		Entry: setting.Sink{URL: "mongodb://" + server.Addr + "/" + peers.MongoDatabase, User: peers.MongoUser, PasswordFile: secret, Into: collection},
+		Kind:  mongodb.Kind(), Late: true, Kill: server.Kill, Start: func() { server.Start(t) },
+		Read: func(t testing.TB) map[string]string {
+			found := map[string]string{}
+			for _, d := range documents(t, reader, collection) {
+				if number, _ := d.Value.Float64(); !strings.HasPrefix(d.Quality, "bad") {
+					found[sinktest.Key(d.Point, d.ID.Us)] = sinktest.Text(number, d.Text)
+				}
+			}
+			return found
+		},
+	}
+}
+
+func TestDocumentsOfMongoDB(t *testing.T) {
+	server, n := peers.StartMongo(t), 0
+	reader := peers.ReadMongo(t, server)
+	sinktest.Run(t, func(t *testing.T) *sinktest.Peer {
+		n++
+		return peer(t, server, reader, fmt.Sprint("t", n))
+	})
+	t.Run("a reading of the same microsecond replaces the one before", func(t *testing.T) {
+		p, log := peer(t, server, reader, "same"), sinktest.NewLog()
+		r := sinktest.Open(t, t.TempDir(), log, nil, p)
+		log.Add(t, sinktest.At("plant/a", 1, point.FloatOf(1)), sinktest.At("plant/a", 1, point.IntOf(1<<60+1)), sinktest.At("plant/b", 1, point.BoolOf(true)))
+		log.Add(t, sinktest.At("plant/b", 1, point.TextOf("on")))
+		r.Until(t, "all are sent", func(s *destination.State) bool { return s.Sent == 4 })
+		got := documents(t, reader, "same")
+		if len(got) != 2 || got[0].Value != "1152921504606846977" || got[1].Text != "on" || got[0].Time != "2026-03-01 12:00:00.001000" || got[0].ID.Point != "plant/a" {
+			t.Errorf("there are %+v", got)
+		}
+	})
+	for _, c := range []struct {
+		name   string
+		change func(*setting.Sink)
+		want   string
+	}{
+		{"a wrong user", func(e *setting.Sink) { e.User = "nobody" }, `does not accept the user "nobody" or the password; look at user and password_file`},
+		{"no user", func(e *setting.Sink) { e.User = "" }, "it wants a user; write user and password_file"},
+	} {
+		t.Run(c.name+" is told in a sentence", func(t *testing.T) {
+			p, log := peer(t, server, reader, "closed"), sinktest.NewLog()
+			c.change(&p.Entry)
+			r := sinktest.Open(t, t.TempDir(), log, nil, p)
+			log.Add(t, sinktest.At("plant/a", 1, point.FloatOf(1)))
+			r.Until(t, "it is told", func(s *destination.State) bool { return s.Err != nil && strings.Contains(s.Problem(), c.want) })
+		})
+	}
+}
+
+func BenchmarkCatchUp(b *testing.B) {
+	server, n := peers.StartMongo(b), 0
+	reader := peers.ReadMongo(b, server)
+	sinktest.CatchUp(b, func() *sinktest.Peer {
+		n++
+		return peer(b, server, reader, fmt.Sprint("t", n))
+	})
+}
