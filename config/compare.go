@@ -11,18 +11,18 @@ import (
 
 // Changes describes the differences between two configurations. Lists are sorted.
 type Changes struct {
-	Added   []point.Path // devices to start
-	Removed []point.Path // devices to stop
-	Changed []point.Path // devices to stop and start
-	Restart []string     // sections that take effect only after a restart of the node
-	Allow   bool         // uplink.allow differs: what ancestors may do here, which takes effect at once
-	// Templates says that mqtt.templates differ, the templates of MQTT messages, which take effect at once.
-	Templates bool
+	Added     []point.Path // devices to start
+	Removed   []point.Path // devices to stop
+	Changed   []point.Path // devices to stop and start
+	Restart   []string     // sections that take effect only after a restart of the node
+	Allow     bool         // uplink.allow differs: what ancestors may do here, which takes effect at once
+	Templates bool         // mqtt.templates differ, the templates of MQTT messages, which take effect at once
+	Sinks     bool         // sinks differ, the destinations of readings, which take effect at once
 }
 
 // Empty reports whether nothing differs.
 func (c Changes) Empty() bool {
-	return len(c.Added)+len(c.Removed)+len(c.Changed)+len(c.Restart) == 0 && !c.Allow && !c.Templates
+	return len(c.Added)+len(c.Removed)+len(c.Changed)+len(c.Restart) == 0 && !c.Allow && !c.Templates && !c.Sinks
 }
 
 // Compare returns what must be done to get from one configuration to another. Where devices are described,
@@ -44,6 +44,7 @@ func Compare(before, after *Config) Changes {
 		}
 	}
 	c.Allow = !reflect.DeepEqual(before.Uplink.Allow, after.Uplink.Allow)
+	c.Sinks = !reflect.DeepEqual(before.Sinks, after.Sinks)
 	c.Templates = !reflect.DeepEqual(before.MQTT.Templates, after.MQTT.Templates)
 	for _, s := range []struct {
 		name    string
@@ -59,7 +60,6 @@ func Compare(before, after *Config) Changes {
 		{"metering", !reflect.DeepEqual(before.Metering, after.Metering)},
 		{"control", before.Control != after.Control},
 		{"mqtt", !reflect.DeepEqual(withoutTemplates(before.MQTT), withoutTemplates(after.MQTT))},
-		{"sinks", !reflect.DeepEqual(before.Sinks, after.Sinks)},
 		{"sources", !reflect.DeepEqual(before.Sources, after.Sources)},
 		{"uplink", !before.Uplink.equal(after.Uplink)},
 		{"agents", !reflect.DeepEqual(before.Agents, after.Agents)},

@@ -58,7 +58,9 @@ func openOutward(ctx context.Context, n *Node) (err error) {
 	if n.opts.Idle {
 		c.Publish, c.Sinks, c.Sources = nil, nil, nil
 	}
-	n.outward, err = outward.Open(ctx, c)
+	if n.outward, err = outward.Open(ctx, c); err == nil && !n.opts.Idle {
+		n.plant.send = func(ctx context.Context, cfg *config.Config) error { return n.outward.Adopt(ctx, cfg.Sinks) }
+	}
 	return err
 }
 

@@ -60,6 +60,9 @@ func openSettings(n *Node) *configuration.Part {
 		Running: n.Config, Apply: n.plant.apply, Allowed: allowed, Log: n.log, Now: now,
 		Tell: n.report.Node,
 	})
+	if !n.opts.Idle {
+		part.Send(n.outward)
+	}
 	if n.opts.WentBack != nil {
 		part.WentBack(n.opts.WentBack, n.started)
 	}

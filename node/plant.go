@@ -32,6 +32,9 @@ type plant struct {
 	// adopt prepares other templates of MQTT messages; the function that it returns has them used. nil without a broker.
 	adopt func(*config.Config) (begin func(), err error)
 
+	// send takes other destinations of readings; nil for an idle node.
+	send func(context.Context, *config.Config) error
+
 	commands *term.Controller // set before the first change; nil for an idle node
 
 	reload sync.Mutex // one change at a time
@@ -78,6 +81,11 @@ func (p *plant) apply(ctx context.Context, cfg *config.Config) (config.Changes, 
 			return changes, err
 		}
 	}
+	if changes.Sinks && p.send != nil {
+		if err := p.send(ctx, cfg); err != nil {
+			return changes, err
+		}
+	}
 	if err := p.describe(ctx, cfg); err != nil {
 		return changes, err
 	}
@@ -93,7 +101,7 @@ func (p *plant) apply(ctx context.Context, cfg *config.Config) (config.Changes, 
 	next := *before
 	next.Devices, next.Include = cfg.Devices, cfg.Include
 	next.Uplink.Allow = cfg.Uplink.Allow // what is taken away is taken at once
-	next.MQTT.Templates = cfg.MQTT.Templates
+	next.MQTT.Templates, next.Sinks = cfg.MQTT.Templates, cfg.Sinks
 	p.mu.Lock()
 	p.config = &next
 	p.mu.Unlock()

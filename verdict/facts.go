@@ -43,6 +43,7 @@ type Damage struct {
 // File is a small file of the data directory that was set aside, or cannot be read.
 type File struct {
 	Name, Sentence string
+	Link           string // the page's screen that tells more; "" for that of the node's state
 }
 
 // Metering is something that is wrong with readings of meters on their way.

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -121,7 +122,7 @@ func logs(f *Facts) []Concern {
 func files(f *Facts) []Concern {
 	var out []Concern
 	for _, d := range f.Files {
-		out = append(out, Concern{Part: State, Severity: Warning, Subject: d.Name, Sentence: d.Sentence, Link: pageOf(State)})
+		out = append(out, Concern{Part: State, Severity: Warning, Subject: d.Name, Sentence: d.Sentence, Link: cmp.Or(d.Link, pageOf(State))})
 	}
 	return out
 }

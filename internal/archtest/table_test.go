@@ -225,7 +225,7 @@ var table = []rule{
 	{"meter/...", []string{"meter/...", "point", "fault"}, parts, "meters are data, their readings enter by the recorder"},
 	{"operation", []string{"identity", "wire", "point", "fault"}, nil, "an operation is declared without what does it, and without the ways to ask for it"},
 	{"operation/openapi", []string{"operation", "operation/declared", "operation/transport", "api/answer", "identity", "fault"}, nil, "the document of the API is written from declarations"},
-	{"operation/configuration", []string{"operation", "api/answer", "config", "config/edit", "config/revision", "driver", "identity", "point", "fault"}, parts, "what the file says is known to config; how it was asked for, nobody here knows"},
+	{"operation/configuration", []string{"operation", "api/answer", "config", "config/edit", "config/revision", "driver", "identity", "sink/setting", "point", "fault"}, parts, "what the file says is known to config; how it was asked for, nobody here knows"},
 	{"operation/processes", []string{"operation", "api/answer", "agent/...", "query", "identity", "fault"}, parts, "installed agents are run by agent; how it was asked for, nobody here knows"},
 	{"operation/alerts", []string{"operation", "presence", "api/answer", "identity", "wire", "point", "fault"}, parts, "alerts are kept by presence; how it was asked for, nobody here knows"},
 	{"operation/auditlog", []string{"operation", "audit", "query", "api/answer", "identity", "point", "fault"}, parts, "the log of who did what is asked like every other part"},
@@ -246,7 +246,7 @@ var table = []rule{
 	{"python", nil, nil, "the SDK of other programs; this one only carries it"},
 	{"web", nil, nil, "the screens are files; they speak to the API over HTTP"},
 
-	{"config/edit", []string{"config", "point", "fault"}, []string{"driver/..."}, "a device is added to a text; what the text means is asked of config"},
+	{"config/edit", []string{"config", "sink/setting", "point", "fault"}, []string{"driver/..."}, "a device is added to a text; what the text means is asked of config"},
 	{"config/reference", []string{"config", "broker/setting", "meter/setting", "sink/setting", "source/setting", "store/postgres/setting", "driver/...", "point", "fault"}, nil, "a program that writes the reference; it knows every driver's keys"},
 	{"config/revision", []string{"fault"}, nil, "what stood in a file is text; nobody here knows what it means"},
 	{"config/volttron", []string{"fault"}, []string{"config", "driver/..."}, "another platform's files become texts; what they mean here is checked by who writes them"},

@@ -80,7 +80,7 @@ var (
 	Apply = operation.Declare[Change, answer.ConfigApplied](operation.Spec{
 		Name: "config.apply", Before: "config.set", ID: "changeConfig", HTTP: "PUT /config", Role: identity.Engineer, Remote: true, Audited: true, Body: textBody, Wait: maxTrial,
 		Summary: "Write and apply a configuration", Result: "Applied",
-		Doc: "The text replaces the file in one step, comments and all, and what stood there is kept in the history. 409 if the file holds another version than the one given. 400 with all problems if the text is wrong; then nothing changes. Changes of other sections than devices, include and mqtt.templates need the role administrator, and hold after the node's next start.",
+		Doc: "The text replaces the file in one step, comments and all, and what stood there is kept in the history. 409 if the file holds another version than the one given. 400 with all problems if the text is wrong; then nothing changes. Changes of other sections than devices, include and mqtt.templates need the role administrator, and hold after the node's next start, but for sinks, which hold at once.",
 	})
 	Check = operation.Declare[Text, answer.ConfigCheck](operation.Spec{
 		Name: "config.check", HTTP: "POST /config/check", Role: identity.Engineer, Remote: true, Audited: true, Body: textBody,
@@ -144,6 +144,11 @@ func (p *Part) Operations() []operation.Bound {
 		operation.Bind(Search, nil, devices{p}.search),
 		operation.Bind(Add, nil, devices{p}.add),
 		operation.Bind(AddTemplate, nil, p.addTemplate),
+		operation.Bind(SinkKinds, nil, sinkKinds),
+		operation.Bind(SinkSettings, nil, sinks{p}.settings),
+		operation.Bind(TrySink, nil, sinks{p}.try),
+		operation.Bind(PutSink, nil, sinks{p}.put),
+		operation.Bind(RemoveSink, nil, sinks{p}.remove),
 	}
 	if p == nil {
 		return operation.Absent(list)
@@ -171,7 +176,7 @@ func (p *Part) get(context.Context, *operation.Call, *Nothing) (answer.Config, e
 	if cfg := p.meaning(out.Version, text); cfg != nil {
 		c := config.Compare(p.opts.Running(), cfg)
 		out.Restart = append(out.Restart, c.Restart...)
-		out.Applied = len(c.Added)+len(c.Removed)+len(c.Changed) == 0 && !c.Allow && !c.Templates
+		out.Applied = len(c.Added)+len(c.Removed)+len(c.Changed) == 0 && !c.Allow && !c.Templates && !c.Sinks
 	}
 	return out, nil
 }

@@ -44,6 +44,7 @@ type Part struct {
 	trying chan struct{} // holds an entry for each device being tested
 	read   parsed
 	trial  trial
+	sinks  Sinks // nil for a node that sends nothing
 }
 
 // parsed is the result of the last parse of the file.
@@ -216,6 +217,9 @@ func Changes(c config.Changes) answer.ConfigChanges {
 	}
 	if c.Templates {
 		out.Words = append(out.Words, "mqtt.templates is changed: messages that arrive from now on become points by it")
+	}
+	if c.Sinks {
+		out.Words = append(out.Words, "sinks is changed: destinations get readings by it from now on; what was removed leaves its position behind")
 	}
 	for _, section := range c.Restart {
 		out.Words = append(out.Words, "the section "+section+" changes when the node is started again")

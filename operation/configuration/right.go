@@ -18,6 +18,7 @@ import (
 // there, and uplink.allow can only lose entries.
 
 var (
+	errSinksHere = errors.New("would send readings of this node elsewhere, which no other node can change; change them on the node itself, or over its own address")
 	errNoTrial   = errors.New("is missing: a configuration from another node is on trial; say within how many seconds it is confirmed, such as 60")
 	errWider     = errors.New("would allow ancestors more here, which no other node can change; change it on the node itself, or over its own address")
 	errOfAnother = errors.New("is on trial for somebody else; only who tries it can confirm it from another node")
@@ -42,6 +43,9 @@ func (p judge) mayChange(c *operation.Call, to *change) error {
 	}
 	if err := tryable(inFile, to.means); err != nil {
 		return err
+	}
+	if config.Compare(inFile, to.means).Sinks {
+		return fault.E(op, fault.Refused, "sinks", errSinksHere)
 	}
 	for _, before := range []*config.Config{inFile, p.opts.Running()} {
 		if err := p.noWider(&before.Uplink, &to.means.Uplink); err != nil {
@@ -82,6 +86,9 @@ func permitted(c *operation.Call, before, after *config.Config) error {
 	sections := differ.Restart
 	if differ.Allow {
 		sections = append(slices.Clone(sections), "uplink.allow")
+	}
+	if differ.Sinks { // they carry readings out of the node, and name files with secrets
+		sections = append(slices.Clone(sections), "sinks")
 	}
 	if len(sections) == 0 || c.Role.Includes(identity.Administrator) {
 		return nil

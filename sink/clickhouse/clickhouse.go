@@ -122,3 +122,8 @@ func appendRow(b []byte, r *destination.Row) []byte {
 	}
 	return append(b, '\n')
 }
+
+// Probe implements destination.Prober.
+func (w *writer) Probe(ctx context.Context) error {
+	return w.explain(w.Reach(ctx, &endpoint.Request{Body: []byte("SELECT 1")}))
+}

@@ -7,8 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"voltbus/fault"
 	"voltbus/internal/plural"
 	"voltbus/point"
@@ -32,58 +30,6 @@ type Config struct {
 	Log      *slog.Logger
 }
 
-// Destinations are all destinations of a node. Its methods are safe for concurrent use.
-type Destinations struct {
-	cfg  Config
-	list []one
-}
-
-type one struct {
-	*target
-
-	sink *sink.Sink
-}
-
-// Open creates the destinations. None is connected yet.
-func Open(ctx context.Context, cfg Config) (*Destinations, error) {
-	d := &Destinations{cfg: cfg}
-	for _, entry := range cfg.Sinks {
-		t, err := open(ctx, &d.cfg, entry)
-		if err != nil {
-			return nil, errors.Join(err, d.Close())
-		}
-		config := sink.Config{Leaves: point.IsMeterOrigin, Every: t.Every, Collect: t.Every > 0, Log: slog.New(slog.DiscardHandler)} // the target tells what fails
-		if t.Files {
-			config.Samples = t.Batch
-		}
-		s := sink.New(config, cfg.Blocks, t)
-		d.list = append(d.list, one{t, s})
-	}
-	return d, nil
-}
-
-// Close ends connections, for a node that does not run.
-func (d *Destinations) Close() (err error) {
-	for _, one := range d.list {
-		err = errors.Join(err, one.writer.Close())
-	}
-	return err
-}
-
-// Run sends until ctx ends.
-func (d *Destinations) Run(ctx context.Context) error {
-	var all errgroup.Group
-	for _, one := range d.list {
-		all.Go(func() error { return one.sink.Run(ctx) })
-		all.Go(func() error {
-			one.runHistory(ctx)
-			return nil
-		})
-	}
-	<-ctx.Done()
-	return errors.Join(all.Wait(), d.Close())
-}
-
 // State is how a destination is.
 type State struct {
 	Name, Kind string
@@ -91,29 +37,33 @@ type State struct {
 	Into       string // the index, table, topic or file
 	Counts
 
-	Waiting      uint64    // blocks of the log that are still to be sent
-	Samples      uint64    // samples in them
-	Acknowledged int64     // samples that were acknowledged since the destination was added: the sum of the counts and Samples
-	Newest       time.Time // of the readings that were seen; zero for none
-	Kept         int       // readings that were refused and are kept
-	Err          error     // why nothing is sent at present; nil in normal operation
-	Since        time.Time // when that began
+	Waiting      uint64        // blocks of the log that are still to be sent
+	Samples      uint64        // samples in them
+	Acknowledged int64         // samples that were acknowledged since the destination was added: the sum of the counts and Samples
+	Behind       time.Duration // age of Newest while something waits
+	Newest       time.Time     // of the readings that were seen; zero for none
+	Kept         int           // readings that were refused and are kept
+	Err          error         // why nothing is sent at present; nil in normal operation
+	Since        time.Time     // when that began
 	// The part of the history that is being sent, and how far it was sent; zero for none.
 	From, To, Next time.Time
 }
 
 // States returns how all destinations are, in the order of the configuration.
 func (d *Destinations) States(ctx context.Context) []State {
-	list := make([]State, 0, len(d.list))
+	var list []State
 	_, last, err := d.cfg.Blocks.Bounds(ctx)
 	var recorded map[string]uint64
 	if d.cfg.Recorded != nil {
 		recorded = d.cfg.Recorded()
 	}
-	for i := range d.list {
-		s := d.list[i].state(recorded)
-		if at := d.list[i].at(); err == nil && last > at {
+	for _, one := range d.current() {
+		s := one.state(recorded)
+		if at := one.at(); err == nil && last > at {
 			s.Waiting = last - at
+		}
+		if s.Waiting > 0 && !s.Newest.IsZero() {
+			s.Behind = d.cfg.Now().Sub(s.Newest)
 		}
 		list = append(list, s)
 	}
@@ -166,9 +116,14 @@ func (s *State) Problem() string {
 		return fmt.Sprintf("Nothing is sent to the destination %q%s: %v. %s %s.", s.Name, since, s.Err, plural.Of(s.Waiting, "block"), plural.Word(s.Waiting, "waits", "wait"))
 	case s.Kept > 0:
 		return fmt.Sprintf("The destination %q refused %s, which are kept: voltbus sinks refused shows them.", s.Name, plural.Of(s.Kept, "reading"))
+	case s.Behind > slow:
+		return fmt.Sprintf("The destination %q takes less than is recorded: it is %s and %s behind.", s.Name, plural.Of(s.Samples, "sample"), s.Behind.Round(time.Second))
 	}
 	return ""
 }
+
+// slow is how far a destination may be behind, while it takes readings, without being told of.
+const slow = 5 * time.Minute
 
 // Problems describes what is wrong with destinations.
 func (d *Destinations) Problems(ctx context.Context) (list []string) {
@@ -181,7 +136,7 @@ func (d *Destinations) Problems(ctx context.Context) (list []string) {
 }
 
 func (d *Destinations) find(op, name string) (*target, error) {
-	for _, one := range d.list {
+	for _, one := range d.current() {
 		if one.entry.Name == name {
 			return one.target, nil
 		}
@@ -206,6 +161,9 @@ func (d *Destinations) Discard(name string) (n int, err error) {
 	}
 	t.work.Lock()
 	defer t.work.Unlock()
+	if _, _, err := t.Cursor(context.Background()); err != nil {
+		return 0, err
+	}
 	n = t.refused.len()
 	if err := t.refused.replace(nil); err != nil {
 		return 0, err

@@ -44,8 +44,10 @@ type Refused struct {
 	Reason  string    `json:"reason"`
 }
 
+func refusedName(dir, name string) string { return filepath.Join(dir, folder, name+".refused") }
+
 func openRefused(dir, name string) (*refusedFile, error) {
-	f := &refusedFile{file: filepath.Join(dir, folder, name+".refused")}
+	f := &refusedFile{file: refusedName(dir, name)}
 	err := f.each(func(Refused) error { return nil })
 	return f, err
 }

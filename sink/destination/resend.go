@@ -11,6 +11,9 @@ import (
 func (t *target) resend(ctx context.Context) (accepted int, err error) {
 	t.work.Lock()
 	defer t.work.Unlock()
+	if _, _, err := t.Cursor(ctx); err != nil {
+		return 0, err
+	}
 	old, err := t.refused.list(0, t.refused.len())
 	if err != nil {
 		return 0, err

@@ -141,3 +141,8 @@ func id(r *destination.Row) string {
 	}
 	return s
 }
+
+// Probe implements destination.Prober.
+func (w *writer) Probe(ctx context.Context) error {
+	return w.Reach(ctx, &endpoint.Request{Path: "/_bulk", Header: map[string]string{"Content-Type": "application/x-ndjson"}, Body: []byte("\n")})
+}

@@ -180,6 +180,17 @@ func (e *Endpoint) Do(ctx context.Context, r *Request) (a Answer, err error) {
 	return a, e.refused(&a)
 }
 
+// Reach sends a request without a reading, and returns why nothing can be sent there. What the destination answers about the content of
+// the request does not matter.
+func (e *Endpoint) Reach(ctx context.Context, r *Request) error {
+	a, err := e.Do(ctx, r)
+	if err == nil && a.Misdirected() {
+		err = fault.E("sinks.Try", fault.Unavailable, e.entry.URL, fmt.Errorf(
+			"it answers, but takes no such requests at this address: what is named as into must be there, and url must be right: %s", a.Text()))
+	}
+	return err
+}
+
 func (e *Endpoint) authorize(q *http.Request, body []byte) error {
 	if e.sign != nil {
 		return e.sign(q, body)

@@ -112,3 +112,8 @@ func (*writer) line(b []byte, r *destination.Row) []byte {
 }
 
 var quoted = strings.NewReplacer(`\`, `\\`, `"`, `\"`) //nolint:gochecknoglobals // a table
+
+// Probe implements destination.Prober.
+func (w *writer) Probe(ctx context.Context) error {
+	return w.Reach(ctx, &endpoint.Request{Path: w.path, Query: w.query, Header: map[string]string{"Content-Type": "text/plain; charset=utf-8"}, Body: []byte("\n")})
+}

@@ -5,10 +5,24 @@ package kafka
 import (
 	"context"
 	"errors"
+<<<<<<< HEAD
+=======
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+>>>>>>> 6fa723b5 (sink, config, node: destinations are added, changed and removed while the node runs)
 	"sync"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+<<<<<<< HEAD
+=======
+	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/sasl"
+	"github.com/twmb/franz-go/pkg/sasl/plain"
+	"github.com/twmb/franz-go/pkg/sasl/scram"
+>>>>>>> 6fa723b5 (sink, config, node: destinations are added, changed and removed while the node runs)
 
 	"voltbus/fault"
 	"voltbus/sink/destination"
@@ -37,7 +51,27 @@ func open(s *setting.Sink, e destination.Environment) (destination.Writer, error
 	return &writer{entry: s, access: a, options: append(options,
 		kgo.DefaultProduceTopic(s.Into), kgo.RequiredAcks(kgo.AllISRAcks()), kgo.ProducerBatchCompression(kgo.SnappyCompression(), kgo.NoCompression()),
 		kgo.MaxBufferedRecords(maxBuffered), kgo.ProducerBatchMaxBytes(maxBatch), kgo.RecordRetries(retries),
+<<<<<<< HEAD
 	)}, nil
+=======
+		kgo.AllowIdempotentProduceCancellation(), // a destination that is away must not hold up the end of the node; what was under way is sent again
+	}}
+	if scheme == "kafkas" {
+		secure, err := endpoint.TLS(s)
+		if err != nil {
+			return nil, err
+		}
+		w.options = append(w.options, kgo.DialTLSConfig(secure))
+	}
+	if s.User != "" {
+		how, err := w.sasl(values.Get("sasl"))
+		if err != nil {
+			return nil, err
+		}
+		w.options = append(w.options, kgo.SASL(how))
+	}
+	return w, nil
+>>>>>>> 6fa723b5 (sink, config, node: destinations are added, changed and removed while the node runs)
 }
 
 const (
@@ -105,6 +139,27 @@ func (w *writer) Close() error {
 	if w.client != nil {
 		w.client.Close()
 		w.client = nil
+	}
+	return nil
+}
+
+// Probe implements destination.Prober.
+func (w *writer) Probe(ctx context.Context) error {
+	client, err := kgo.NewClient(append(slices.Clone(w.options), kgo.RequestRetries(1))...)
+	if err != nil {
+		return fault.E("sinks.Try", fault.Invalid, w.entry.URL, err)
+	}
+	defer client.Close()
+	ask := kmsg.NewPtrMetadataRequest()
+	topic := kmsg.NewMetadataRequestTopic()
+	topic.Topic = kmsg.StringPtr(w.entry.Into)
+	ask.Topics = append(ask.Topics, topic)
+	a, err := ask.RequestWith(ctx, client)
+	if err == nil && len(a.Topics) == 1 {
+		err = kerr.ErrorForCode(a.Topics[0].ErrorCode)
+	}
+	if err != nil {
+		return fault.E("sinks.Try", fault.Unavailable, w.entry.URL, w.plain(err))
 	}
 	return nil
 }

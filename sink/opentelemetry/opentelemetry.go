@@ -187,3 +187,8 @@ func dataPoint(r *destination.Row) []byte {
 	}
 	return b
 }
+
+// Probe implements destination.Prober.
+func (w *writer) Probe(ctx context.Context) error {
+	return w.Reach(ctx, &endpoint.Request{Path: w.path, Header: map[string]string{"Content-Type": "application/x-protobuf"}, Body: w.request(nil)})
+}

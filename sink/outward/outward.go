@@ -83,7 +83,7 @@ func (s *Sinks) Facts() (list []verdict.File) {
 		list = append(list, verdict.File{Name: "mqtt publish", Sentence: text})
 	}
 	for _, text := range s.Problems(ctx) {
-		list = append(list, verdict.File{Name: "sinks", Sentence: text})
+		list = append(list, verdict.File{Name: "sinks", Sentence: text, Link: "/destinations"})
 	}
 	for _, text := range s.Sources.Problems() {
 		list = append(list, verdict.File{Name: "sources", Sentence: text})

@@ -155,3 +155,9 @@ func (w *writer) labels(b []byte, s *destination.Shape) []byte {
 	}
 	return b
 }
+
+// Probe implements destination.Prober.
+func (w *writer) Probe(ctx context.Context) error {
+	_, err := w.send(ctx, nil)
+	return err
+}

@@ -159,3 +159,13 @@ func (w *writer) close() {
 	rabbitclient.Close(w.conn)
 	w.conn, w.channel = nil, nil
 }
+
+// Probe implements destination.Prober.
+func (w *writer) Probe(context.Context) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.connect(); err != nil {
+		return fault.E("sinks.Try", fault.Unavailable, w.entry.URL, w.plain(err))
+	}
+	return nil
+}

@@ -30,6 +30,9 @@ var (
 	placeholder = regexp.MustCompile(`\{(path|node|last|[1-9])\}`)
 )
 
+// IsName reports whether a text can be the name of a destination.
+func IsName(text string) bool { return plainName.MatchString(text) }
+
 // reserved are the names of columns that each reading has; a tag called so would hide one.
 var reserved = []string{"point", "time", "value", "exact", "text", "quality", "unit", "timestamp"} //nolint:gochecknoglobals // a table
 

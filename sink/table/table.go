@@ -239,3 +239,11 @@ func assignments(columns []string, form string) string {
 	}
 	return strings.Join(list, ",")
 }
+
+// Probe implements destination.Prober: it makes the table.
+func (w *writer) Probe(ctx context.Context) error {
+	if err := w.prepare(ctx); err != nil {
+		return w.unavailable(err)
+	}
+	return nil
+}

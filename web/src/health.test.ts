@@ -184,3 +184,14 @@ test("a device that answers only with errors is not said to answer in part", () 
     text: "1 of 2 devices gives no point (boiler); 1 sample recorded, none lost",
   });
 });
+
+test("destinations that are behind or refuse readings are counted by themselves", () => {
+  const away = (name: string): Concern => ({
+    ...{ part: "state", severity: "warning", subject: "sinks", since: null },
+    ...{ sentence: `Nothing is sent to the destination "${name}".`, link: "/destinations" },
+  });
+  const ledger = { origins: [], gaps: [], log: null, damaged: [], state: "ok", reason: "" } as const;
+  const says = (...list: Concern[]) => health([], { ...ledger, origins: [] }, list).text;
+  expect(says(away("a"))).toMatch(/; 1 destination is behind or refuses readings$/);
+  expect(says(away("a"), away("b"))).toMatch(/; 2 destinations are behind or refuse readings$/);
+});

@@ -43,10 +43,20 @@ export function health(
 ): Health {
   const a = deviceHealth(devices, ledger, concerns);
   const b = ledgerHealth(ledger);
-  const others = concerns.filter((c) => !figured.includes(c.part)).length;
-  const more = others > 0 ? `; ${plural(others, "other concern")}` : "";
+  const unwell = concerns.filter(ofDestination).length;
+  const others = concerns.filter((c) => !figured.includes(c.part) && !ofDestination(c)).length;
+  const words = [
+    ...(unwell > 0
+      ? [`${plural(unwell, "destination")} ${unwell === 1 ? "is behind or refuses" : "are behind or refuse"} readings`]
+      : []),
+    ...(others > 0 ? [plural(others, "other concern")] : []),
+  ];
+  const more = words.map((w) => `; ${w}`).join("");
   return { level: worst(concerns) ?? a.level, text: `${a.text}; ${b}${more}` };
 }
+
+/** Whether a concern is about a destination of readings. */
+const ofDestination = (c: Concern) => c.link === "/destinations";
 
 /** How bad the worst concern is; undefined if there is none. */
 function worst(concerns: readonly Concern[]): Level | undefined {

@@ -2436,6 +2436,29 @@ export interface SinkCount {
   kept: number;
 }
 
+export interface SinkField {
+  key: string;
+  type: "text" | "number" | "list" | "map" | "file";
+  /** From the reference of the configuration */
+  doc: string;
+}
+
+export interface SinkForm {
+  kind: string;
+  title: string;
+  /** An example of url; empty if the kind has none */
+  address: string;
+  /** What into names, such as Topic */
+  into: string;
+  /** In the order in which to ask */
+  fields: SinkField[];
+}
+
+export interface SinkForms {
+  /** Sorted by name */
+  kinds: SinkForm[];
+}
+
 export interface SinkRefusal {
   point: string;
   time: Time;
@@ -2477,6 +2500,15 @@ export interface SinkState {
   history_from?: Time;
   history_to?: Time;
   history_sent_to?: Time;
+}
+
+export interface SinkText {
+  /** The keys of its entry. Secrets are not in it, only the names of their files */
+  settings: unknown;
+  /** Whether a position is kept for the name */
+  remembered: boolean;
+  /** Whether there is such a destination; otherwise it may have been removed */
+  there: boolean;
 }
 
 export interface Source {
