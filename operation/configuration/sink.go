@@ -149,11 +149,11 @@ func (p sinks) try(ctx context.Context, c *operation.Call, in *Sink) (none opera
 	if err != nil {
 		return none, err
 	}
-	return none, p.attempt(ctx, c, s, text, in)
+	return none, p.attempt(ctx, s, text, in)
 }
 
 // attempt connects to a destination whose secrets are in a folder that is there meanwhile.
-func (p sinks) attempt(ctx context.Context, c *operation.Call, s Sinks, text []byte, in *Sink) error {
+func (p sinks) attempt(ctx context.Context, s Sinks, text []byte, in *Sink) error {
 	if err := p.file.Writable(); err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (p sinks) attempt(ctx context.Context, c *operation.Call, s Sinks, text []b
 	if err != nil {
 		return err
 	}
-	_, cfg, err := p.with(c, text, in, kept)
+	_, cfg, err := p.with(text, in, kept)
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (p sinks) attempt(ctx context.Context, c *operation.Call, s Sinks, text []b
 }
 
 // with returns the file's text with a destination, whose files are those given and those that its entry names already.
-func (p sinks) with(c *operation.Call, text []byte, in *Sink, files map[string]string) ([]byte, *config.Config, error) {
+func (p sinks) with(text []byte, in *Sink, files map[string]string) ([]byte, *config.Config, error) {
 	settings := map[string]json.RawMessage{}
 	if err := json.Unmarshal(in.Settings, &settings); err != nil && len(in.Settings) > 0 {
 		return nil, nil, fault.E("sinks.put", fault.Invalid, "settings", err)
@@ -264,7 +264,7 @@ func (p sinks) put(ctx context.Context, c *operation.Call, in *Sink) (out answer
 		return out, err
 	}
 	if !in.Untried {
-		if err := p.attempt(ctx, c, s, text, in); err != nil {
+		if err := p.attempt(ctx, s, text, in); err != nil {
 			return out, err
 		}
 	}
@@ -277,7 +277,7 @@ func (p sinks) put(ctx context.Context, c *operation.Call, in *Sink) (out answer
 	if err != nil {
 		return out, err
 	}
-	next, cfg, err := p.with(c, text, in, undo.names)
+	next, cfg, err := p.with(text, in, undo.names)
 	if err == nil {
 		out, err = p.change(ctx, c, &change{text: next, version: versionOf(text), means: cfg})
 	}

@@ -152,7 +152,7 @@ func (w *writer) Probe(ctx context.Context) error {
 	defer client.Close()
 	ask := kmsg.NewPtrMetadataRequest()
 	topic := kmsg.NewMetadataRequestTopic()
-	topic.Topic = kmsg.StringPtr(w.entry.Into)
+	topic.Topic = new(w.entry.Into)
 	ask.Topics = append(ask.Topics, topic)
 	a, err := ask.RequestWith(ctx, client)
 	if err == nil && len(a.Topics) == 1 {

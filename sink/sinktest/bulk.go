@@ -2,6 +2,7 @@ package sinktest
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -40,7 +41,7 @@ func StartBulk(t testing.TB) *Bulk {
 
 func (x *Bulk) start(t testing.TB) {
 	t.Helper()
-	l, err := net.Listen("tcp", x.address)
+	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", x.address)
 	if err != nil {
 		t.Fatal(err)
 	}

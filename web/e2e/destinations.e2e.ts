@@ -61,6 +61,69 @@ describe("destinations", () => {
     expect(stand.asked).toEqual(["backfill stream"]);
   });
 
+  test("adds a destination by the form of its kind, which says in one sentence what is wrong", async () => {
+    const { page, stand, complaints } = await destinations();
+    await page.getByRole("button", { name: "Add a destination" }).click();
+    const form = page.getByRole("form", { name: "New destination" });
+    await form.getByLabel("Kind").selectOption("Kafka");
+    await form.getByLabel("Name", { exact: true }).fill("metrics");
+    await form.getByLabel(/^Address/).fill("kafka://127.0.0.1:9092");
+    await form.getByLabel(/^Topic/).fill("plant");
+    await form.getByLabel(/^Password or token/).fill("secret");
+    expect(await seriousViolations(page)).toEqual([]);
+    stand.refuses = 'it does not accept the user "" or the password';
+    await form.getByRole("button", { name: "Try and add" }).click();
+    await form.getByText("it does not accept the user").waitFor();
+    expect(stand.stored.size).toBe(0);
+    stand.refuses = "";
+    await form.getByRole("button", { name: "Try and add" }).press("Enter");
+    await page.getByRole("region", { name: "metrics" }).waitFor();
+    expect(stand.stored.get("metrics")).toEqual({
+      settings: { kind: "kafka", url: "kafka://127.0.0.1:9092", into: "plant" },
+      ...{ password: "secret", anew: false, untried: false },
+    });
+    expect(complaints.filter((c) => !/502/.test(c))).toEqual([]);
+  });
+
+  test("asks whether one that was here before goes on where it was", async () => {
+    const { page, stand } = await destinations();
+    stand.remembered.add("old");
+    await page.getByRole("button", { name: "Add a destination" }).click();
+    const form = page.getByRole("form", { name: "New destination" });
+    await form.getByLabel("Name", { exact: true }).fill("old");
+    await form.getByLabel(/^Address/).fill("https://127.0.0.1:9200");
+    await form.getByRole("button", { name: "Try and add" }).click();
+    await form.getByLabel(/A destination of this name was here before/).check();
+    await form.getByRole("button", { name: "Try and add" }).click();
+    await page.getByRole("region", { name: "old" }).waitFor();
+    expect(stand.stored.get("old")).toMatchObject({ anew: true });
+  });
+
+  test("changes one without showing its password, and removes it", async () => {
+    const { page, stand } = await destinations({ address: "/destinations/stream" });
+    await page.getByRole("button", { name: "Change" }).click();
+    const form = page.getByRole("form", { name: "Change stream" });
+    await form.getByText("Kept here; leave it empty to keep it.").first().waitFor();
+    expect(await form.getByLabel(/^Password or token/).inputValue()).toBe("");
+    await form.getByLabel(/^Topic/).fill("other");
+    await form.getByRole("button", { name: "Try and save" }).click();
+    await form.waitFor({ state: "detached" });
+    expect(stand.stored.get("stream")).toEqual({
+      settings: {
+        ...{ kind: "kafka", url: "kafkas://kafka-1.example:9093", into: "other" },
+        tags: { building: "{1}" },
+      },
+      ...{ anew: false, untried: false },
+    });
+    await page.getByRole("button", { name: "Remove" }).click();
+    const ask = page.getByRole("dialog", { name: "Remove stream?" });
+    await ask.getByLabel(/Forget its position/).check();
+    expect(await seriousViolations(page)).toEqual([]);
+    await ask.getByRole("button", { name: "Remove" }).click();
+    await page.getByRole("region", { name: "search" }).waitFor();
+    expect(stand.asked).toEqual(["remove stream forget"]);
+  });
+
   test("lets a viewer look only", async () => {
     const { page } = await destinations({ role: "viewer", address: "/destinations/warehouse" });
     await page.getByRole("status", { name: "Account" }).waitFor();
@@ -75,6 +138,13 @@ describe("destinations", () => {
     await page.getByText("10,252 samples").waitFor();
     expect(await sidewaysScroll(page)).toBe(0);
     expect(await seriousViolations(page)).toEqual([]);
+    await page.getByRole("button", { name: "Add a destination" }).click();
+    await page.getByText("More settings").click();
+    expect(await sidewaysScroll(page)).toBe(0);
+    const heights = await page
+      .locator("form.destination-form :is(button, input, select):visible")
+      .evaluateAll((all) => all.map((e) => e.getBoundingClientRect().height));
+    expect(Math.min(...heights)).toBeGreaterThanOrEqual(44);
     await page.getByRole("link", { name: "warehouse" }).click();
     await page.getByText("the column value takes numbers only").first().waitFor();
     expect(await sidewaysScroll(page)).toBe(0);

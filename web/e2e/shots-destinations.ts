@@ -19,12 +19,22 @@ const one = {
   ready: (page: Page) => page.getByText("takes numbers only").first().waitFor(),
 } as const;
 
+const form = {
+  ...base,
+  ready: async (page: Page) => {
+    await page.getByRole("button", { name: "Add a destination" }).click();
+    await page.getByText("More settings").click();
+  },
+} as const;
+
 /** The destinations of readings. */
 export const destinations: readonly Shot[] = [
   { ...base, name: "destinations", size: wide, scheme: "light", documented: true },
   { ...base, name: "destinations-dark", size: wide, scheme: "dark" },
   { ...base, name: "destinations-phone", size: phone, scheme: "light" },
   { ...base, name: "destinations-phone-dark", size: phone, scheme: "dark" },
+  { ...form, name: "destination-form", size: wide, scheme: "dark" },
+  { ...form, name: "destination-form-phone", size: phone, scheme: "light" },
   { ...one, name: "destination", size: wide, scheme: "light" },
   { ...one, name: "destination-phone-dark", size: phone, scheme: "dark" },
 ];

@@ -1,6 +1,6 @@
 // What the stand-in answers about its destinations.
 
-import type { AllSinks, SinkRefusal, SinkState } from "../src/generated/api";
+import type { AllSinks, SinkForm, SinkForms, SinkRefusal, SinkState } from "../src/generated/api";
 import { type Handlers, Refusal } from "./stand";
 
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
@@ -12,6 +12,29 @@ const sink = (name: string, kind: string, more: Partial<SinkState>): SinkState =
   ...{ missing: 0, filled: 0, newest: ago(1) },
   ...more,
 });
+
+const fields: SinkForm["fields"] = [
+  { key: "url", type: "text", doc: "url is its address; the guide tells what each kind reads." },
+  { key: "user", type: "text", doc: "user is the user name. Without one there is a token." },
+  { key: "password_file", type: "file", doc: "password_file holds the password or the token." },
+  { key: "ca", type: "file", doc: "ca is the PEM file with the authorities." },
+  { key: "into", type: "text", doc: "into is the index, table or topic that gets the readings." },
+  { key: "points", type: "list", doc: "points are patterns of the points that are sent." },
+  { key: "tags", type: "map", doc: "tags are sent with each reading, by name." },
+  { key: "batch", type: "number", doc: "batch is the largest number of readings in a request." },
+  { key: "from", type: "text", doc: "from is the day since which it gets the history." },
+];
+
+const kinds: SinkForm[] = [
+  {
+    ...{ kind: "elasticsearch", title: "Elasticsearch, OpenSearch", into: "Index", fields },
+    address: "https://search.example:9200",
+  },
+  {
+    ...{ kind: "kafka", title: "Kafka", into: "Topic", fields },
+    address: "kafkas://kafka-1.example:9093",
+  },
+];
 
 /** Destinations: one that has everything, one that is away, one that refused readings. */
 export class Destinations {
@@ -52,14 +75,48 @@ export class Destinations {
   private of = (resource: string) =>
     this.list.find((s) => s.name === decodeURIComponent(resource.split("/")[1] ?? ""));
 
+  /** What was stored, by name. */
+  readonly stored = new Map<string, Record<string, unknown>>();
+  /** Names that a position is kept for. */
+  readonly remembered = new Set<string>();
+
+  private settings(resource: string) {
+    const s = this.of(resource);
+    const settings = s && {
+      ...{ kind: s.kind, url: s.address, into: s.into, password_file: "secrets/password" },
+      tags: { building: "{1}" },
+    };
+    const remembered = this.remembered.has(resource.split("/")[1] ?? "") || s !== undefined;
+    return { settings: settings ?? {}, there: s !== undefined, remembered };
+  }
+
   readonly handlers: Handlers = {
+    "PUT sinks/*": ({ resource, body }) => {
+      const request = body as Record<string, unknown>;
+      if (this.refuses && !request.untried) return new Refusal(502, this.refuses);
+      const name = resource.split("/")[1] ?? "";
+      this.stored.set(name, request);
+      const { kind = "" } = request.settings as { kind?: string };
+      if (!this.of(resource))
+        this.list.push(sink(name, kind, { acknowledged: 0, sent: 0, left_out: 0 }));
+      return { version: "2", changes: { restart: [], words: ["sinks is changed"] } };
+    },
+    "DELETE sinks/*": ({ resource, query }) => {
+      const gone = this.of(resource);
+      this.asked.push(`remove ${gone?.name}${query.get("forget") ? " forget" : ""}`);
+      this.list = this.list.filter((s) => s !== gone);
+      return { version: "3", changes: { restart: [], words: ["sinks is changed"] } };
+    },
     "GET sinks": (): AllSinks => ({ sinks: this.list }),
+    "GET sinks/kinds": (): SinkForms => ({ kinds }),
     "GET sinks/*": ({ resource }) => {
+      if (resource.endsWith("/settings")) return this.settings(resource);
       const kept = this.of(resource)?.kept ?? 0;
       return { refusals: kept > 0 ? this.refusals : [], kept };
     },
     "POST sinks/*": ({ resource, body }) => {
       if (this.refuses) return new Refusal(400, this.refuses);
+      if (resource.endsWith("/try")) return undefined;
       const s = this.of(resource);
       const what = resource.split("/")[2] ?? "";
       if (!s) return new Refusal(404, "there is no such destination");

@@ -190,8 +190,8 @@ test("destinations that are behind or refuse readings are counted by themselves"
     ...{ part: "state", severity: "warning", subject: "sinks", since: null },
     ...{ sentence: `Nothing is sent to the destination "${name}".`, link: "/destinations" },
   });
-  const ledger = { origins: [], gaps: [], log: null, damaged: [], state: "ok", reason: "" } as const;
-  const says = (...list: Concern[]) => health([], { ...ledger, origins: [] }, list).text;
+  const ledger: Ledger = { origins: [], gaps: [], log: null, damaged: [], state: "ok", reason: "" };
+  const says = (...list: Concern[]) => health([], ledger, list).text;
   expect(says(away("a"))).toMatch(/; 1 destination is behind or refuses readings$/);
   expect(says(away("a"), away("b"))).toMatch(/; 2 destinations are behind or refuse readings$/);
 });

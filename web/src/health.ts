@@ -47,7 +47,9 @@ export function health(
   const others = concerns.filter((c) => !figured.includes(c.part) && !ofDestination(c)).length;
   const words = [
     ...(unwell > 0
-      ? [`${plural(unwell, "destination")} ${unwell === 1 ? "is behind or refuses" : "are behind or refuse"} readings`]
+      ? [
+          `${plural(unwell, "destination")} ${unwell === 1 ? "is behind or refuses" : "are behind or refuse"} readings`,
+        ]
       : []),
     ...(others > 0 ? [plural(others, "other concern")] : []),
   ];

@@ -2,8 +2,10 @@ import { useCallback, useState } from "preact/hooks";
 import { count, plain, plural } from "../format";
 import type { AllSinks, SinkState } from "../generated/api";
 import { destinationAddress, destinationAt } from "../shell/place";
+import { includes } from "../shell/role";
 import type { ScreenProps } from "../shell/screens";
 import { usePoll } from "../use-poll";
+import { DestinationForm } from "./form";
 import { DestinationPage } from "./page";
 import { accountWords, behindWords, kindName, levelOf, problemOf, stateName } from "./words";
 import "./destinations.css";
@@ -31,14 +33,17 @@ export function DestinationsScreen(props: ScreenProps) {
       />
     );
   }
-  return <List {...props} sinks={data.sinks} problem={problem} />;
+  return <List {...props} sinks={data.sinks} problem={problem} onChanged={again} />;
 }
 
 interface ListProps extends ScreenProps {
   sinks: readonly SinkState[];
+  onChanged(): void;
 }
 
-function List({ api, sinks, problem }: ListProps) {
+function List({ api, session, sinks, problem, onChanged }: ListProps) {
+  const [adding, setAdding] = useState(false);
+  const mayAdd = includes(session.role, "administrator");
   return (
     <div class="screen destinations">
       <h1>Destinations</h1>
@@ -46,6 +51,24 @@ function List({ api, sinks, problem }: ListProps) {
         <p role="alert" class="problem">
           {plain(problem)}
         </p>
+      )}
+      {mayAdd && !adding && (
+        <p class="actions">
+          <button type="button" class="primary" onClick={() => setAdding(true)}>
+            Add a destination
+          </button>
+        </p>
+      )}
+      {adding && (
+        <DestinationForm
+          api={api}
+          name=""
+          onClose={() => setAdding(false)}
+          onDone={() => {
+            setAdding(false);
+            onChanged();
+          }}
+        />
       )}
       {sinks.length === 0 && (
         <section class="card panel" aria-label="How to begin">

@@ -1,9 +1,13 @@
+import { useState } from "preact/hooks";
 import { count, dateTime, plain } from "../format";
 import type { SinkState } from "../generated/api";
+import { go } from "../shell/place";
 import { includes } from "../shell/role";
 import type { ScreenProps } from "../shell/screens";
 import { Backfill } from "./backfill";
+import { DestinationForm } from "./form";
 import { Refusals } from "./refusals";
+import { Remove } from "./remove";
 import { accountWords, behindWords, kindName, levelOf, problemOf, stateName } from "./words";
 
 interface Props extends ScreenProps {
@@ -15,6 +19,8 @@ interface Props extends ScreenProps {
 
 /** One destination: its account, the history for it, and what it refused. */
 export function DestinationPage({ api, session, name, destination: s, problem, onChanged }: Props) {
+  const [open, setOpen] = useState<"" | "change" | "remove">("");
+  const mayChange = includes(session.role, "administrator");
   if (!s) {
     return (
       <div class="screen destinations">
@@ -50,6 +56,38 @@ export function DestinationPage({ api, session, name, destination: s, problem, o
           ))}
         </dl>
       </section>
+      {mayChange && open !== "change" && (
+        <p class="actions">
+          <button type="button" onClick={() => setOpen("change")}>
+            Change
+          </button>
+          <button type="button" class="danger" onClick={() => setOpen("remove")}>
+            Remove
+          </button>
+        </p>
+      )}
+      {open === "change" && (
+        <DestinationForm
+          api={api}
+          name={name}
+          onClose={() => setOpen("")}
+          onDone={() => {
+            setOpen("");
+            onChanged();
+          }}
+        />
+      )}
+      {open === "remove" && (
+        <Remove
+          api={api}
+          name={name}
+          onClose={() => setOpen("")}
+          onRemoved={() => {
+            onChanged();
+            go("/destinations");
+          }}
+        />
+      )}
       <Backfill
         api={api}
         sink={s}
