@@ -282,7 +282,7 @@ var owners = []owner{
 	{"github.com/spf13/", []string{"cmd/..."}, nil, "only programs have a command line"},
 	{"go.yaml.in/yaml", []string{"api/typescript", "config/...", "uplink/bundle", "document", "internal/strictyaml", "driver/...", "lab/...", "bench/..."}, []string{anything}, "a part is handed its own struct; only config, registries, inventories, experiments and the API's document are YAML"},
 	{"google.golang.org/protobuf", []string{"wire/...", "protocol/sparkplug/...", "sink/mqtt", "sink/opentelemetry", "sink/prometheus", "bench/..."}, nil, "only wire knows the encoding of blocks; Sparkplug B and two kinds of destinations have their own"},
-	{"github.com/twmb/franz-go", []string{"sink/kafka", "sink/endpoint/kafkaclient", "source/kafka", "testing/peers/kafkapeer"}, nil, "only they speak to Kafka"},
+	{"github.com/twmb/franz-go", []string{"sink/kafka", "sink/endpoint/kafkaclient", "source/kafka", "sink/sinktest", "testing/peers/kafkapeer"}, nil, "only they speak to Kafka"},
 	{"github.com/go-sql-driver/", []string{"sink/table"}, nil, "only sink/table speaks to MySQL"},
 	{"html/template", []string{"bench/..."}, nil, "a program that links it keeps every exported method of every type in use: 7 MB"},
 	{"text/template", []string{"bench/..."}, nil, "as html/template"},

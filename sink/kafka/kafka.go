@@ -5,24 +5,12 @@ package kafka
 import (
 	"context"
 	"errors"
-<<<<<<< HEAD
-=======
-	"fmt"
-	"net/url"
 	"slices"
-	"strings"
->>>>>>> 6fa723b5 (sink, config, node: destinations are added, changed and removed while the node runs)
 	"sync"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
-<<<<<<< HEAD
-=======
 	"github.com/twmb/franz-go/pkg/kmsg"
-	"github.com/twmb/franz-go/pkg/sasl"
-	"github.com/twmb/franz-go/pkg/sasl/plain"
-	"github.com/twmb/franz-go/pkg/sasl/scram"
->>>>>>> 6fa723b5 (sink, config, node: destinations are added, changed and removed while the node runs)
 
 	"voltbus/fault"
 	"voltbus/sink/destination"
@@ -51,27 +39,8 @@ func open(s *setting.Sink, e destination.Environment) (destination.Writer, error
 	return &writer{entry: s, access: a, options: append(options,
 		kgo.DefaultProduceTopic(s.Into), kgo.RequiredAcks(kgo.AllISRAcks()), kgo.ProducerBatchCompression(kgo.SnappyCompression(), kgo.NoCompression()),
 		kgo.MaxBufferedRecords(maxBuffered), kgo.ProducerBatchMaxBytes(maxBatch), kgo.RecordRetries(retries),
-<<<<<<< HEAD
-	)}, nil
-=======
 		kgo.AllowIdempotentProduceCancellation(), // a destination that is away must not hold up the end of the node; what was under way is sent again
-	}}
-	if scheme == "kafkas" {
-		secure, err := endpoint.TLS(s)
-		if err != nil {
-			return nil, err
-		}
-		w.options = append(w.options, kgo.DialTLSConfig(secure))
-	}
-	if s.User != "" {
-		how, err := w.sasl(values.Get("sasl"))
-		if err != nil {
-			return nil, err
-		}
-		w.options = append(w.options, kgo.SASL(how))
-	}
-	return w, nil
->>>>>>> 6fa723b5 (sink, config, node: destinations are added, changed and removed while the node runs)
+	)}, nil
 }
 
 const (
@@ -159,7 +128,7 @@ func (w *writer) Probe(ctx context.Context) error {
 		err = kerr.ErrorForCode(a.Topics[0].ErrorCode)
 	}
 	if err != nil {
-		return fault.E("sinks.Try", fault.Unavailable, w.entry.URL, w.plain(err))
+		return fault.E("sinks.Try", fault.Unavailable, w.entry.URL, kafkaclient.Plain(&w.access, "into", w.entry.Into, err))
 	}
 	return nil
 }
