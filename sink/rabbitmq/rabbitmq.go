@@ -165,7 +165,7 @@ func (w *writer) Probe(context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.connect(); err != nil {
-		return fault.E("sinks.Try", fault.Unavailable, w.entry.URL, w.plain(err))
+		return fault.E("sinks.Try", fault.Unavailable, w.entry.URL, w.dialer.Plain(err))
 	}
 	return nil
 }
