@@ -81,7 +81,7 @@ func TestARegistrySaysWhatCommandsGoBackToAndTheirBounds(t *testing.T) {
 		told = append(told, problem.Error())
 	}
 	all := strings.Join(told, "\n")
-	for _, words := range []string{`"warm" is not a number`, `"2" is neither true nor false`, `"NaN" is not a number`, `"much" is not a number`, "for points that may be written"} {
+	for _, words := range []string{`"warm" is not a number`, `"2" is neither true nor false`, `"NaN" is no number`, `"much" is no number`, "for points that may be written"} {
 		if !strings.Contains(all, words) {
 			t.Errorf("it does not say %q:\n%s", words, all)
 		}

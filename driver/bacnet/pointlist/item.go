@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"strconv"
 	"strings"
 	"unicode"
@@ -34,8 +33,7 @@ type Item struct {
 	TrendLog *encoding.ObjectID
 
 	unit, description string
-	preset            point.Value
-	min, max          *float64
+	presets           registry.Presets
 	tags              map[string]string
 }
 
@@ -66,7 +64,7 @@ func (t *Item) Info() point.Info {
 	}
 	return point.Info{
 		Path: point.Path(t.Name), Kind: t.Kind, Unit: t.unit, Description: t.description, Writable: t.Writable,
-		Tags: tags, Default: t.preset, Min: t.min, Max: t.max,
+		Tags: tags, Default: t.presets.Default, Min: t.presets.Min, Max: t.presets.Max,
 	}
 }
 
@@ -103,7 +101,7 @@ func (e *Entry) check() (t Item, problems []error) {
 	fail("cov", err)
 	t.TrendLog, err = trendLog(e.TrendLog)
 	fail("trend_log", err)
-	t.presets(e, fail)
+	t.presets = registry.PresetText{Default: e.Default, Min: e.Min, Max: e.Max}.Read(t.Writable, t.commanded, fail)
 	return t, problems
 }
 
@@ -208,32 +206,11 @@ func trendLog(text string) (*encoding.ObjectID, error) {
 	return &id, err
 }
 
-// presets reads what commands go back to, and their bounds.
-func (t *Item) presets(e *Entry, fail func(field string, err error)) {
-	if e.Default+e.Min+e.Max != "" && !t.Writable {
-		fail("default", errors.New("and min and max are for points that may be written; leave them out, or write true for writable"))
-		return
+// commanded reads a value that commands may have.
+func (t *Item) commanded(text string) (point.Value, error) {
+	v, err := t.Parse(text)
+	if err != nil {
+		return point.Value{}, err
 	}
-	for _, end := range []struct {
-		field, text string
-		to          **float64
-	}{{"min", e.Min, &t.min}, {"max", e.Max, &t.max}} {
-		if end.text == "" {
-			continue
-		}
-		x, err := strconv.ParseFloat(end.text, 64)
-		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-			fail(end.field, fmt.Errorf("%q is no number", end.text))
-			continue
-		}
-		*end.to = &x
-	}
-	if e.Default != "" {
-		v, err := t.Parse(e.Default)
-		if err == nil {
-			v, err = t.Rounded(v)
-		}
-		fail("default", err)
-		t.preset = v
-	}
+	return t.Rounded(v)
 }

@@ -49,38 +49,13 @@ func (e *Entry) check(operate string) (t Item, problems []error) {
 	if t.scaled() && (t.Kind == object.KindBinaryInput || t.Kind == object.KindBinaryOutput || t.Kind == object.KindDoubleBitInput || t.Kind == object.KindOctetString) {
 		fail("scale", fmt.Errorf("is not possible for a %s; leave scale and offset out", TypeName(t.Kind)))
 	}
-	t.presets(e, fail)
+	t.presets = registry.PresetText{Default: e.Default, Min: e.Min, Max: e.Max}.Read(t.Writable, t.commanded, fail)
 	return t, problems
 }
 
-// presets parses the default of commands, and their limits.
-func (t *Item) presets(e *Entry, fail func(field string, err error)) {
-	if e.Default+e.Min+e.Max != "" && !t.Writable {
-		fail("default", errors.New("and min and max are for points that may be written; leave them out, or write true for writable"))
-		return
-	}
-	var err error
-	t.preset, err = presetOf(e.Default, t.Kind)
-	fail("default", err)
-	for _, end := range []struct {
-		name, text string
-		into       **float64
-	}{{"min", e.Min, &t.min}, {"max", e.Max, &t.max}} {
-		if end.text == "" {
-			continue
-		}
-		x, err := number(end.text, 0)
-		*end.into = &x
-		fail(end.name, err)
-	}
-}
-
-// presetOf parses a value of a point that can be operated; None for none.
-func presetOf(text string, kind object.Kind) (point.Value, error) {
-	if text == "" {
-		return point.Value{}, nil
-	}
-	if kind == object.KindBinaryOutput {
+// commanded reads a value of a point that can be operated.
+func (t *Item) commanded(text string) (point.Value, error) {
+	if t.Kind == object.KindBinaryOutput {
 		on, err := registry.Truth(text)
 		return point.BoolOf(on), err
 	}

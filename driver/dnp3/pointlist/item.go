@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"voltbus/driver/registry"
 	"voltbus/point"
 	"voltbus/protocol/dnp3/object"
 )
@@ -23,8 +24,7 @@ type Item struct {
 	tags        map[string]string
 	Writable    bool
 	operate     operation
-	preset      point.Value // the registry's default; None if it has none
-	min, max    *float64    // of commanded values; nil for none
+	presets     registry.Presets
 }
 
 // operation is how a point is operated.
@@ -89,7 +89,7 @@ func (t *Item) Info() point.Info {
 	}
 	return point.Info{
 		Path: t.Path, Kind: kind, Unit: t.unit, Description: t.description, Writable: t.Writable, Tags: t.tags,
-		Default: t.preset, Min: t.min, Max: t.max,
+		Default: t.presets.Default, Min: t.presets.Min, Max: t.presets.Max,
 	}
 }
 

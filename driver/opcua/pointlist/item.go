@@ -25,8 +25,7 @@ type Item struct {
 	Deadband Deadband
 
 	unit, description string
-	preset            point.Value
-	min, max          *float64
+	presets           registry.Presets
 	tags              map[string]string
 }
 
@@ -55,7 +54,7 @@ func (t *Item) Info() point.Info {
 	}
 	return point.Info{
 		Path: point.Path(t.Name), Kind: t.Kind, Unit: t.unit, Description: t.description, Writable: t.Writable,
-		Tags: tags, Default: t.preset, Min: t.min, Max: t.max,
+		Tags: tags, Default: t.presets.Default, Min: t.presets.Min, Max: t.presets.Max,
 	}
 }
 
@@ -90,7 +89,7 @@ func (e *Entry) check() (t Item, problems []error) {
 	fail("sampling", t.sampling(e.Sampling))
 	t.Deadband, err = parseDeadband(e.Deadband)
 	fail("deadband", err)
-	t.presets(e, fail)
+	t.presets = registry.PresetText{Default: e.Default, Min: e.Min, Max: e.Max}.Read(t.Writable, t.commanded, fail)
 	return t, problems
 }
 
@@ -142,32 +141,11 @@ func parseDeadband(text string) (Deadband, error) {
 	return Deadband{Value: x, Percent: percent}, nil
 }
 
-// presets reads what commands go back to, and their bounds.
-func (t *Item) presets(e *Entry, fail func(field string, err error)) {
-	if e.Default+e.Min+e.Max != "" && !t.Writable {
-		fail("default", errors.New("and min and max are for points that may be written; leave them out, or write true for writable"))
-		return
+// commanded reads a value that commands may have.
+func (t *Item) commanded(text string) (point.Value, error) {
+	v, err := t.Parse(text)
+	if err != nil {
+		return point.Value{}, err
 	}
-	for _, end := range []struct {
-		field, text string
-		to          **float64
-	}{{"min", e.Min, &t.min}, {"max", e.Max, &t.max}} {
-		if end.text == "" {
-			continue
-		}
-		x, err := strconv.ParseFloat(end.text, 64)
-		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-			fail(end.field, fmt.Errorf("%q is no number", end.text))
-			continue
-		}
-		*end.to = &x
-	}
-	if e.Default != "" {
-		v, err := t.Parse(e.Default)
-		if err == nil {
-			v, err = t.Fit(v)
-		}
-		fail("default", err)
-		t.preset = v
-	}
+	return t.Fit(v)
 }
