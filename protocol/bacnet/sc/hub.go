@@ -34,6 +34,7 @@ type Hub struct {
 
 	mu      sync.Mutex
 	nodes   map[VMAC]*member
+	ended   bool // no connection is served any more
 	running sync.WaitGroup
 	dropped uint64
 }
@@ -74,6 +75,9 @@ func (h *Hub) Run(ctx context.Context, l net.Listener) error {
 	})
 	defer stop()
 	err := server.Serve(tls.NewListener(l, h.config.Certificates.hub()))
+	h.mu.Lock()
+	h.ended = true
+	h.mu.Unlock()
 	h.running.Wait()
 	if ctx.Err() != nil || errors.Is(err, http.ErrServerClosed) {
 		return nil
@@ -133,7 +137,10 @@ func (h *Hub) serve(ctx context.Context, w http.ResponseWriter, r *http.Request)
 	if err != nil {
 		return
 	}
-	h.running.Add(1) // Run waits until it is done
+	if !h.begin() {
+		_ = conn.Close()
+		return
+	}
 	defer h.running.Done()
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { _ = conn.NetConn().Close() })
@@ -156,7 +163,18 @@ func (h *Hub) serve(ctx context.Context, w http.ResponseWriter, r *http.Request)
 	}
 }
 
-// admit takes the Connect-Request of a node.
+// begin reports whether a connection is served; Run waits until it is done then.
+func (h *Hub) begin() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.ended {
+		h.running.Add(1)
+	}
+	return !h.ended
+}
+
+// admit takes the Connect-Request of a node. The answer is the first message that is for the node, and nothing waits until it has left:
+// a node that knows of its admission is served.
 func (h *Hub) admit(conn *websocket.Conn) (*member, error) {
 	_ = conn.NetConn().SetReadDeadline(time.Now().Add(connectTime))
 	raw, err := conn.Read()

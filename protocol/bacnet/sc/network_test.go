@@ -298,3 +298,64 @@ func TestHeartbeatsKeepAConnection(t *testing.T) {
 		t.Error("it has lost the hub")
 	}
 }
+
+// stuck is a listener whose connections pass what is written on, but say so only after release, from the time that held says.
+type stuck struct {
+	net.Listener
+	held    func() bool
+	release chan struct{}
+}
+
+type stuckConn struct {
+	net.Conn
+	of *stuck
+}
+
+func (s *stuck) Accept() (net.Conn, error) {
+	c, err := s.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &stuckConn{c, s}, nil
+}
+
+func (c *stuckConn) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	if c.of.held() {
+		<-c.of.release
+	}
+	return n, err
+}
+
+func TestANodeThatKnowsOfItsAdmissionIsHeardAtOnce(t *testing.T) {
+	a := sctest.NewAuthority(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	joined := make(chan struct{}, 1)
+	hub := sc.NewHub(sc.HubConfig{
+		VMAC: two, Certificates: a.Certificates(t, "hub", sctest.Soon()),
+		Changed: func(_ net.Addr, _ sc.Connect, is bool) {
+			if is {
+				joined <- struct{}{}
+			}
+		},
+	})
+	slow := &stuck{Listener: l, release: make(chan struct{}), held: func() bool {
+		nodes, _ := hub.Nodes()
+		return len(nodes) > 0
+	}}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- hub.Run(ctx, slow) }()
+	url := "wss://" + l.Addr().String()
+	n := join(t, sc.Config{VMAC: one, Primary: url, Certificates: a.Certificates(t, "node", sctest.Soon())})
+	n.at(t, url)
+	await(t, "a node that the hub serves while its answer is under way", joined)
+	close(slow.release)
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
