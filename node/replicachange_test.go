@@ -74,6 +74,7 @@ func TestAReplicaIsAddedAndRemovedWhileTheOthersRun(t *testing.T) {
 	for i := range 3 {
 		s.has(t, "r4", "a/"+s.names[i], i)
 	}
+	moved := s.meets(t, "r4")
 	s.processes["r4"].record(t, "a/r4", 4)
 	s.has(t, "r1", "a/r4", 4)
 	s.kill("r1")
@@ -88,6 +89,9 @@ func TestAReplicaIsAddedAndRemovedWhileTheOthersRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.names = s.names[:3]
+	if c := s.eventuallyAt(t, "r3", moved); !c.ack.SessionPresent {
+		t.Error("the session of a replica that was removed is gone")
+	}
 	for _, name := range s.names {
 		s.sees(t, name, "three", together(3))
 		s.has(t, name, "a/r4", 4)
@@ -111,6 +115,33 @@ func TestAReplicaIsAddedAndRemovedWhileTheOthersRun(t *testing.T) {
 	s.processes["r1"].record(t, "a/r1", 6)
 	s.start(t, "r3")
 	s.balanced(t)
+}
+
+// meets finds out that the brokers of the others and that of a new replica are one, and returns a client that has its session there.
+func (s *replicaSet) meets(t *testing.T, added string) (client string) {
+	t.Helper()
+	far := s.at(t, added, "far", 0)
+	for _, name := range s.names[:3] {
+		near := s.at(t, name, "near-"+name, 0)
+		if code := near.subscribe(t, "to/"+name, 1); code != 1 {
+			t.Fatalf("the answer is %#x", code)
+		}
+		if code := far.subscribe(t, "from/"+name, 1); code != 1 {
+			t.Fatalf("the answer is %#x", code)
+		}
+		if a, b := far.publish(t, "to/"+name, "to", 1), near.publish(t, "from/"+name, "from", 1); a != 0 || b != 0 {
+			t.Fatalf("the answers are %#x %#x", a, b)
+		}
+		if to, from := near.next(t), far.next(t); string(to.Payload) != "to" || string(from.Payload) != "from" {
+			t.Errorf("between %s and %s came %q %q", added, name, to.Payload, from.Payload)
+		}
+	}
+	moves := s.at(t, "r2", "moves", 3600)
+	_ = moves.subscribe(t, "moves/#", 1)
+	if moves = s.at(t, added, "moves", 3600); !moves.ack.SessionPresent {
+		t.Error("the session does not move to " + added)
+	}
+	return "moves"
 }
 
 // A replica whose disk is new gets everything, also what it had recorded itself.

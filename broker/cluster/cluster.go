@@ -157,9 +157,6 @@ func Open(ctx context.Context, cfg Config) (*Cluster, error) {
 	}
 	c.parts = parts{reading{c}, storing{c}, announcing{c}, leading{c}}
 	c.dirty.init()
-	for _, name := range cfg.Mesh.Others() {
-		c.peers[name] = &peer{name: name}
-	}
 	if err := c.storing.load(ctx); err != nil {
 		return nil, err
 	}
@@ -173,6 +170,8 @@ func Open(ctx context.Context, cfg Config) (*Cluster, error) {
 	if err != nil {
 		return nil, fault.E("cluster.Open", fault.Unavailable, cfg.Mesh.Self(), fmt.Errorf("read the journal of the brokers: %w", err))
 	}
+	c.announcing.meet()
+	c.announcing.remember()
 	return c, c.storing.flush(ctx)
 }
 
@@ -265,6 +264,7 @@ func (c leading) lookOnce(ctx context.Context) {
 	reached, err := c.cfg.Mesh.Reached()
 	e, _ := errors.AsType[*fault.Error](err)
 	c.trouble.Store(e)
+	c.announcing.meet()
 	now := c.cfg.Now()
 	var gone []string
 	c.mu.Lock()

@@ -26,6 +26,32 @@ type peer struct {
 	told    uint64 // the version of the own filters that it has; guarded by telling
 }
 
+// meet follows the list of replicas: it knows those who were added, and forgets those who were removed when others have their sessions.
+func (c announcing) meet() {
+	names := c.cfg.Mesh.Others()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, name := range names {
+		if c.peers[name] == nil { // who does not know this replica yet may trust what it knows for as long as if it had answered now
+			c.peers[name] = &peer{name: name, answers: c.cfg.Now()}
+		}
+	}
+	for name, p := range c.peers {
+		if p.gone && !slices.Contains(names, name) {
+			delete(c.peers, name)
+		}
+	}
+}
+
+// remember knows also those who were removed while this replica was away, until others have their sessions.
+func (c announcing) remember() {
+	for _, s := range c.sessions {
+		if s.owner != c.Self() && c.peers[s.owner] == nil {
+			c.peers[s.owner] = &peer{name: s.owner}
+		}
+	}
+}
+
 // How filters are told.
 const (
 	tellTime = time.Second // how long another replica may take to answer
@@ -94,8 +120,11 @@ func (c announcing) known(p *peer, version uint64) bool {
 
 // each calls a function for each other replica, at once.
 func (c announcing) each(do func(*peer)) {
+	c.mu.Lock()
+	peers := slices.Collect(maps.Values(c.peers))
+	c.mu.Unlock()
 	var all sync.WaitGroup
-	for _, p := range c.peers {
+	for _, p := range peers {
 		all.Go(func() { do(p) })
 	}
 	all.Wait()
@@ -210,6 +239,12 @@ func (c announcing) hear(from string, data []byte) []byte {
 	one := part{from: r.uint(), to: r.uint(), full: r.byte() != 0, first: r.byte() != 0, last: r.byte() != 0, filters: map[string]Members{}}
 	for range r.count() {
 		one.filters[r.text()] = Members{int(r.uint()), int(r.uint())}
+	}
+	c.mu.Lock()
+	_, known := c.peers[from]
+	c.mu.Unlock()
+	if !known { // it may have been added just now
+		c.announcing.meet()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -174,7 +174,7 @@ func (c leading) pick(g *topic.Group[string, remote], local Members) string {
 	return ""
 }
 
-// reaches reports whether another replica is reached; one that is not in the configuration never is. The lock is held.
+// reaches reports whether another replica is reached; one that is not in the list never is. The lock is held.
 func (c leading) reaches(replica string) bool {
 	p := c.peers[replica]
 	return p != nil && p.reached
