@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -98,11 +99,31 @@ func TestDocumentsOfMongoDB(t *testing.T) {
 	}
 }
 
+// The server of the tests takes some thousand readings a second, also from the driver of MongoDB.
+const slowBlocks = 10
+
 func BenchmarkCatchUp(b *testing.B) {
 	server, n := peers.StartMongo(b), 0
 	reader := peers.ReadMongo(b, server)
 	sinktest.CatchUp(b, func() *sinktest.Peer {
 		n++
-		return peer(b, server, reader, fmt.Sprint("t", n))
+		p := peer(b, server, reader, fmt.Sprint("t", n))
+		p.Blocks = slowBlocks
+		return p
 	})
+}
+
+// BenchmarkTheServersOwnLimit is what BenchmarkCatchUp is compared with: the same server, and the driver of MongoDB.
+func BenchmarkTheServersOwnLimit(b *testing.B) {
+	server, n := peers.StartMongo(b), 0
+	reader := peers.ReadMongo(b, server)
+	for b.Loop() {
+		n++
+		reader.Do(b, "limit%d 50000", n)
+		rate, err := strconv.ParseFloat(reader.Await(b, "rate "), 64)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(rate, "samples/s")
+	}
 }

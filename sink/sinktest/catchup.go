@@ -1,6 +1,7 @@
 package sinktest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -22,16 +23,10 @@ const (
 // confirmed all of it.
 func CatchUp(b *testing.B, open func() *Peer) {
 	b.Helper()
-	log := NewLog()
-	for i := range backlogBlocks {
-		list := make([]point.Sample, backlogPoints)
-		for n := range list {
-			list[n] = At(fmt.Sprintf("plant/building-%d/device-%d/point-%d", n/1000, n/20, n%20), i*1000, point.FloatOf(float64(n%977)/8))
-		}
-		log.Add(b, list...)
-	}
 	for b.Loop() {
 		p := open()
+		blocks := cmp.Or(p.Blocks, backlogBlocks)
+		log := backlog(b, blocks)
 		entry := p.Entry
 		entry.Name, entry.Kind = "there", "tested"
 		empty := NewLog() // a new destination begins at its end
@@ -52,11 +47,25 @@ func CatchUp(b *testing.B, open func() *Peer) {
 		ended := make(chan error, 1)
 		begun := time.Now()
 		go func() { ended <- d.Run(ctx) }()
-		Eventually(b, "all is sent", func() bool { return d.States(ctx)[0].Sent == backlogPoints*backlogBlocks }, func() string { return fmt.Sprintf("%+v", d.States(ctx)[0]) })
-		b.ReportMetric(backlogPoints*backlogBlocks/time.Since(begun).Seconds(), "samples/s")
+		Eventually(b, "all is sent", func() bool { return d.States(ctx)[0].Sent == uint64(backlogPoints*blocks) }, func() string { return fmt.Sprintf("%+v", d.States(ctx)[0]) })
+		b.ReportMetric(float64(backlogPoints*blocks)/time.Since(begun).Seconds(), "samples/s")
 		stop()
 		if err := <-ended; err != nil {
 			b.Fatal(err)
 		}
 	}
+}
+
+// backlog is what was recorded.
+func backlog(b *testing.B, blocks int) *Log {
+	b.Helper()
+	log := NewLog()
+	for i := range blocks {
+		list := make([]point.Sample, backlogPoints)
+		for n := range list {
+			list[n] = At(fmt.Sprintf("plant/building-%d/device-%d/point-%d", n/1000, n/20, n%20), i*1000, point.FloatOf(float64(n%977)/8))
+		}
+		log.Add(b, list...)
+	}
+	return log
 }

@@ -27,6 +27,8 @@ type Peer struct {
 	Numbers bool
 	// Late is false for a destination that refuses readings that are older than others of their point.
 	Late bool
+	// Blocks is how many blocks of the backlog of a benchmark are sent to a server that is slow; 0 for all.
+	Blocks int
 }
 
 // Limit is how long anything may take.
