@@ -136,3 +136,26 @@ func judge(a wire.Document, some []int) (there []int, list []destination.Refusal
 	}
 	return there, list, nil
 }
+
+// Probe implements destination.Prober: it changes a document that is not there, which needs the rights that sending does.
+func (w *writer) Probe(ctx context.Context) error {
+	b, all := wire.Begin(nil)
+	b, at := wire.Within(b, "q")
+	b = wire.End(wire.String(b, "_id", "a probe"), at)
+	b, at = wire.Within(b, "u")
+	b, set := wire.Within(b, "$set")
+	b = wire.End(wire.End(wire.String(b, "quality", "good"), set), at)
+	c, err := w.take(ctx)
+	if err != nil {
+		return err
+	}
+	a, err := c.Do(ctx, &wire.Command{Body: w.body("update"), Name: "updates", Documents: wire.End(b, all)})
+	w.give(c, err)
+	if err == nil {
+		_, _, err = judge(a, []int{0})
+	}
+	if err != nil {
+		return fault.E("sinks.Try", fault.Unavailable, w.entry.URL, w.plain(err))
+	}
+	return nil
+}

@@ -99,6 +99,30 @@ func TestDocumentsOfMongoDB(t *testing.T) {
 	}
 }
 
+func TestAServerOverTLSIsReachedWithItsAuthority(t *testing.T) {
+	server, ca := peers.StartSecureMongo(t)
+	p := peer(t, server, nil, "secure")
+	p.Entry.URL = "mongodbs://" + server.Addr + "/" + peers.MongoDatabase
+	for _, c := range []struct{ ca, want string }{{ca, ""}, {"", "its certificate is from an authority that is not known here"}} {
+		p.Entry.CA = c.ca
+		w, err := mongodb.Kind().Make(&p.Entry, destination.Environment{Node: "home"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		prober, can := w.(destination.Prober)
+		if !can {
+			t.Fatal("it cannot be tried")
+		}
+		err = prober.Probe(t.Context())
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("with the authority %q: %v", c.ca, err)
+		}
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // The server of the tests takes some thousand readings a second, also from the driver of MongoDB.
 const slowBlocks = 10
 

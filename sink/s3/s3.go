@@ -131,6 +131,12 @@ func (w *writer) Write(ctx context.Context, rows []destination.Row) ([]destinati
 	return nil, nil
 }
 
+// Probe implements destination.Prober: it puts an empty object whose name engines pass over. Asking for the bucket would need rights that
+// writing files does not.
+func (w *writer) Probe(ctx context.Context) error {
+	return w.put(ctx, w.path+"/_voltbus", nil)
+}
+
 func (w *writer) put(ctx context.Context, path string, data []byte) error {
 	sum := sha256.Sum256(data)
 	a, err := w.Do(ctx, &endpoint.Request{Method: http.MethodPut, Path: path, Body: data, Header: map[string]string{

@@ -155,6 +155,53 @@ func TestFilesInAnObjectStore(t *testing.T) {
 	}
 }
 
+func TestAnObjectStoreOverTLSIsReachedWithItsAuthority(t *testing.T) {
+	server, ca := peers.StartSecureObjectStore(t, bucket)
+	entry := setting.Sink{URL: "https://" + server.Addr, User: peers.StoreUser, PasswordFile: secret(t, peers.StoreSecret), Into: bucket}
+	for _, c := range []struct{ ca, want string }{{ca, ""}, {"", "its certificate is from an authority that is not known here"}} {
+		entry.CA = c.ca
+		err := probe(t, &entry)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("with the authority %q: %v", c.ca, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(server.Files(), bucket, "node=home", "_voltbus")); err != nil {
+		t.Error(err)
+	}
+}
+
+func probe(t *testing.T, entry *setting.Sink) error {
+	t.Helper()
+	w, err := s3.Kind().Make(entry, destination.Environment{Node: "home"})
+	if err != nil {
+		return err
+	}
+	t.Cleanup(func() { _ = w.Close() })
+	p, can := w.(destination.Prober)
+	if !can {
+		t.Fatal("it cannot be tried")
+	}
+	return p.Probe(t.Context())
+}
+
+func TestEntriesThatCannotWorkSayWhatToWrite(t *testing.T) {
+	for _, c := range []struct {
+		change func(*setting.Sink)
+		want   string
+	}{
+		{func(e *setting.Sink) { e.Into = "Not a bucket" }, "is not a bucket; write one such as readings, or readings/plant"},
+		{func(e *setting.Sink) { e.Tags = map[string]string{"date": "x"} }, "give the tag another name"},
+		{func(e *setting.Sink) { e.URL += "?style=new" }, "is neither path nor virtual"},
+		{func(e *setting.Sink) { e.URL = "http://localhost.:1?style=virtual" }, "http://fleet.localhost.:1"}, // which no name server knows
+	} {
+		e := setting.Sink{Name: "lake", URL: "http://127.0.0.1:1", Into: bucket}
+		c.change(&e)
+		if err := probe(t, &e); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v does not say %q", err, c.want)
+		}
+	}
+}
+
 func BenchmarkCatchUp(b *testing.B) {
 	server, n := peers.StartObjectStore(b, bucket), 0
 	reader := peers.ReadParquet(b, server)

@@ -43,3 +43,11 @@ func TestSignaturesAreThoseThatAmazonPublished(t *testing.T) {
 		})
 	}
 }
+
+func TestATokenOfASessionIsSigned(t *testing.T) {
+	q := httptest.NewRequest(http.MethodPut, "http://examplebucket.s3.amazonaws.com/a", nil)
+	sign(q, nil, &credentials{"id", "secret", "token"}, "us-east-1", time.Unix(0, 0))
+	if q.Header.Get("X-Amz-Security-Token") != "token" || !strings.Contains(q.Header.Get("Authorization"), ";x-amz-security-token,") {
+		t.Error(q.Header)
+	}
+}

@@ -27,13 +27,26 @@ func built(t testing.TB, name string) *Server {
 // folders of Files. It is ended when the test ends.
 func StartObjectStore(t testing.TB, buckets ...string) *Server {
 	t.Helper()
-	s := built(t, "versitygw")
+	return startStore(t, built(t, "versitygw"), buckets)
+}
+
+// StartSecureObjectStore is StartObjectStore over TLS, and returns the PEM file with the authority of its certificate.
+func StartSecureObjectStore(t testing.TB, buckets ...string) (s *Server, ca string) {
+	t.Helper()
+	s = built(t, "versitygw")
+	ca, key := certificate(t, s.Dir)
+	return startStore(t, s, buckets, "--cert", ca, "--key", key), ca
+}
+
+func startStore(t testing.TB, s *Server, buckets []string, options ...string) *Server {
+	t.Helper()
 	for _, name := range append(buckets, "../properties") {
 		if err := os.MkdirAll(filepath.Join(s.Files(), name), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s.args = []string{"--port", s.Addr, "--access", StoreUser, "--secret", StoreSecret, "--quiet", "posix", "--sidecar", filepath.Join(s.Dir, "properties"), s.Files()}
+	s.args = append([]string{"--port", s.Addr, "--access", StoreUser, "--secret", StoreSecret, "--quiet"}, options...)
+	s.args = append(s.args, "posix", "--sidecar", filepath.Join(s.Dir, "properties"), s.Files())
 	s.Start(t)
 	t.Cleanup(s.Kill)
 	return s

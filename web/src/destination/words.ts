@@ -73,10 +73,12 @@ export function kindName(kind: string): string {
     elasticsearch: "Elasticsearch",
     influxdb: "InfluxDB",
     kafka: "Kafka",
+    mongodb: "MongoDB",
     mysql: "MySQL",
     opentelemetry: "OpenTelemetry",
     prometheus: "Prometheus",
     rabbitmq: "RabbitMQ",
+    s3: "S3 (Parquet files)",
     sqlite: "SQLite",
   };
   return Object.hasOwn(known, kind) ? (known[kind] ?? kind) : plain(kind);
