@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import type { Api } from "../api";
 import { plain, plural } from "../format";
 import type { Draft } from "./draft";
+import { Field } from "./field";
 import { type Neighbour, problemsOf, searchDevices } from "./setup";
 
 interface Props {
@@ -69,26 +70,6 @@ export function BacnetFields({ api, draft, onChange }: Props) {
     </>
   );
 }
-
-interface FieldProps {
-  label: string;
-  placeholder: string;
-  value: string;
-  onInput(value: string): void;
-}
-
-const Field = ({ label, placeholder, value, onInput }: FieldProps) => (
-  <label>
-    {label}
-    <input
-      type="text"
-      autocomplete="off"
-      placeholder={placeholder}
-      value={value}
-      onInput={(e) => onInput(e.currentTarget.value)}
-    />
-  </label>
-);
 
 const mostShown = 200;
 

@@ -5,8 +5,18 @@ import { adviceFor } from "../health";
 import { includes } from "../shell/role";
 import { SiteField } from "./account-step";
 import { BacnetFields } from "./bacnet-fields";
-import { configOf, type Draft, firstDraft, gapOf, intervals, models, pathOf } from "./draft";
+import {
+  configOf,
+  type Draft,
+  findsPoints,
+  firstDraft,
+  gapOf,
+  intervals,
+  models,
+  pathOf,
+} from "./draft";
 import { ModbusFields } from "./modbus-fields";
+import { OpcuaFields } from "./opcua-fields";
 import { addDevice, problemsOf, type Trial, type TriedPoint, tryDevice } from "./setup";
 
 interface Props {
@@ -51,6 +61,9 @@ export function DeviceStep({ api, role, site, onSite, onAdded }: Props) {
         <Kind draft={draft} kind="bacnet" title="A BACnet device" onChoose={set}>
           A controller of a building that speaks BACnet/IP, also behind a router.
         </Kind>
+        <Kind draft={draft} kind="opcua" title="An OPC UA server" onChoose={set}>
+          A controller or a control system of a plant that speaks OPC UA.
+        </Kind>
       </fieldset>
       <div class="fields">
         <SiteField site={site} onSite={onSite} />
@@ -82,6 +95,7 @@ export function DeviceStep({ api, role, site, onSite, onAdded }: Props) {
       </div>
       {draft.driver === "modbus" && <ModbusFields draft={draft} onChange={set} />}
       {draft.driver === "bacnet" && <BacnetFields api={api} draft={draft} onChange={set} />}
+      {draft.driver === "opcua" && <OpcuaFields api={api} draft={draft} onChange={set} />}
       <Outcome tried={tried} problems={problems} />
       <p class="actions">
         <button type="button" disabled={busy} onClick={() => void attempt()}>
@@ -144,7 +158,7 @@ function useAttempts(api: Api, draft: Draft, path: string, onAdded: (path: strin
           setProblems(["It is not added yet. Press Add the device again to add it as it is."]);
           return;
         }
-        const entries = driver === "bacnet" ? await pointsOf() : undefined;
+        const entries = findsPoints(driver) ? await pointsOf() : undefined;
         if (entries?.length === 0) return;
         await addDevice(api, {
           path,

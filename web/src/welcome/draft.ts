@@ -17,7 +17,7 @@ export interface Register {
 
 /** The first device as it is typed. */
 export interface Draft {
-  driver: "sim" | "modbus" | "bacnet";
+  driver: "sim" | "modbus" | "bacnet" | "opcua";
   name: string;
   interval: string;
   model: string;
@@ -33,6 +33,16 @@ export interface Draft {
   /** Of BACnet: the node's own address on the network, "" for any, and the device's number, "" if its address tells. */
   local: string;
   instance: string;
+  /** Of OPC UA: the URL of the server, and how it is spoken to, which the server offers. */
+  endpoint: string;
+  security: Security | undefined;
+}
+
+/** A way to speak to an OPC UA server, as the driver is told. */
+export interface Security {
+  security: string;
+  mode?: string;
+  fingerprint?: string;
 }
 
 /** How long a list may be, in bytes: what is longer is better a file beside the configuration. */
@@ -99,12 +109,16 @@ export const firstDraft: Draft = {
   list: "",
   local: "",
   instance: "",
+  endpoint: "",
+  security: undefined,
 };
 
 /** What the driver is told. */
 export function configOf(draft: Draft): Record<string, unknown> {
   if (draft.driver === "sim") return { model: draft.model };
   if (draft.driver === "bacnet") return bacnetOf(draft);
+  if (draft.driver === "opcua")
+    return { endpoint: draft.endpoint.trim(), ...draft.security, registry: [] };
   return {
     address: draft.address.trim(),
     unit: Number(draft.unit),
@@ -153,6 +167,7 @@ export function gapOf(draft: Draft): string {
   if (draft.name.trim().replaceAll("/", "") === "") return "Give the device a name.";
   if (draft.driver === "sim") return "";
   if (draft.driver === "bacnet") return bacnetGap(draft);
+  if (draft.driver === "opcua") return opcuaGap(draft);
   if (draft.address.trim() === "") return "Give the address of the device, such as 192.168.1.20.";
   if (!isNumber(draft.unit, 255)) return "The unit is a number from 0 to 255.";
   if (!isAmount(draft.timeout, 0.001, 60)) return "The time-out is 0.001 to 60 seconds.";
@@ -172,6 +187,15 @@ function bacnetGap(draft: Draft): string {
     return "The instance is a number from 0 to 4194302.";
   return "";
 }
+
+function opcuaGap(draft: Draft): string {
+  if (!/^opc\.tcp:\/\/[^/]/.test(draft.endpoint.trim()))
+    return "Give the URL of the server, such as opc.tcp://10.0.0.20:4840.";
+  return draft.security ? "" : "Ask the server, and choose how to speak to it.";
+}
+
+/** Whether the points of a driver are found by a trial. */
+export const findsPoints = (driver: Draft["driver"]) => driver === "bacnet" || driver === "opcua";
 
 function listGap(list: string): string {
   if (list.trim() === "") return "Choose the file of the list, or paste its text.";
