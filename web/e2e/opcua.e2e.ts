@@ -98,8 +98,8 @@ describe.skipIf(program === "")("a fresh node beside an OPC UA server", () => {
     await device.getByText(/is no URL of an OPC UA server; write one such as/).waitFor();
     await device.getByLabel("URL of the server").fill(endpoint);
     await device.getByRole("button", { name: "Ask the server" }).click();
-    await device.getByText(/Fingerprint of its certificate/).waitFor();
-    await device.getByRole("radio", { name: /with Aes256_Sha256_RsaPss encrypt/ }).check();
+    await device.getByText(/is the fingerprint of its certificate/).waitFor();
+    await device.getByRole("radio", { name: /^Aes256_Sha256_RsaPss, encrypted/ }).check();
     expect(await device.getByLabel("Name of the device").inputValue()).toBe("The_plant");
     expect(await seriousViolations(page)).toEqual([]);
     await shoot("opcua");
@@ -115,6 +115,7 @@ describe.skipIf(program === "")("a fresh node beside an OPC UA server", () => {
       .toMatch(/Temperature\s*›?\s*21\.50?\s*°C/);
     expect(await seriousViolations(page)).toEqual([]);
     await shoot("opcua-device");
-    expect(complaints).toEqual([]);
+    // The browser notes that the node refused the URL that is none.
+    expect(complaints.filter((c) => !c.includes("400 (Bad Request)"))).toEqual([]);
   });
 });

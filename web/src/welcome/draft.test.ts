@@ -18,6 +18,25 @@ describe("a draft", () => {
     expect(configOf(firstDraft)).toEqual({ model: "ahu" });
   });
 
+  test("asks an OPC UA server before it is added", () => {
+    const opcua: Draft = { ...firstDraft, driver: "opcua" };
+    expect(gapOf(opcua)).toMatch(/URL of the server/);
+    const known: Draft = { ...opcua, endpoint: " opc.tcp://10.0.0.20:4840 " };
+    expect(gapOf(known)).toMatch(/choose how to speak to it/);
+    const chosen: Draft = {
+      ...known,
+      security: { security: "Basic256Sha256", mode: "sign", fingerprint: "2f" },
+    };
+    expect(gapOf(chosen)).toBe("");
+    expect(configOf(chosen)).toEqual({
+      endpoint: "opc.tcp://10.0.0.20:4840",
+      security: "Basic256Sha256",
+      mode: "sign",
+      fingerprint: "2f",
+      registry: [],
+    });
+  });
+
   test("of a BACnet device needs an instance or an address, and asks the device for its points", () => {
     const bacnet: Draft = { ...firstDraft, driver: "bacnet" };
     expect(gapOf(bacnet)).toMatch(/instance/);

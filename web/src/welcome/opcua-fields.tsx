@@ -72,8 +72,9 @@ function Offers({ offers, draft, onChange }: OffersProps) {
   return (
     <>
       {fingerprint && (
-        <p class="detail">
-          Fingerprint of its certificate: <code class="long">{plain(String(fingerprint))}</code>
+        <p class="detail fingerprint">
+          <code>{plain(String(fingerprint))}</code> is the fingerprint of its certificate: compare
+          it with that at the server.
         </p>
       )}
       <ul class="tried">
@@ -90,8 +91,8 @@ function Offers({ offers, draft, onChange }: OffersProps) {
                 onChange={() => onChange(chosen(o, draft))}
               />
               <span>
-                <strong>{plain(o.detail)}</strong>
-                {o.note && <span class="quiet">{plain(o.note)}</span>}
+                <strong>{nameOf(o.config)}</strong>
+                {!o.config.mode && o.note && <span class="problem">{plain(o.note)}</span>}
               </span>
             </label>
           </li>
@@ -100,6 +101,12 @@ function Offers({ offers, draft, onChange }: OffersProps) {
     </>
   );
 }
+
+/** How messages are secured, in words. */
+const nameOf = ({ security, mode }: Neighbour["config"]) =>
+  mode
+    ? `${plain(String(security))}, ${mode === "sign" ? "signed only" : "encrypted"}`
+    : "Without security";
 
 /** What a draft becomes when an offer is chosen. */
 function chosen(o: Neighbour, draft: Draft): Partial<Draft> {

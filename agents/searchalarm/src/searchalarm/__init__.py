@@ -1,0 +1,1 @@
+"""Alarms for what a query in Elasticsearch or OpenSearch finds."""
