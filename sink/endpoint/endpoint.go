@@ -251,7 +251,7 @@ func Plain(err error) error {
 		return fmt.Errorf("its certificate is for another name (%w); write that name in the address", err)
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return errors.New("its certificate has expired or is not valid yet; renew it there, or set the clock of this machine")
-	case errors.As(err, &record):
+	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
 		return errors.New("it does not speak TLS at this address; write http, or the address for https")
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return errors.New("nothing listens there; start it, or write another address")

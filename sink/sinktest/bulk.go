@@ -26,8 +26,10 @@ type Bulk struct {
 	mu    sync.Mutex
 	docs  map[string]map[string]any
 	types map[string]string
-	busy  int // so many documents are answered with 429
-	full  bool
+	busy  int  // so many documents are answered with 429
+	full  bool // documents are refused for want of room
+	cuts  int  // so many requests are carried out, and cut off before the answer
+	hold  chan struct{}
 }
 
 // StartBulk starts a server that has nothing yet, until the test ends.
@@ -64,6 +66,13 @@ func (x *Bulk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, `{"error":"incorrect HTTP method or type"}`, http.StatusMethodNotAllowed)
 		return
 	}
+	if hold := x.held(); hold != nil {
+		select {
+		case <-hold:
+		case <-r.Context().Done():
+			return
+		}
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	lines := bufio.NewScanner(r.Body)
@@ -82,6 +91,10 @@ func (x *Bulk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		one := x.put(action["index"].ID, lines.Bytes())
 		bad = bad || one.Status/100 != 2
 		items = append(items, map[string]item{"index": one})
+	}
+	if x.cuts > 0 {
+		x.cuts--
+		panic(http.ErrAbortHandler) // the connection is closed without an answer
 	}
 	_ = json.NewEncoder(w).Encode(map[string]any{"errors": bad, "items": items})
 }
@@ -140,6 +153,40 @@ func (x *Bulk) Fill(full bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.full = full
+}
+
+// Cut has so many requests carried out, and the connection cut before the answer.
+func (x *Bulk) Cut(requests int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.cuts = requests
+}
+
+// Hold has requests wait until the function that it returns is called.
+func (x *Bulk) Hold() (release func()) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	hold := make(chan struct{})
+	x.hold = hold
+	return sync.OnceFunc(func() {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.hold = nil
+		close(hold)
+	})
+}
+
+func (x *Bulk) held() chan struct{} {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.hold
+}
+
+// Stored is how many documents there are.
+func (x *Bulk) Stored() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.docs)
 }
 
 // Peer returns it for the suite.
