@@ -124,6 +124,25 @@ describe("destinations", () => {
     expect(stand.asked).toEqual(["remove stream forget"]);
   });
 
+  test("has its account in the ledger", async () => {
+    const { page, complaints } = await destinations({ address: "/ledger" });
+    const table = page.getByRole("region", { name: "Account of each destination" });
+    await table
+      .getByRole("row", { name: /stream/ })
+      .getByText("✓ balanced")
+      .waitFor();
+    await table
+      .getByRole("row", { name: /warehouse/ })
+      .getByText("balanced, with loss")
+      .waitFor();
+    await table
+      .getByRole("row", { name: /search/ })
+      .getByText("10,252")
+      .waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
   test("lets a viewer look only", async () => {
     const { page } = await destinations({ role: "viewer", address: "/destinations/warehouse" });
     await page.getByRole("status", { name: "Account" }).waitFor();

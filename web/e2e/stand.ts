@@ -184,6 +184,7 @@ export class Stand {
       "GET metering/concentrators": () => ({ system: false, concentrators: [] }),
       "GET mqtt": () => ({ broker: false }),
       "GET cluster": () => ({ replicated: false }),
+      "GET sinks": () => ({ sinks: [] }),
       "GET config": () => ({ history: [] }),
       "GET control/points": () => ({ points: [], next: "" }),
       "GET control/events": ({ response }) => {

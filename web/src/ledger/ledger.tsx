@@ -4,6 +4,7 @@ import { Outages } from "../node/outages";
 import { useFleet, useLedger } from "../node/use-fleet";
 import type { ScreenProps } from "../shell/screens";
 import { Chains } from "./chains";
+import { Destinations } from "./destinations";
 import { gapsOf, type KnownGap } from "./gaps";
 import { NodeHeat } from "./heat";
 import { Believe, Catching, levelOf, useCourse } from "./subtree";
@@ -42,6 +43,7 @@ export function LedgerScreen({ api, books, problem, epoch }: ScreenProps) {
       {(isTree || hasAbove(nodes)) && <Chains nodes={nodes} now={api.now()} />}
       {isTree && <NodeHeat api={api} epoch={epoch} nodes={nodes} />}
       <Origins origins={ledger.origins ?? []} />
+      <Destinations api={api} epoch={epoch} />
       <Gaps gaps={gapsIn(ledger)} named={isTree} />
       <div class="ledger-pair">
         {ledger.log && <LogPanel log={ledger.log} />}
