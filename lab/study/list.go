@@ -17,6 +17,7 @@ import (
 	"voltbus/lab/metersim"
 	"voltbus/lab/rig"
 	"voltbus/lab/study/ami"
+	"voltbus/lab/study/destination"
 	"voltbus/lab/study/fleet"
 	"voltbus/store/duckdb/statement"
 )
@@ -37,7 +38,7 @@ func List() []experiment.Experiment {
 		historianBacklog(),
 		recorderKill(),
 		ingestLineProtocol(),
-	}, ami.List(), fleet.List())
+	}, destination.List(), ami.List(), fleet.List())
 }
 
 // Find returns the experiment of that name. It fails with fault.NotFound, and names those that
