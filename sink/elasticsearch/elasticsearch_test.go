@@ -1,15 +1,20 @@
 package elasticsearch_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
 	"voltbus/point"
 	"voltbus/sink/destination"
 	"voltbus/sink/elasticsearch"
+	"voltbus/sink/setting"
 	"voltbus/sink/sinktest"
+	"voltbus/testing/peers"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -58,6 +63,27 @@ func TestDocumentsAreThoseOfTheBulkAPI(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	})
+}
+
+func TestTheAgentSearchalarmFindsZonesThatAreTooWarmAmongWhatWasSent(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "password")
+	if err := os.WriteFile(secret, []byte("correct horse\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	engine, log := peers.Search(t, sinktest.Noon().Add(10*time.Second), secret), sinktest.NewLog()
+	r := sinktest.Open(t, t.TempDir(), log, nil, &sinktest.Peer{
+		Entry: setting.Sink{URL: "http://" + engine.Addr, Into: "readings", User: "plant", PasswordFile: secret}, Kind: elasticsearch.Kind(),
+	})
+	bad := sinktest.At("b3/zone_temp", 1, point.FloatOf(99))
+	bad.Quality = point.BadSensor
+	log.Add(t,
+		sinktest.At("b1/zone_temp", 1, point.FloatOf(27)), sinktest.At("b1/zone_temp", 2, point.FloatOf(28)), sinktest.At("b1/mode", 2, point.TextOf("cool")),
+		sinktest.At("b2/zone_temp", 1, point.FloatOf(21)), sinktest.At("b2/supply_temp", 1, point.FloatOf(60)), bad)
+	r.Until(t, "all are sent", func(s *destination.State) bool { return s.Sent == 6 })
+	engine.Say(t, `{"index": "readings", "points": "*/zone_temp", "above": 26}`)
+	if found := engine.Lines(t); len(found) != 1 || found[0] != "b1/zone_temp: 27.5, above 26" {
+		t.Errorf("the agent finds %q", found)
+	}
 }
 
 func BenchmarkCatchUp(b *testing.B) {

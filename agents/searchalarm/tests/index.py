@@ -42,7 +42,8 @@ class Index:
         action = {"index": {"_index": "readings", "_id": f"{point} {at}"}}
         self.bulk("\n".join(map(json.dumps, (action, doc))) + "\n")
 
-    def bulk(self, text: str) -> None:
+    def bulk(self, text: str) -> list[Any]:
+        """Keep documents; return what became of each."""
         lines = text.split("\n")
         if lines.pop() != "":
             raise Refused("The bulk request must be terminated by a newline [\\n]")
@@ -51,6 +52,7 @@ class Index:
             if verb != "index":
                 raise Refused("Malformed action/metadata line")
             self.docs.setdefault(where["_index"], {})[where["_id"]] = json.loads(doc)
+        return [{"index": {"status": 201}}] * (len(lines) // 2)
 
     def search(self, index: str, body: dict[str, Any]) -> dict[str, Any]:
         """Answer a search."""
@@ -146,7 +148,9 @@ def search_engine() -> Iterator[Index]:
             pair = base64.b64encode(f"plant:{PASSWORD}".encode()).decode()
             if self.headers.get("Authorization") != f"Basic {pair}":
                 return 401, error("security_exception", "unable to authenticate user [plant]", 401)
-            name, _, verb = self.path.lstrip("/").partition("/")
+            if self._place() == "/_bulk" and self.headers["Content-Type"] == "application/x-ndjson":
+                return 200, {"errors": False, "items": index.bulk(text.decode())}
+            name, _, verb = self._place().lstrip("/").partition("/")
             if verb != "_search" or self.headers["Content-Type"] != "application/json":
                 return 405, error("illegal_argument_exception", "no handler found", 405)
             if name not in index.docs:
@@ -155,6 +159,9 @@ def search_engine() -> Iterator[Index]:
                 return 200, index.search(name, json.loads(text))
             except (Refused, KeyError, ValueError) as e:
                 return 400, error("parsing_exception", str(e), 400)
+
+        def _place(self) -> str:
+            return self.path.partition("?")[0]
 
         def log_message(self, *_: Any) -> None:
             pass
