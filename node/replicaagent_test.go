@@ -20,7 +20,11 @@ import (
 	"voltbus/api/answer"
 	"voltbus/api/client"
 	"voltbus/fault"
+	"voltbus/identity"
+	"voltbus/operation/agents"
+	"voltbus/operation/documents"
 	"voltbus/operation/processes"
+	"voltbus/point"
 )
 
 // agentExec is the argument with which the test binary becomes an agent.
@@ -149,6 +153,31 @@ func (p *replicaProcess) process(t *testing.T) answer.Process {
 	return list.Processes[0]
 }
 
+// tellsOthers changes what the agent may do, and its configuration, at one replica, and waits until the others know.
+func (s *replicaSet) tellsOthers(t *testing.T) {
+	t.Helper()
+	text := "limit: 3\n"
+	config := documents.Key{Owner: "agent/once", Name: "config"}
+	if _, err := client.Do(t.Context(), s.processes["r1"].Client, documents.Set, documents.Text{Key: config, Text: &text, Type: "yaml"}); err != nil {
+		t.Fatal(err)
+	}
+	grants := agents.Grants{Agent: agents.Agent{Name: "once"}, Grants: identity.Grants{Publish: []point.Pattern{"once/**"}}}
+	if _, err := client.Do(t.Context(), s.processes["r3"].Client, agents.SetGrants, grants); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range s.names {
+		p := s.processes[name]
+		eventually(t, name+" knows the configuration", func() bool {
+			d, err := client.Do(t.Context(), p.Client, documents.Get, documents.Version{Key: config})
+			return err == nil && d.Text != nil && *d.Text == text
+		})
+		eventually(t, name+" knows the grants", func() bool {
+			g, err := client.Do(t.Context(), p.Client, agents.GetGrants, agents.Agent{Name: "once"})
+			return err == nil && len(g.Publish) == 1 && len(g.Read) == 0
+		})
+	}
+}
+
 // An agent that is installed at one replica runs at one of all, never at two, and goes on at another one when its replica is killed, stopped
 // half-way or cut off.
 func TestAnAgentOfAllReplicasRunsAtOne(t *testing.T) {
@@ -176,6 +205,7 @@ func TestAnAgentOfAllReplicasRunsAtOne(t *testing.T) {
 	for _, name := range s.names {
 		eventually(t, name+" has the agent", func() bool { return s.processes[name].process(t).Name == "once" })
 	}
+	s.tellsOthers(t)
 	if _, err := client.Do(t.Context(), s.processes["r3"].Client, processes.Start, processes.Agent{Name: "once"}); err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +242,16 @@ func TestAnAgentOfAllReplicasRunsAtOne(t *testing.T) {
 	eventually(t, "the agent does not run without a majority", func() bool { return s.processes[third].process(t).State == "elsewhere" })
 	_, size = c.since(s, 0)
 	s.start(t, s.but(third)[0])
-	c.runs(t, s, size, s.names...)
+	at := c.runs(t, s, size, s.names...)
+	if _, err := client.Do(t.Context(), s.processes[at].Client, processes.Remove, processes.Removal{Agent: processes.Agent{Name: "once"}}); err != nil {
+		t.Error(err)
+	}
+	for _, name := range []string{third, s.but(third)[0]} {
+		eventually(t, name+" does not have it any more", func() bool {
+			list, err := client.Do(t.Context(), s.processes[name].Client, processes.List, processes.Nothing{})
+			return err == nil && len(list.Processes) == 0
+		})
+	}
 	if text, err := os.ReadFile(twice); err == nil {
 		t.Errorf("it has run at two replicas at a time: %s", text)
 	}

@@ -42,7 +42,7 @@ func openAgents(_ context.Context, n *Node) error {
 		return err
 	}
 	n.installed, err = n.leases.Installed(n.supervisor, n.bus, owner.AgentsConfig{
-		Data: n.opts.Config.Node.Data, Identities: installed.Identities{Registry: n.agents}, Log: n.log,
+		Data: n.opts.Config.Node.Data, Identities: installed.Identities{Registry: n.agents}, Documents: installed.Documents{Store: n.docs}, Log: n.log,
 	})
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"strings"
 
+	"voltbus/agent/replicated"
 	"voltbus/document"
 	"voltbus/fault"
 	"voltbus/identity"
@@ -48,7 +49,19 @@ func (r Identities) Forget(ctx context.Context, name string) error {
 	return r.Registry.Remove(ctx, name)
 }
 
-// Documents implements agent.Documents.
+// Revoked implements replicated.Identities.
+func (r Identities) Revoked(name string) bool {
+	a, err := r.Registry.Agent(name)
+	return err == nil && !a.Revoked.IsZero()
+}
+
+// Revoke implements replicated.Identities.
+func (r Identities) Revoke(ctx context.Context, name string) error {
+	_, err := r.Registry.Revoke(ctx, name)
+	return err
+}
+
+// Documents implements agent.Documents and replicated.Documents.
 type Documents struct{ Store *document.Store }
 
 func configOf(name string) document.Key { return document.Key{Owner: "agent/" + name, Name: "config"} }
@@ -72,4 +85,35 @@ func (c Documents) Drop(ctx context.Context, name, by string) error {
 		}
 	}
 	return err
+}
+
+// replicas is who a document is from that another replica has.
+const replicas = "node"
+
+// All implements replicated.Documents.
+func (c Documents) All(ctx context.Context, name string) (map[string]replicated.Document, error) {
+	list, err := c.Store.List(ctx, configOf(name).Owner)
+	all := map[string]replicated.Document{}
+	for i := range list {
+		if list[i].Deleted || err != nil {
+			continue
+		}
+		var d document.Document
+		if d, err = c.Store.Get(ctx, list[i].Key, 0); err == nil {
+			all[d.Name] = replicated.Document{Type: string(d.Type), Text: d.Text}
+		}
+	}
+	return all, err
+}
+
+// Set implements replicated.Documents.
+func (c Documents) Set(ctx context.Context, agent, name string, d replicated.Document) error {
+	key := document.Key{Owner: configOf(agent).Owner, Name: name}
+	_, err := c.Store.Set(ctx, document.Document{Key: key, Type: document.Type(d.Type), Text: d.Text, By: replicas, Note: "as at another replica"}, document.AnyVersion)
+	return err
+}
+
+// Delete implements replicated.Documents.
+func (c Documents) Delete(ctx context.Context, agent, name string) error {
+	return c.Store.Delete(ctx, document.Key{Owner: configOf(agent).Owner, Name: name}, replicas, "as at another replica", document.AnyVersion)
 }

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"voltbus/agent"
 	"voltbus/agent/place"
 	"voltbus/fault"
-	"voltbus/identity"
 )
 
 // Run runs the supervisor, and installs and removes what other replicas do, until ctx ends. Errors are those of the supervisor.
@@ -61,6 +59,9 @@ type found struct {
 func (a *Agents) look(ctx context.Context) error {
 	a.changing.Lock()
 	defer a.changing.Unlock()
+	for name := range a.applied {
+		a.tell(ctx, name)
+	}
 	all := map[string]found{}
 	err := a.cfg.Store.List(ctx, func(name string, data []byte, revision uint64) {
 		f := found{revision: revision}
@@ -90,6 +91,7 @@ func (a *Agents) look(ctx context.Context) error {
 			a.cfg.Log.WarnContext(ctx, "an agent that another replica removed cannot be removed here", slog.String("agent", name), slog.Any("err", err))
 		}
 		delete(a.applied, name)
+		delete(a.seen, name)
 	}
 	a.wantLocked()
 	return nil
@@ -102,7 +104,7 @@ func (a *Agents) apply(ctx context.Context, name string, f *found) error {
 			return err
 		}
 	}
-	if err := a.regrant(ctx, name, &f.record); err != nil {
+	if err := a.adopt(ctx, name, &f.State); err != nil {
 		return err
 	}
 	return a.Intend(ctx, name, f.Wanted, f.Autostart)
@@ -123,5 +125,3 @@ func (a *Agents) wantLocked() {
 	a.named, a.names = true, names
 	a.cfg.Want(names, a.Busy)
 }
-
-func same(a, b *identity.Grants) bool { return reflect.DeepEqual(*a, *b) }

@@ -12,7 +12,6 @@ import (
 	"voltbus/agent"
 	"voltbus/agent/place"
 	"voltbus/fault"
-	"voltbus/identity"
 	"voltbus/internal/atomicfile"
 )
 
@@ -52,7 +51,7 @@ func (a *Agents) publish(ctx context.Context, req *agent.Request, st *agent.Stat
 	if err != nil {
 		return err
 	}
-	grants, err := a.cfg.Identities.Grants(ctx, req.Name)
+	now, err := a.state(ctx, req.Name)
 	if err != nil {
 		return err
 	}
@@ -62,10 +61,11 @@ func (a *Agents) publish(ctx context.Context, req *agent.Request, st *agent.Stat
 		return err
 	}
 	err = a.update(ctx, req.Name, func(r *record) {
-		r.Serial, r.Entry, r.Seed, r.Grants, r.Memory, r.Priority = serial, req.Entry, strings.TrimSpace(string(seed)), grants, st.Memory, st.Priority
-		r.Wanted, r.Autostart = st.Wanted, st.Autostart
+		r.Serial, r.Entry, r.Seed, r.Memory, r.Priority = serial, req.Entry, strings.TrimSpace(string(seed)), st.Memory, st.Priority
+		r.Wanted, r.Autostart, r.State = st.Wanted, st.Autostart, now
 	})
 	if err == nil {
+		a.seen[req.Name] = now
 		err = a.setSerial(req.Name, serial)
 	}
 	if err == nil && before > 0 {
@@ -126,18 +126,4 @@ func (a *Agents) takeKey(name, seed string) error {
 		return fault.E("replicated.takeKey", fault.Unavailable, file, err)
 	}
 	return nil
-}
-
-// regrant gives an agent what it may do at the other replicas.
-func (a *Agents) regrant(ctx context.Context, name string, r *record) error {
-	has, err := a.cfg.Identities.Grants(ctx, name)
-	if err == nil && same(&has, &r.Grants) {
-		return nil
-	}
-	key, err := identity.ReadKey(a.place(name).In(place.Key))
-	if err != nil {
-		return err
-	}
-	_, err = a.cfg.Identities.Admit(ctx, name, key.Public(), func(g *identity.Grants) error { *g = r.Grants; return nil })
-	return err
 }

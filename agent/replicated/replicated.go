@@ -37,8 +37,32 @@ type Config struct {
 	// Want says which agents this replica can run; busy reports whether one still has a process.
 	Want       func(names []string, busy func(name string) bool)
 	Data       string // the data directory
-	Identities agent.Identities
+	Identities Identities
+	Documents  Documents
 	Log        *slog.Logger
+}
+
+// Identities are the agents' keys and rights at this replica.
+type Identities interface {
+	agent.Identities
+	// Revoked reports whether an agent is shut out.
+	Revoked(name string) bool
+	// Revoke shuts an agent out.
+	Revoke(ctx context.Context, name string) error
+}
+
+// Document is a document of an agent.
+type Document struct {
+	Type string `json:"type,omitempty"`
+	Text string `json:"text"`
+}
+
+// Documents are the agents' documents at this replica.
+type Documents interface {
+	// All returns the documents of an agent by their names.
+	All(ctx context.Context, agent string) (map[string]Document, error)
+	Set(ctx context.Context, agent, name string, d Document) error
+	Delete(ctx context.Context, agent, name string) error
 }
 
 // Agents are the agents of a supervisor, which all replicas have. They are safe for concurrent use.
@@ -48,6 +72,7 @@ type Agents struct {
 
 	changing sync.Mutex         // one change at a time: what is intended is written before it is done
 	applied  map[string]uint64  // the revisions of the records that this replica has applied
+	seen     map[string]state   // what was known of an agent here when it was compared last with its record
 	failed   map[string]failure // what could not be installed here
 	names    []string           // whose rights are asked for, once they are named
 	named    bool
@@ -64,11 +89,18 @@ type record struct {
 	Serial    uint64          `json:"serial"` // of its package; grows with each installation
 	Entry     string          `json:"entry,omitempty"`
 	Seed      string          `json:"seed"` // its key
-	Grants    identity.Grants `json:"grants"`
 	Memory    int64           `json:"memory,omitempty"`
 	Priority  int             `json:"priority"`
 	Wanted    bool            `json:"wanted,omitempty"`
 	Autostart agent.Autostart `json:"autostart,omitempty"`
+	State     state           `json:"state"`
+}
+
+// state is what may change at each replica for itself.
+type state struct {
+	Grants    identity.Grants     `json:"grants"`
+	Revoked   bool                `json:"revoked,omitempty"`
+	Documents map[string]Document `json:"documents"`
 }
 
 const (
@@ -84,7 +116,7 @@ const MaxBytes = 4 << 30
 
 // New returns the agents of a supervisor. It starts nothing.
 func New(s *agent.Supervisor, cfg Config) *Agents {
-	return &Agents{Supervisor: s, cfg: cfg, applied: map[string]uint64{}, failed: map[string]failure{}}
+	return &Agents{Supervisor: s, cfg: cfg, applied: map[string]uint64{}, seen: map[string]state{}, failed: map[string]failure{}}
 }
 
 func (a *Agents) place(name string) place.Place {
@@ -111,6 +143,11 @@ func (a *Agents) setSerial(name string, n uint64) error {
 
 // packageOf is the name of a package in the store.
 func packageOf(name string, serial uint64) string { return fmt.Sprintf("%s/%d", name, serial) }
+
+// maxRecord bounds what replicas know of an agent, in bytes.
+const maxRecord = 4 << 20
+
+var errRecord = fmt.Errorf("its documents have more than %d MiB, and are not passed on to the other replicas; put less into them", maxRecord>>20)
 
 var errShared = errors.New("the agents of replicas have no versions to go back to; install the earlier package again")
 
@@ -140,27 +177,6 @@ func (a *Agents) Restart(ctx context.Context, name, by string) (agent.Status, er
 // Enable sets whether an agent is started when its node is.
 func (a *Agents) Enable(ctx context.Context, name, by string, s agent.Autostart) (agent.Status, error) {
 	return a.intend(ctx, name, func(r *record) { r.Autostart = s }, func() (agent.Status, error) { return a.Supervisor.Enable(ctx, name, by, s) })
-}
-
-// Approve gives an agent all grants that it requests.
-func (a *Agents) Approve(ctx context.Context, name, by string, version int) (agent.Status, error) {
-	st, err := a.Supervisor.Approve(ctx, name, by, version)
-	if err == nil {
-		err = a.Regranted(ctx, name)
-	}
-	return st, err
-}
-
-// Regranted tells the other replicas what an agent may do at this one now. An agent that only this one has is left alone.
-func (a *Agents) Regranted(ctx context.Context, name string) error {
-	if a.cfg.Store == nil || a.serial(name) == 0 {
-		return nil
-	}
-	grants, err := a.cfg.Identities.Grants(ctx, name)
-	if err == nil {
-		_, err = a.intend(ctx, name, func(r *record) { r.Grants = grants }, func() (agent.Status, error) { return agent.Status{}, nil })
-	}
-	return err
 }
 
 // intend changes what all replicas know of an agent, and then does it here.
@@ -195,12 +211,15 @@ func (a *Agents) update(ctx context.Context, name string, change func(*record)) 
 		if data, err = json.Marshal(&r); err != nil {
 			return fault.E("replicated.update", fault.Internal, name, err)
 		}
-		revision, err = a.cfg.Store.Put(ctx, name, data, revision)
+		if len(data) > maxRecord {
+			return fault.E("replicated.update", fault.Invalid, name, errRecord)
+		}
+		next, err := a.cfg.Store.Put(ctx, name, data, revision)
 		if fault.Is(err, fault.Conflict) && ctx.Err() == nil {
 			continue
 		}
-		if err == nil {
-			a.applied[name] = revision
+		if err == nil && (revision == 0 || a.applied[name] == revision) { // otherwise a change of another replica is still to be applied
+			a.applied[name] = next
 		}
 		return err
 	}

@@ -197,7 +197,7 @@ var table = []rule{
 	{"control/state", []string{"control", "point"}, nil, "the state at rest of a point is data"},
 	{"control/step", []string{"control"}, nil, "what the parts of the model share knows none of them"},
 	{"control", nouns, nil, "control is the words of commands and decisions; who decides, and who writes, is not its business"},
-	{"agent/installed", []string{"document", "identity", "identity/registry", "fault"}, parts, "keys, grants and documents of agents are kept elsewhere; the supervisor is handed them"},
+	{"agent/installed", []string{"agent/replicated", "document", "identity", "identity/registry", "fault"}, parts, "keys, grants and documents of agents are kept elsewhere; the supervisor is handed them"},
 	{"agent/...", []string{"agent/...", "wire", "identity", "point", "fault"}, parts, "an agent is a process; its supervisor knows no device"},
 	{"meter/recovery", []string{"meter", "meter/store"}, nil, "what is recovered first is decided without a store that is open"},
 	{"meter/ruleset", []string{"meter", "meter/recovery", "meter/vee"}, nil, "sets of rules are data: who keeps the document is not their business"},

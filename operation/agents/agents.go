@@ -78,18 +78,18 @@ var (
 		Name: "agent.remove", HTTP: "DELETE /agents/{name}", Summary: "Forget an agent, whose connections end at once",
 	})
 	Revoke = declare[Agent, answer.Agent](operation.Spec{
-		Name: "agent.revoke", HTTP: "POST /agents/{name}/revoke", Summary: "Shut an agent out at once", Result: "The agent",
+		Owner: operation.AgentNamed, Name: "agent.revoke", HTTP: "POST /agents/{name}/revoke", Summary: "Shut an agent out at once", Result: "The agent",
 		Doc: "Its name and key stay known and refused until it is removed.",
 	})
 	GetGrants = declare[Agent, identity.Grants](operation.Spec{
 		Name: "grants.get", HTTP: "GET /agents/{name}/grants", Role: identity.Viewer, Summary: "Read what an agent may do", Result: "The grants",
 	})
 	SetGrants = declare[Grants, identity.Grants](operation.Spec{
-		Name: "grants.set", HTTP: "PUT /agents/{name}/grants", Body: most, Takes: "Grants",
+		Owner: operation.AgentNamed, Name: "grants.set", HTTP: "PUT /agents/{name}/grants", Body: most, Takes: "Grants",
 		Summary: "Replace what an agent may do, at once", Result: "The grants",
 	})
 	ChangeGrants = declare[Change, identity.Grants](operation.Spec{
-		Name: "grants.change", HTTP: "PATCH /agents/{name}/grants", Action: "grants.set", Body: most,
+		Owner: operation.AgentNamed, Name: "grants.change", HTTP: "PATCH /agents/{name}/grants", Action: "grants.set", Body: most,
 		Summary: "Withdraw some of what an agent may do, and grant more, at once", Result: "The grants",
 		Doc: "Commands, calls and named capabilities are withdrawn without regard to what restricts them; one that is granted anew takes the new " +
 			"restrictions. 404 if something is withdrawn that is not granted.",
