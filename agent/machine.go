@@ -76,6 +76,12 @@ func (m *machine) bar(now time.Time) act {
 	return nothing
 }
 
+// refuse records that this node may not run the agent whose process was about to be started.
+func (m *machine) refuse(now time.Time) {
+	m.barred, m.failing = true, false
+	m.enter(Elsewhere, now, 0)
+}
+
 // unbar records that this node may run the agent.
 func (m *machine) unbar(now time.Time) act {
 	m.barred = false

@@ -17,6 +17,9 @@ type right struct {
 	hold  context.Context //nolint:containedctx // it is a right, not a request; nil if there was none
 }
 
+// holds reports whether the agent may run here now.
+func (r *right) holds() bool { return r.Right == nil || r.hold != nil && r.hold.Err() == nil }
+
 // follow does what follows from the right to run the agent, and returns what is closed when that may have changed.
 func (r *runner) follow(ctx context.Context, stopping bool) (changed, lost <-chan struct{}) {
 	if r.right.Right == nil {
@@ -86,16 +89,19 @@ func (w watchdog) watch(ctx context.Context) error {
 	}
 }
 
-// rightly lists the process groups of the agents that this node has the right to run.
+// rightly lists the process groups of the agents, negative if this node has no right to run them.
 func (l *roster) rightly() (groups []any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, r := range l.agents {
-		if hold := r.right.Hold(); hold != nil && hold.Err() == nil {
-			if pid := r.look().Process.PID; pid > 0 {
-				groups = append(groups, pid)
-			}
+		pid := r.look().Process.PID
+		if pid == 0 {
+			continue
 		}
+		if hold := r.right.Hold(); hold == nil || hold.Err() != nil {
+			pid = -pid
+		}
+		groups = append(groups, pid)
 	}
 	return groups
 }

@@ -103,6 +103,10 @@ func (r *runner) do(ctx context.Context, a act) {
 	switch a {
 	case nothing:
 	case begin:
+		if !r.right.holds() { // it may have ended while this process was stopped
+			r.machine.refuse(time.Now())
+			return
+		}
 		r.launch(ctx)
 	case terminate:
 		if r.s.cfg.News != nil && r.cause == "" {

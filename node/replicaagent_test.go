@@ -49,9 +49,9 @@ out = open(%q, "a")
 try:
     fcntl.flock(out, fcntl.LOCK_EX | fcntl.LOCK_NB)
 except OSError:
-    open(%q, "a").write(os.getcwd() + "\n")
+    open(%q, "a").write("%%f %%d %%s\n" %% (time.time(), os.getpid(), os.getcwd()))
 while True:
-    out.write(os.getcwd() + "\n")
+    out.write("%%f %%d %%s\n" %% (time.time(), os.getpid(), os.getcwd()))
     out.flush()
     time.sleep(0.05)
 `
@@ -123,6 +123,24 @@ func (c counter) since(s *replicaSet, size int) (names []string, now int) {
 		}
 	}
 	return names, len(text)
+}
+
+// turns returns the first and the last line of each process of the agent.
+func (c counter) turns() string {
+	text, err := os.ReadFile(c.file)
+	if err != nil {
+		return err.Error()
+	}
+	var out strings.Builder
+	var pid, before string
+	for line := range strings.Lines(string(text)) {
+		if f := strings.Fields(line); len(f) == 3 && f[1] != pid {
+			pid = f[1]
+			out.WriteString(before + line)
+		}
+		before = line
+	}
+	return out.String() + before
 }
 
 // runs waits until the agent runs at one of some replicas, and returns it.
@@ -253,6 +271,6 @@ func TestAnAgentOfAllReplicasRunsAtOne(t *testing.T) {
 		})
 	}
 	if text, err := os.ReadFile(twice); err == nil {
-		t.Errorf("it has run at two replicas at a time: %s", text)
+		t.Errorf("it has run at two replicas at a time: %s\n%s", text, c.turns())
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -14,7 +15,7 @@ import (
 const WatchTime = 1500 * time.Millisecond
 
 // watch reads lines with the process groups that may run, and kills those of the last one when none has come for WatchTime, or the input ends.
-// So they end in time also while the process that started them is stopped.
+// So they end in time also while the process that started them is stopped. A group with a minus may not run any more, and is killed at once.
 func watch(from io.Reader, kill func(group int)) {
 	lines := make(chan []int)
 	go func() {
@@ -23,7 +24,7 @@ func watch(from io.Reader, kill func(group int)) {
 		for in.Scan() {
 			var groups []int
 			for word := range strings.FieldsSeq(in.Text()) {
-				if n, err := strconv.Atoi(word); err == nil && n > 1 {
+				if n, err := strconv.Atoi(word); err == nil && (n > 1 || n < -1) {
 					groups = append(groups, n)
 				}
 			}
@@ -46,7 +47,12 @@ func watch(from io.Reader, kill func(group int)) {
 				end()
 				return
 			}
-			groups = list
+			groups = slices.DeleteFunc(list, func(g int) bool {
+				if g < 0 {
+					kill(-g)
+				}
+				return g < 0
+			})
 			timer.Reset(WatchTime)
 		case <-timer.C:
 			end()
