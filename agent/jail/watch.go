@@ -22,13 +22,7 @@ func watch(from io.Reader, kill func(group int)) {
 		defer close(lines)
 		in := bufio.NewScanner(from)
 		for in.Scan() {
-			var groups []int
-			for word := range strings.FieldsSeq(in.Text()) {
-				if n, err := strconv.Atoi(word); err == nil && (n > 1 || n < -1) {
-					groups = append(groups, n)
-				}
-			}
-			lines <- groups
+			lines <- numbers(in.Text())
 		}
 	}()
 	var groups []int
@@ -58,6 +52,16 @@ func watch(from io.Reader, kill func(group int)) {
 			end()
 		}
 	}
+}
+
+// numbers returns the process groups of a line; 0, 1 and -1 would be others than the agents'.
+func numbers(line string) (groups []int) {
+	for word := range strings.FieldsSeq(line) {
+		if n, err := strconv.Atoi(word); err == nil && (n > 1 || n < -1) {
+			groups = append(groups, n)
+		}
+	}
+	return groups
 }
 
 // watchInput is watch over the standard input; it ends the process.

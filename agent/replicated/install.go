@@ -2,9 +2,9 @@ package replicated
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -69,7 +69,7 @@ func (a *Agents) publish(ctx context.Context, req *agent.Request, st *agent.Stat
 		err = a.setSerial(req.Name, serial)
 	}
 	if err == nil && before > 0 {
-		err = a.cfg.Store.Discard(ctx, packageOf(req.Name, before))
+		a.discard(ctx, req.Name, before)
 	}
 	return err
 }
@@ -89,10 +89,17 @@ func (a *Agents) Remove(ctx context.Context, what agent.Removal) error {
 	}
 	err := a.Supervisor.Remove(ctx, what)
 	if serial > 0 {
-		err = errors.Join(err, a.cfg.Store.Discard(ctx, packageOf(what.Name, serial)))
+		a.discard(ctx, what.Name, serial)
 	}
 	a.wantLocked()
 	return err
+}
+
+// discard drops a package that is not installed any more.
+func (a *Agents) discard(ctx context.Context, name string, serial uint64) {
+	if err := a.cfg.Store.Discard(ctx, packageOf(name, serial)); err != nil {
+		a.cfg.Log.WarnContext(ctx, "a package that is not installed any more stays at the replicas", slog.String("agent", name), slog.Any("err", err))
+	}
 }
 
 // install installs the package of another replica.
