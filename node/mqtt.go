@@ -24,7 +24,7 @@ func openMQTT(ctx context.Context, n *Node) error {
 	n.files, section.Clients = n.files.Split(section.Clients)
 	f, err := front.Open(ctx, front.Config{
 		Setting: section, Dir: cfg.Node.Data, Plain: string(cfg.Listen.MQTT), Secure: string(cfg.Listen.MQTTS), TLS: func() (*tls.Config, error) { return deviceTLS(n), nil },
-		Mesh: n.bus.Mesh(), Catalogue: n.catalog, Points: cfg.Ingest.Points, Recorder: n.recorder, Live: n.outlet.tellAs(forms(cfg.Live.Publish)),
+		Heard: func(scan *point.Scan) { n.outlet.hear(scan) }, Mesh: n.bus.Mesh(), Catalogue: n.catalog, Points: cfg.Ingest.Points, Recorder: n.recorder, Live: n.outlet.tellAs(forms(cfg.Live.Publish)),
 		Told: n.report.MQTT, Bounds: cfg.Ingest.Bounds(), Now: now, Log: n.log,
 	})
 	if err != nil {

@@ -3,12 +3,15 @@ package node_test
 import (
 	"encoding/json"
 	"fmt"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/eclipse/paho.golang/paho"
 
 	"voltbus/api/answer"
 	"voltbus/api/client"
@@ -68,11 +71,12 @@ func (p *replicaProcess) commandSoon(t *testing.T, level, value int, lease float
 // levels returns what is held, as a replica says: values by level.
 func (p *replicaProcess) levels(t *testing.T) map[int]string {
 	page, err := client.Do(t.Context(), p.Client, control.List, control.Page{})
-	if err != nil || len(page.Points) != 1 {
+	i := slices.IndexFunc(page.Points, func(p answer.ControlPoint) bool { return p.Point == damperPoint })
+	if err != nil || i < 0 {
 		return nil
 	}
 	list := map[int]string{}
-	for _, c := range page.Points[0].Array {
+	for _, c := range page.Points[i].Array {
 		list[c.Level] = string(c.Value)
 	}
 	return list
@@ -90,10 +94,15 @@ func (s *replicaSet) becomes(t *testing.T, m *flowMeter, value uint16, writer st
 // Commands that are held survive the end of the replica that controls, and run on at the next one.
 func TestAnotherReplicaGoesOnWithHeldCommands(t *testing.T) {
 	m, s := newFlowMeter(t), newReplicaSet(t)
+	s.more = replicaThermostat
+	for _, name := range s.names {
+		s.configure(t, name)
+	}
 	s.share(t, damperSite(m))
 	s.start(t, s.names...)
 	first := s.soleReader(t, m, 0)
 	s.anywhere(t, m, first)
+	s.thermostat(t, first)
 	s.processes[first].commandSoon(t, 16, 20, 0)
 	s.processes[first].commandSoon(t, 8, 30, 0)
 	s.becomes(t, m, 30, first)
@@ -177,5 +186,34 @@ func (s *replicaSet) anywhere(t *testing.T, m *flowMeter, controller string) {
 		if err != nil || len(told.Entries) == 0 {
 			t.Errorf("the audit log does not know who commanded at %s: %v", name, err)
 		}
+	}
+}
+
+// replicaThermostat is one more template of MQTT devices.
+const replicaThermostat = `    - name: thermostat
+      topic: t/{device}/state
+      device: home/{device}
+      format: json
+      points: [{name: setpoint, from: room.setpoint, type: float, set: {topic: "t/{device}/set/setpoint", to: room.setpoint, timeout: 5s, min: 5, max: 30}}]
+`
+
+// thermostat has an MQTT device commanded that is connected to another replica than the one that controls.
+func (s *replicaSet) thermostat(t *testing.T, controller string) {
+	t.Helper()
+	p := s.processes[s.but(controller)[0]]
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", p.mqtt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	newThermostat(t, conn, &paho.Connect{ClientID: "d1", CleanStart: true, KeepAlive: 60})
+	wait := 10.0
+	eventually(t, "a device of another replica confirms a command", func() bool {
+		out, err := client.Do(t.Context(), p.Client, control.Command, answer.NewCommands{Commands: []answer.NewCommand{{
+			Point: "home/d1/setpoint", Value: json.RawMessage("22"),
+		}}, Wait: &wait})
+		return err == nil && out.Results[0].Output == "held"
+	})
+	if _, err := client.Do(t.Context(), p.Client, control.Release, answer.CommandSelection{Point: "home/d1/setpoint", Level: 8}); err != nil {
+		t.Error(err)
 	}
 }

@@ -46,6 +46,7 @@ type Config struct {
 	Recorder      Recorder
 	Mesh          *mesh.Mesh // nil for a node alone
 	Live          func(*point.Scan)
+	Heard         func(*point.Scan) // takes what was reported at another replica; nil for a node alone
 	Told          func(broker.Refusal)
 	Bounds        point.Bounds
 	Now           func() time.Time
@@ -113,7 +114,7 @@ func Open(ctx context.Context, cfg Config) (f *Front, err error) {
 	}
 	f.Broker = broker.New(broker.Config{
 		Setting: cfg.Setting, Templates: templates, Find: f.find, Kept: f.ha.Learn, Devices: f.Devices, Storage: f.storage, Cluster: f.cluster,
-		List: f.list, Record: cfg.Recorder.Record, Offer: cfg.Recorder.Offer, Live: f.live, Commanded: f.Commands.Add, Told: cfg.Told,
+		List: f.list, Record: cfg.Recorder.Record, Offer: cfg.Recorder.Offer, Live: f.live, Commanded: f.found, Told: cfg.Told,
 		Bounds: cfg.Bounds, Now: cfg.Now, Log: cfg.Log,
 	})
 	f.Devices.Notify(f.Dismiss)
@@ -216,13 +217,20 @@ func (f *Front) find(topic string) *template.Match {
 // live tells whoever listens, and who waits for a report.
 func (f *Front) live(scan *point.Scan) {
 	f.Commands.Hear(scan)
+	f.pass(scan)
 	f.cfg.Live(scan)
 }
 
 // Run serves clients until ctx ends. declare has control know the points that can be commanded now.
 func (f *Front) Run(ctx context.Context, declare func(context.Context) error) error {
+	if err := f.hearOthers(); err != nil { //nolint:contextcheck // questions of others come at any time
+		return err
+	}
 	var commands errgroup.Group
 	ctx, stop := context.WithCancel(ctx)
+	if f.cfg.Mesh != nil {
+		commands.Go(func() error { f.learnAll(ctx); return nil })
+	}
 	commands.Go(func() error { return f.Commands.Run(ctx, declare) })
 	f.host.Announce(true)
 	serving, end := context.WithCancel(context.WithoutCancel(ctx))

@@ -54,7 +54,7 @@ var table = []rule{
 	{"broker/guard", nil, parts, "what strangers may do is bounded without knowing what they do"},
 	{"broker/hook", []string{"broker", "fault"}, parts, "a message over HTTP goes to the broker by one method"},
 	{"broker/discovery", []string{"broker/setting", "broker/template", "protocol/mqtt/topic", "point", "fault"}, parts, "devices that describe themselves make readings as templates do; who connects and what is recorded is not its business"},
-	{"broker/front", []string{"broker", "broker/account", "broker/cluster", "broker/command", "broker/discovery", "broker/door", "bus/mesh", "broker/hook", "broker/setting", "broker/sparkplug", "broker/storage", "broker/template", "protocol/mqtt/session", "protocol/websocket", "control/dispatch", "catalog", "point", "fault"}, parts, "the parts of the broker meet here, so that node knows one of them"},
+	{"broker/front", []string{"broker", "broker/account", "broker/cluster", "broker/command", "broker/discovery", "broker/door", "bus/mesh", "broker/hook", "broker/setting", "broker/sparkplug", "broker/storage", "broker/template", "protocol/mqtt/session", "protocol/websocket", "control/dispatch", "control/state", "catalog", "point", "fault"}, parts, "the parts of the broker meet here, so that node knows one of them"},
 	{"broker", []string{"broker/cluster", "broker/door", "broker/guard", "broker/setting", "broker/shelf", "broker/template", "broker/tenant", "broker/unknown", "protocol/mqtt/...", "point", "fault"}, parts, "the broker is given functions that list, record and tell; it knows neither log nor bus"},
 	{"wire", nouns, nil, "one encoding of the nouns"},
 	{"document", []string{"fault"}, parts, "documents are texts; nobody here knows what agents and devices do with them"},
