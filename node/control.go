@@ -94,6 +94,14 @@ func recordCommands(ctx context.Context, n *Node, fresh []point.Info, samples []
 	return n.recorder.Record(ctx, samples)
 }
 
+// startControl starts what commands need.
+func startControl(n *Node, start func(name string, run func(context.Context) error)) {
+	start("announcements", func(ctx context.Context) error { return announceControl(ctx, n.dispatcher, n.bus) })
+	start("control", n.dispatcher.Run)
+	start("presence at replicas", n.present.Run)
+	start("requests of replicas", n.requests.Run)
+}
+
 // announcements is how many rounds of the dispatcher may be queued for publication on the bus.
 const announcements = 1024
 

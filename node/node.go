@@ -286,10 +286,7 @@ func (n *Node) Run(ctx context.Context) error {
 	start("devices", func(ctx context.Context) error { return n.lines.Run(ctx, n.fleet.Run) })
 	start("recovery", func(ctx context.Context) error { return n.fleet.LookAfter(ctx, recorded(n), n.alarms) })
 	if n.dispatcher != nil {
-		start("announcements", func(ctx context.Context) error { return announceControl(ctx, n.dispatcher, n.bus) })
-		start("control", n.dispatcher.Run)
-		start("presence at replicas", n.present.Run)
-		start("requests of replicas", n.requests.Run)
+		startControl(n, start)
 	}
 	if n.supervisor != nil {
 		start("agents", n.installed.Run)
