@@ -23,9 +23,9 @@ import (
 	"voltbus/sink/setting"
 )
 
-// The size of files: under load they end after so many rows, which are some 100 MB in memory; otherwise after this time.
+// The size of files: under load they end after so many rows, which need some 300 MB of memory; otherwise after this time.
 const (
-	fileRows  = 1_000_000
+	fileRows  = 500_000
 	fileEvery = 5 * time.Minute
 )
 
