@@ -119,7 +119,7 @@ const (
 
 // schemes are those of each kind's addresses: in clear text, and over TLS.
 var schemes = map[string][2]string{ //nolint:gochecknoglobals // a table
-	ClickHouse: {"http", "https"}, Elasticsearch: {"http", "https"}, InfluxDB: {"http", "https"}, Kafka: {"kafka", "kafkas"},
+	AMQP1: {"amqp", "amqps"}, ClickHouse: {"http", "https"}, Elasticsearch: {"http", "https"}, InfluxDB: {"http", "https"}, Kafka: {"kafka", "kafkas"},
 	MongoDB: {"mongodb", "mongodbs"}, MySQL: {"mysql", "mysqls"}, OpenTelemetry: {"http", "https"}, Prometheus: {"http", "https"}, RabbitMQ: {"amqp", "amqps"}, S3: {"http", "https"},
 }
 

@@ -12,7 +12,7 @@ type Sink struct {
 	// Name identifies the destination in messages and commands, and its files in the data directory.
 	Name string `yaml:"name" example:"cloud"`
 	// Kind is what the destination is.
-	Kind string `yaml:"kind" enum:"clickhouse,elasticsearch,influxdb,kafka,mongodb,mysql,opentelemetry,prometheus,rabbitmq,s3,sqlite"`
+	Kind string `yaml:"kind" enum:"amqp1,clickhouse,elasticsearch,influxdb,kafka,mongodb,mysql,opentelemetry,prometheus,rabbitmq,s3,sqlite"`
 	// URL is its address; the guide on destinations tells which parts each kind reads. For sqlite it is left out.
 	URL string `yaml:"url" example:"https://search.example:9200"`
 	// User is the user name. Without one, the password is sent as a token.

@@ -33,6 +33,7 @@ type Peer struct {
 	Send func(t testing.TB, list ...Message)
 	// Dead is the place for dead letters, and Letters returns the bodies that are there.
 	Dead    string
+	Nowhere string // a place that is not there; default: nowhere
 	Letters func(t testing.TB) []string
 }
 
@@ -207,6 +208,7 @@ func killBroker(t *testing.T, p *Peer) {
 	r.Until(t, "it is noticed", func(s *source.State) bool { return s.Err != nil })
 	p.Start()
 	p.Send(t, series(want, 500, 600)...)
+	r.Until(t, "it takes messages again", func(s *source.State) bool { return s.Err == nil })
 	log.has(t, want)
 	r.Until(t, "it is well again", func(s *source.State) bool { return s.Err == nil })
 	if s := r.States()[0]; s.Unread != 0 {
@@ -323,7 +325,9 @@ func deadLetters(t *testing.T, p *Peer) {
 
 func noPlace(t *testing.T, p *Peer) {
 	log, want := NewLog(), map[string]string{}
-	p.Entry.DeadLetters = "nowhere"
+	if p.Entry.DeadLetters = p.Nowhere; p.Nowhere == "" {
+		p.Entry.DeadLetters = "nowhere"
+	}
 	p.Send(t, bad(want)...)
 	p.Send(t, series(want, 0, 20)...)
 	r := Open(t, t.TempDir(), log, p)

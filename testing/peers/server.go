@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -155,8 +156,8 @@ func StartMariaDB(t testing.TB) *Server {
 // rabbitProgram is the server's own start script; the one on the path changes the user.
 const rabbitProgram = "/usr/lib/rabbitmq/bin/rabbitmq-server"
 
-// StartRabbitMQ starts a RabbitMQ with the user guest, whose password is guest. It is ended when the test ends.
-func StartRabbitMQ(t testing.TB) *Server {
+// StartRabbitMQ starts a RabbitMQ with plugins, and with the user guest, whose password is guest. It is ended when the test ends.
+func StartRabbitMQ(t testing.TB, plugins ...string) *Server {
 	t.Helper()
 	mapper := newServer(t, "rabbitmq-server", "epmd")
 	mapper.env = []string{"HOME=" + mapper.Dir, "ERL_EPMD_PORT=" + port(mapper.Addr), "ERL_EPMD_ADDRESS=127.0.0.1"}
@@ -166,6 +167,9 @@ func StartRabbitMQ(t testing.TB) *Server {
 	file := filepath.Join(s.Dir, "rabbitmq.conf")
 	text := "listeners.tcp.1 = " + s.Addr + "\nlog.console = false\nlog.file.level = error\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(s.Dir, "plugins"), []byte("["+strings.Join(plugins, ",")+"].\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s.env = append(mapper.env,
