@@ -63,7 +63,7 @@ build/.cross-%: tools/require.sh
 	@mkdir -p $(@D) && touch $@
 
 .PHONY: reproducible
-reproducible: ## make all of dist/ twice in different places, and compare the octets
+reproducible: ## make all of dist/ twice in different places, and compare the bytes
 	tools/reproducible.sh build/reproducible
 
 .PHONY: try-arm64

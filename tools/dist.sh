@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes what is released for an architecture, from what "make build" prepared: tools/dist.sh ARCH FOLDER. The linker's options are in
-# LEAN, nfpm in NFPM. The same commit gives the same octets, wherever and whenever it is made.
+# LEAN, nfpm in NFPM. The same commit gives the same bytes, wherever and whenever it is made.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 arch=$1 out=$2 triple=

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes what is released twice, from two clones in different folders and with different caches of the compiler, and compares the octets.
+# Makes what is released twice, from two clones in different folders and with different caches of the compiler, and compares the bytes.
 # tools/reproducible.sh FOLDER
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -15,7 +15,7 @@ make -C "$one" dist
 mkdir -p "$folder/tmp"
 GOCACHE=$folder/cache TMPDIR=$folder/tmp TZ=Pacific/Auckland make -C "$other" dist
 if diff "$one/dist/SHA256SUMS" "$other/dist/SHA256SUMS"; then
-  echo "the same octets twice"
+  echo "the same bytes twice"
 else
   echo "the two builds differ" >&2
   exit 1
