@@ -14,6 +14,7 @@ import (
 	"voltbus/driver/opcua/pointlist"
 	"voltbus/driver/registry"
 	"voltbus/point"
+	"voltbus/protocol/opcua/measure"
 )
 
 // of returns the points of entries, and what is wrong with the others.
@@ -325,13 +326,14 @@ func FuzzValue(f *testing.F) {
 		f.Add(b, "", "", "")
 		f.Add(b, "text", "Off|On", "0")
 	}
+	before := readOfOne(f)
 	f.Fuzz(func(t *testing.T, wire []byte, kind, states, element string) {
-		if len(wire) > 1<<10 || len(wire) > 0 && wire[0]&0x40 != 0 { // the client bounds depth, and dimensions
-			return
+		if _, _, err := measure.Response(slices.Concat(before, wire, []byte{0, 0, 0, 0})); err != nil {
+			return // the client does not decode it
 		}
 		var v ua.Variant
-		if !decodes(&v, wire) {
-			return
+		if _, err := v.Decode(wire); err != nil {
+			t.Fatalf("what the client takes is not decoded: %v", err)
 		}
 		i := item("type", kind, "states", states, "element", element)
 		value, ok := i.Decode(&v)
@@ -344,9 +346,13 @@ func FuzzValue(f *testing.F) {
 	})
 }
 
-// decodes reports whether the library decodes a variant; the client refuses what it fails at before.
-func decodes(v *ua.Variant, wire []byte) (ok bool) {
-	defer func() { ok = recover() == nil && ok }()
-	_, err := v.Decode(wire)
-	return err == nil
+// readOfOne is a response to a read, up to its one value.
+func readOfOne(t testing.TB) []byte {
+	t.Helper()
+	id, errID := ua.NewFourByteExpandedNodeID(0, ua.ServiceTypeID(&ua.ReadResponse{})).Encode()
+	header, errHeader := ua.Encode(&ua.ResponseHeader{ServiceDiagnostics: &ua.DiagnosticInfo{}, AdditionalHeader: ua.NewExtensionObject(nil)})
+	if err := errors.Join(errID, errHeader); err != nil {
+		t.Fatal(err)
+	}
+	return slices.Concat(id, header, []byte{1, 0, 0, 0, ua.DataValueValue})
 }
