@@ -40,7 +40,7 @@ func (b handler) Connect(c *session.Conn, p *packet.Connect) session.Answer {
 	l := linkOf(c)
 	if b.closed {
 		b.counts.Refused++
-		return session.Answer{Code: packet.UseAnotherServer}
+		return session.Elsewhere(b.another())
 	}
 	who, code, err := b.meet(l, p)
 	if err == nil {

@@ -131,7 +131,8 @@ type Broker struct {
 	keeper    keeper
 	joined    joined
 	stopping  bool
-	closed    bool // nobody is let in, see Drain
+	closed    bool          // nobody is let in, see Drain
+	another   func() string // where they are sent
 }
 
 // Counts are what happened since the broker was made.

@@ -1,6 +1,9 @@
 package broker
 
-import "voltbus/protocol/mqtt/packet"
+import (
+	"voltbus/protocol/mqtt/packet"
+	"voltbus/protocol/mqtt/session"
+)
 
 // Drain sends clients to other replicas. It is safe for concurrent use.
 type Drain struct{ b *Broker }
@@ -8,11 +11,12 @@ type Drain struct{ b *Broker }
 // NewDrain returns what sends the clients of a broker away.
 func NewDrain(b *Broker) Drain { return Drain{b} }
 
-// Close lets no more clients in, or lets them in again. Those who come are told to use another server (MQTT 5, 4.11).
-func (d Drain) Close(closed bool) {
+// Close lets no more clients in, or lets them in again. Those who come are told to use another server (MQTT 5, 4.11), whose address
+// another returns; "" if it is not known.
+func (d Drain) Close(closed bool, another func() string) {
 	d.b.mu.Lock()
 	defer d.b.unlock()
-	d.b.closed = closed
+	d.b.closed, d.b.another = closed, another
 }
 
 // Shed disconnects up to n clients, which are told to use another server, and returns how many are left.
@@ -27,7 +31,8 @@ func (d Drain) Shed(n int) (left int) {
 		if l.over {
 			continue
 		}
-		d.b.disconnect(l, packet.UseAnotherServer)
+		l.out = session.Refer(l.conn, packet.UseAnotherServer, d.b.another(), l.out)
+		d.b.close(l)
 		n--
 	}
 	return left

@@ -1,9 +1,9 @@
 package bus
 
 import (
-	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/nats-io/nats.go"
 
@@ -17,14 +17,15 @@ import (
 // Cluster says which replicas a bus is one of; the zero value for a node alone.
 type Cluster = cluster.Config
 
-// PrepareCluster returns the cluster that a node is a replica of, the zero value if there are no addresses, and where the log is in
+// PrepareCluster returns the cluster that a node is a replica of, the zero value if there are no replicas, and where the log is in
 // its data directory: fault.Conflict if there is one of the other kind.
-func PrepareCluster(data, self, listen, keyFile string, addresses map[string]string) (c Cluster, dir string, err error) {
-	if len(addresses) > 0 {
+func PrepareCluster(data, self, listen, keyFile string, each func(do func(name, address string, witness bool))) (c Cluster, dir string, err error) {
+	each(func(name, address string, witness bool) {
+		c.Replicas = append(c.Replicas, cluster.Replica{Name: name, Address: address, Witness: witness})
+	})
+	if len(c.Replicas) > 0 {
 		c.Self, c.Listen = self, listen
-		for _, name := range slices.Sorted(maps.Keys(addresses)) {
-			c.Replicas = append(c.Replicas, cluster.Replica{Name: name, Address: addresses[name]})
-		}
+		slices.SortFunc(c.Replicas, func(a, b cluster.Replica) int { return strings.Compare(a.Name, b.Name) })
 		if c.Key, err = cluster.ReadKey(keyFile); err != nil {
 			return c, "", err
 		}
@@ -73,7 +74,7 @@ func (b *Bus) Mesh() *mesh.Mesh {
 	if !b.cfg.Cluster.Enabled() {
 		return nil
 	}
-	return mesh.New(mesh.Config{Self: b.cfg.Cluster.Self, Others: b.cfg.Cluster.Others, Conn: b.mesh, Look: b.Cluster, Open: b.OpenLog})
+	return mesh.New(mesh.Config{Self: b.cfg.Cluster.Self, Others: b.cfg.Cluster.Working, Conn: b.mesh, Look: b.Cluster, Open: b.OpenLog})
 }
 
 // BucketOf returns what the replicas have in common under a name; nil for a node alone.
@@ -93,5 +94,5 @@ func LeasesOf(b *Bus) (*lease.Leases, error) {
 	if err != nil {
 		return nil, err
 	}
-	return lease.New(lease.Config{Self: b.cfg.Cluster.Self, Others: b.cfg.Cluster.Others, Register: register, Log: b.cfg.Log}), nil
+	return lease.New(lease.Config{Self: b.cfg.Cluster.Self, Others: b.cfg.Cluster.Working, Register: register, Log: b.cfg.Log}), nil
 }

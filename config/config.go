@@ -8,6 +8,7 @@ import (
 	"voltbus/broker/setting"
 	metersetting "voltbus/meter/setting"
 	"voltbus/point"
+	replicasetting "voltbus/replication/setting"
 	sinksetting "voltbus/sink/setting"
 	sourcesetting "voltbus/source/setting"
 	database "voltbus/store/postgres/setting"
@@ -23,7 +24,7 @@ type Config struct {
 	// Log bounds the log, which every reading enters before anything else reads it.
 	Log Log `yaml:"log"`
 	// Cluster makes this node a replica: what any replica acknowledged is on the disks of a majority of them.
-	Cluster Cluster `yaml:"cluster"`
+	Cluster replicasetting.Cluster `yaml:"cluster"`
 	// Audit bounds the audit log, the record of who did what.
 	Audit Audit `yaml:"audit"`
 	// Store says where the history is kept, and for how long.
@@ -79,6 +80,8 @@ type Listen struct {
 	MQTTS Address `yaml:"mqtts" example:"0.0.0.0:8883"`
 	// MQTTWebSocket accepts MQTT clients by WebSocket, at /mqtt of the address http.
 	MQTTWebSocket bool `yaml:"mqtt_websocket"`
+	// Names are more host names and addresses for the node's certificate, such as the name of a load balancer before replicas.
+	Names []string `yaml:"names" example:"[mqtt.example.com]"`
 	// ClientCA is a file with certificates of authorities, in PEM. Who shows a client certificate of one of them at the
 	// address http may record readings below meters/<common name>, without a token. Connections of this machine are
 	// encrypted then, too.

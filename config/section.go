@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -41,7 +42,7 @@ func (l *loader) checkSections(root *yaml.Node, cfg *Config) {
 	cfg.Node.validate(r)
 	cfg.Listen.validate(r)
 	cfg.Log.validate(r)
-	cfg.Cluster.validate(r, cfg)
+	cfg.validateCluster(r)
 	cfg.Audit.validate(r)
 	cfg.Store.validate(r)
 	cfg.Recorder.validate(r)
@@ -89,6 +90,9 @@ func nodeName(text string) string {
 	return name[:min(len(name), maxName)]
 }
 
+// hostName matches names of hosts (RFC 1123, 2.1), the first label of which may be "*".
+var hostName = regexp.MustCompile(`^(\*\.)?([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
+
 func (n *Listen) validate(r report) {
 	taken := map[Address]string{}
 	for _, one := range []struct {
@@ -102,6 +106,11 @@ func (n *Listen) validate(r report) {
 			r(one.key, "%q is the address of %s already; write another port", one.address, other)
 		}
 		taken[one.address] = one.key
+	}
+	for i, name := range n.Names {
+		if net.ParseIP(name) == nil && !hostName.MatchString(name) {
+			r(fmt.Sprintf("listen.names[%d]", i), "%q is neither a host name nor an IP address; write it without port, such as mqtt.example.com", name)
+		}
 	}
 	if n.MQTTWebSocket && n.HTTP.Off() {
 		r("listen.mqtt_websocket", "is at /mqtt of listen.http, which is off; set listen.http too")

@@ -30,6 +30,7 @@ devices:
 }
 
 func TestADeviceThatAnswersOnlyWithErrorsIsNotSaidToBeSilent(t *testing.T) {
+	t.Parallel()
 	peer := peers.Modbus(t)
 	f := &faulty{&commanded{running: run(t, load(t, t.TempDir(), listenAnywhere+fmt.Sprintf(`
 devices:

@@ -74,6 +74,7 @@ func (p *pair) connected() {
 }
 
 func TestNothingIsLostOnALinkThatFails(t *testing.T) {
+	t.Parallel()
 	p := newPair(t, "")
 	for _, c := range []struct {
 		name string
@@ -157,6 +158,7 @@ func TestNothingIsLostOnALinkThatFails(t *testing.T) {
 }
 
 func TestOnASlowLinkUrgentReadingsPassTheBacklog(t *testing.T) {
+	t.Parallel()
 	p := newPair(t, "uplink: {urgent: [alarm]}\n")
 	p.connected()
 	p.way.Lead("")

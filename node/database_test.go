@@ -24,6 +24,7 @@ func withPassword(t *testing.T) string {
 }
 
 func TestWhileTheDatabaseIsAwayTheLedgerShowsABacklogAndAfterwardsEverySampleIsThereOnce(t *testing.T) {
+	t.Parallel()
 	server := peers.StartedPostgreSQL(t)
 	dir := withPassword(t)
 	cfg := load(t, dir, database(server))

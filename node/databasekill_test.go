@@ -30,6 +30,7 @@ func oneDatabase(t *testing.T) (parent, child *process) {
 // A child stores in its parent's database itself and sends its blocks too. Both are killed at random moments, always
 // under load. In the end the database has every sample that the child acknowledged, once.
 func TestNodesOfOneDatabaseKilledAtAnyMomentHaveEverySampleOnce(t *testing.T) {
+	t.Parallel()
 	again, random := pace(t)
 	parent, child := oneDatabase(t)
 	parent.start()

@@ -39,6 +39,7 @@ func (p *pair) since() string {
 }
 
 func TestBothEndsTellOfALinkAsItIsLostAndMadeAndOfOneThatFlapsInASum(t *testing.T) {
+	t.Parallel()
 	p := newPair(t, "")
 	p.record(10)
 	p.equal()

@@ -169,6 +169,7 @@ func TestASubscriptionAtAnyNodeHearsWhatTheNodesBelowPublish(t *testing.T) {
 }
 
 func TestOnlyWhatSomebodySubscribesToTravelsAndOnceForAll(t *testing.T) {
+	t.Parallel()
 	r := newDeepRow(t, nil)
 	source := join(t, r.leaf().running, r.leaf().cfg, "meter", identity.Grants{Publish: []point.Pattern{"**"}})
 	sent := func() uint64 { up, _ := r.leaf().Live(); return up.Sent.Messages }

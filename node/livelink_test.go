@@ -97,6 +97,7 @@ func TestABacklogOfBlocksDoesNotDelayLiveMessages(t *testing.T) {
 }
 
 func TestALinkThatIsHeldDropsLiveMessagesAndDisturbsNobody(t *testing.T) {
+	t.Parallel()
 	n := newTwoNodes(t, "", "", identity.Grants{})
 	n.hears(t, "hall/a")
 	local := newHeard()

@@ -9,6 +9,7 @@ import (
 
 // The parent would take ten minutes to notice by itself.
 func TestAChildThatVanishedWithoutAWordIsLetInWhenItReturns(t *testing.T) {
+	t.Parallel()
 	p := newPairOf(t, "uplink: {silence: 10m}\n", "")
 	for range 2 {
 		p.record(100)

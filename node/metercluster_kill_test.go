@@ -74,6 +74,7 @@ func (f *feed) run(ctx context.Context, round func(n int)) (rounds int) {
 
 // Under load one member is killed and another cut off. What concentrators acknowledged is at its owner once, whichever of them took it.
 func TestAMemberKilledAndOneCutOffLoseNothingAndCountNothingTwice(t *testing.T) {
+	t.Parallel()
 	names := []string{"mds-1", "mds-2", "mds-3"}
 	k := startCluster(t, 1, names, "mds-2")
 	meters, start := meterNames(24), someDay(t)

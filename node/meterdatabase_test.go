@@ -24,6 +24,7 @@ func TestDatabaseOfReadingsKilledNodeHasEveryAcknowledgedReadingOnce(t *testing.
 }
 
 func TestDatabaseOfReadingsThatIsAwayGetsThemFromTheLogWhenItIsBack(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(*peers.PostgreSQL) error{"stopped": (*peers.PostgreSQL).Stop, "killed": (*peers.PostgreSQL).Kill} {
 		t.Run(name, func(t *testing.T) {
 			server := peers.StartedPostgreSQL(t)

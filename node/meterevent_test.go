@@ -196,6 +196,7 @@ func TestALastGaspOvertakesTheBacklogOfAConcentrator(t *testing.T) {
 }
 
 func TestALastGaspOvertakesTheBacklogOnTheUplink(t *testing.T) {
+	t.Parallel()
 	parent := run(t, nodeOf(t, t.TempDir(), "campus", listenAnywhere+meteringConfig))
 	child := run(t, nodeOf(t, t.TempDir(), "plant", listenAnywhere+"uplink: {rate: 40kB}\nmetering: {role: concentrator, concentrator: {bulk: 1000, age: 50ms}}\ndevices: []\n"))
 	ctx := t.Context()

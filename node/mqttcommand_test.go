@@ -167,6 +167,7 @@ func (r *running) order(id, path string, v point.Value) (status control.Status, 
 }
 
 func TestACommandGoesToTheSetTopicAndTheStateConfirmsIt(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := run(t, load(t, dir, settable))
 	th := newThermostat(t, dialTLS(t, r.MQTTAddr(true), r.Config().Node.Data), r.addDevice("hall", "thermostat"))
@@ -250,6 +251,7 @@ func mqttCommandChild(dir string) {
 // A node is killed after a command. The device meanwhile goes back to a value of its own, and has the commanded one again
 // when the node runs and the device is back.
 func TestWhatWasCommandedOfAnMQTTDeviceOutlivesAKill(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), mqttCommandEnv+"="+dir)

@@ -96,6 +96,7 @@ func TestANodeBelowThatIsNotWellIsAConcernWithItsCounts(t *testing.T) {
 }
 
 func TestWhatWaitedWhileALinkWasCutIsCountedAndToldWhenAllIsThere(t *testing.T) {
+	t.Parallel()
 	c := plantChain(t, map[string]string{"plant": "devices: {ahu1: {driver: sim, interval: 200ms, count: 1}}\n"}, nil)
 	for _, at := range []struct {
 		parent, below *running

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 
 	"voltbus/bus"
 	"voltbus/bus/blocklog"
@@ -74,8 +75,9 @@ func openIdentity(ctx context.Context, n *Node) error {
 	return err
 }
 
-// certified returns the names in the node's certificate besides those of loopback: the machine's, if anything listens beyond loopback.
+// certified returns the names in the node's certificate besides those of loopback: those configured, and the machine's if anything listens beyond loopback.
 func certified(l config.Listen) []string {
+	names := slices.Clip(l.Names)
 	for _, a := range []config.Address{l.HTTP, l.Bus, l.MQTTS} {
 		host, _, err := net.SplitHostPort(string(a))
 		if err != nil || host == "localhost" {
@@ -83,18 +85,18 @@ func certified(l config.Listen) []string {
 		}
 		switch ip := net.ParseIP(host); {
 		case ip == nil:
-			return append(pki.LocalNames(), host)
+			return append(append(names, pki.LocalNames()...), host)
 		case !ip.IsLoopback():
-			return pki.LocalNames()
+			return append(names, pki.LocalNames()...)
 		}
 	}
-	return nil
+	return names
 }
 
 func openBus(ctx context.Context, n *Node) error {
 	flood := n.opts.Config.Agents.Flood
 	cl, data := &n.opts.Config.Cluster, n.opts.Config.Node.Data
-	replicated, dir, err := bus.PrepareCluster(data, n.opts.Config.Node.Name, string(cl.Listen), cl.KeyFile, cl.Addresses())
+	replicated, dir, err := bus.PrepareCluster(data, n.opts.Config.Node.Name, string(cl.Listen), cl.KeyFile, cl.Each)
 	if err != nil {
 		return err
 	}
@@ -116,6 +118,9 @@ func openBus(ctx context.Context, n *Node) error {
 	n.children.Notify(func(c registry.ChildChange) { childChanged(n, c) })
 	if n.leases, err = owner.OpenLeases(n.bus, n.opts.Idle); err != nil {
 		return err
+	}
+	if n.leases != nil && cl.Witness(n.opts.Config.Node.Name) {
+		n.leases.Drain(true)
 	}
 	n.blocks, err = n.bus.OpenLog(ctx, blocklog.Config{MaxBytes: int64(n.opts.Config.Log.MaxBytes)})
 	return err

@@ -159,6 +159,7 @@ func (p *replicaProcess) device(t *testing.T) answer.Device {
 // A device that all replicas list is read by one of them, and by another one soon after that was killed. The others say who reads it, and
 // the samples of all are one series.
 func TestADeviceOfAllReplicasIsReadByOne(t *testing.T) {
+	t.Parallel()
 	m, s := newFlowMeter(t), newReplicaSet(t)
 	s.share(t, meterSite(m))
 	s.start(t, s.names...)
@@ -197,6 +198,7 @@ func TestADeviceOfAllReplicasIsReadByOne(t *testing.T) {
 
 // A replica that was stopped for longer than the term does nothing to the device when it goes on.
 func TestAReplicaThatWasStoppedDoesNotTouchItsDevices(t *testing.T) {
+	t.Parallel()
 	m, s := newFlowMeter(t), newReplicaSet(t)
 	s.share(t, meterSite(m))
 	s.start(t, s.names...)
@@ -222,6 +224,7 @@ func TestAReplicaThatWasStoppedDoesNotTouchItsDevices(t *testing.T) {
 
 // A replica that does not reach a majority stops reading.
 func TestAMinorityDoesNotRead(t *testing.T) {
+	t.Parallel()
 	m, s := newFlowMeter(t), newReplicaSet(t)
 	s.share(t, meterSite(m))
 	s.start(t, s.names...)

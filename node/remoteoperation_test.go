@@ -155,6 +155,7 @@ func TestAConfigurationIsPushedThroughTheTree(t *testing.T) {
 
 // The new configuration takes from those above the right to confirm it: they lose contact by it.
 func TestANodeThatLosesContactByItsConfigurationGoesBackByItself(t *testing.T) {
+	t.Parallel()
 	const all = "uplink: {allow: [administer]}\n"
 	c := plantChain(t, map[string]string{"campus": all, "plant": all}, nil)
 	plant := c.region.At("plant")

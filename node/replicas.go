@@ -33,7 +33,11 @@ func openReplicas(_ context.Context, n *Node) error {
 			return n.mqtt.State().Connected
 		},
 	}
+	if cfg.Witness = n.opts.Config.Cluster.Witness(cfg.Self); n.leases != nil && !cfg.Witness {
+		cfg.Leases = n.leases
+	}
 	if n.mqtt != nil {
+		cfg.MQTT = n.opts.Config.Cluster.MQTTAddress
 		cfg.Broker = n.mqtt.Drain()
 	}
 	n.replicas = replication.New(cfg)

@@ -38,8 +38,10 @@ const replicaEnv = "VOLTBUS_TEST_REPLICA"
 type replicaSet struct {
 	dir       string
 	names     []string
-	list      string // the entries of cluster.replicas
-	more      string // lines of each configuration
+	list      string            // the entries of cluster.replicas
+	more      string            // lines of each configuration
+	listen    map[string]string // cluster.listen of each, where others do not find it there
+	pids      sync.Map          // of their processes, by name
 	processes map[string]*replicaProcess
 	addresses sync.Map // of their brokers, by name
 }
@@ -48,6 +50,7 @@ type replicaProcess struct {
 	cmd        *exec.Cmd
 	in         io.Closer // ends it when it is closed
 	http, mqtt string
+	bus        string
 	*client.Client
 }
 
@@ -67,6 +70,9 @@ func newReplicaSet(t *testing.T) *replicaSet {
 	}
 	return s
 }
+
+// clientsOf is where MQTT clients are said to reach a replica.
+func clientsOf(name string) string { return name + ".example.com:1883" }
 
 func entry(name, address string) string {
 	return fmt.Sprintf("    - {name: %s, address: '%s'}\n", name, address)
@@ -89,7 +95,11 @@ func freeAddresses(t *testing.T, n int) (list []string) {
 // configure writes the configuration of a replica.
 func (s *replicaSet) configure(t *testing.T, name string) {
 	t.Helper()
-	text := "node: {name: " + name + ", data: data-" + name + "}" + mqttNumbers + s.more + "cluster:\n  key_file: cluster.key\n  replicas:\n" + s.list
+	listen := ""
+	if at := s.listen[name]; at != "" {
+		listen = "  listen: " + at + "\n"
+	}
+	text := "node: {name: " + name + ", data: data-" + name + "}" + mqttNumbers + s.more + "cluster:\n  key_file: cluster.key\n  mqtt_address: " + clientsOf(name) + "\n" + listen + "  replicas:\n" + s.list
 	if err := os.WriteFile(s.file(name), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +119,11 @@ func replicaChild(file string) {
 		fmt.Println("error", err)
 		return
 	}
-	fmt.Println(n.HTTPAddr(), n.MQTTAddr(false))
+	mqtt := n.MQTTAddr(false)
+	if mqtt == "" {
+		mqtt = "-"
+	}
+	fmt.Println(n.HTTPAddr(), mqtt, n.BusAddr())
 	ctx, stop := context.WithCancel(context.Background())
 	go func() { // whoever started it ends it by closing its input
 		_, _ = io.Copy(io.Discard, os.Stdin)
@@ -138,6 +152,7 @@ func (s *replicaSet) start(t *testing.T, names ...string) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
+		s.pids.Store(name, cmd.Process.Pid)
 		t.Cleanup(func() {
 			_ = in.Close()
 			_ = cmd.Process.Kill()
@@ -154,11 +169,11 @@ func (s *replicaSet) start(t *testing.T, names ...string) {
 		defer late.Stop()
 		line, err := outputs[name].ReadString('\n')
 		fields := strings.Fields(line)
-		if err != nil || len(fields) != 2 || fields[0] == "error" {
+		if err != nil || len(fields) != 3 || fields[0] == "error" {
 			t.Fatalf("%s: %s %v", name, line, err)
 		}
 		p := s.processes[name]
-		p.http, p.mqtt = fields[0], fields[1]
+		p.http, p.mqtt, p.bus = fields[0], fields[1], fields[2]
 		s.addresses.Store(name, p.mqtt)
 		token, err := identity.ReadToken(filepath.Join(s.dir, "data-"+name, identity.AdminTokenFile))
 		if err != nil {
@@ -268,6 +283,7 @@ func (m *mover) run(ctx context.Context) {
 // Replicas are killed in turn while clients publish and go to others. In the end each has everything that any of them
 // acknowledged, once, and the ledgers add up.
 func TestReplicasKilledInTurnLoseNothing(t *testing.T) {
+	t.Parallel()
 	s := newReplicaSet(t)
 	s.underLoad(t, func(more func(int64)) {
 		for _, name := range s.names {
@@ -369,6 +385,7 @@ func (s *replicaSet) balanced(t *testing.T) {
 
 // The last replica acknowledges nothing, and says why; when another one is back it goes on.
 func TestAReplicaWithoutAMajorityRefusesAndSaysSo(t *testing.T) {
+	t.Parallel()
 	s := newReplicaSet(t)
 	s.start(t, s.names...)
 	p := s.processes["r1"]

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"slices"
 	"strconv"
 	"syscall"
@@ -56,19 +55,10 @@ func (w *writer) write(ctx context.Context, address string, until int) error {
 	return c.Disconnect(&paho.Disconnect{})
 }
 
-// onlyInSoak skips a test that finds a fault now and then which is not mended: a client that waits longer than the test, or a message
-// with QoS 2 that comes twice after the replica of its client was killed.
-func onlyInSoak(t *testing.T) {
-	t.Helper()
-	if os.Getenv(soakEnv) == "" {
-		t.Skip("NOT RUN: it finds a fault now and then that is known and not mended; set " + soakEnv + " to run it")
-	}
-}
-
 // A replica is killed. Its sessions go on at the others with everything that waits, its clients' wills are sent once, and a message with
 // QoS 2 on its way comes once.
 func TestReplicaKilledLosesNoSession(t *testing.T) {
-	onlyInSoak(t)
+	t.Parallel()
 	s := newReplicaSet(t)
 	s.start(t, s.names...)
 	away := s.at(t, "r1", "away", 3600)
@@ -161,6 +151,7 @@ func TestReplicaKilledLosesNoSession(t *testing.T) {
 
 // An account that is made at one replica is good at all, and its end ends connections at all.
 func TestReplicasShareAccounts(t *testing.T) {
+	t.Parallel()
 	s := newReplicaSet(t)
 	s.start(t, s.names...)
 	made, err := client.Do(t.Context(), s.processes["r1"].Client, mqtt.Add, mqtt.NewDevice{Name: "one"})
@@ -204,7 +195,7 @@ func TestReplicasShareAccounts(t *testing.T) {
 // A replica is stopped half-way. Its clients go on at the others, and when it goes on, what it thinks to have does not count: its
 // connections are closed, and it is one broker with the others again.
 func TestReplicaStoppedHalfWayGivesUpWhatOthersTookOver(t *testing.T) {
-	onlyInSoak(t)
+	t.Parallel()
 	s := newReplicaSet(t)
 	s.start(t, s.names...)
 	lost := s.at(t, "r1", "roamer", 3600)

@@ -57,6 +57,7 @@ func sent(from, to int) (list []string) {
 
 // Three replicas are one broker: a message goes to whoever subscribed, wherever that is.
 func TestReplicasAreOneBroker(t *testing.T) {
+	t.Parallel()
 	s := newReplicaSet(t)
 	s.start(t, s.names...)
 	t.Run("a message gets to a subscriber elsewhere", func(t *testing.T) {

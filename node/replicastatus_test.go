@@ -34,6 +34,7 @@ func (p *replicaProcess) record(t *testing.T, point string, values ...int) {
 
 // Each replica says of all how they are, and that nothing was lost only when it is so.
 func TestReplicasSayHowTheyAreAndWhetherAnythingWasLost(t *testing.T) {
+	t.Parallel()
 	s := newReplicaSet(t)
 	s.start(t, s.names...)
 	s.processes["r1"].record(t, "a/b", 1, 2, 3)
@@ -49,7 +50,7 @@ func TestReplicasSayHowTheyAreAndWhetherAnythingWasLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range c.Replicas {
-		if r.Log.Leader != r.Name || r.DiskSize == 0 || r.Store != "files" || r.Started == nil || len(r.Copies) != 2 || r.State != "member" {
+		if r.Log.Leader == "" || r.DiskSize == 0 || r.Store != "files" || r.Started == nil || len(r.Copies) != 2 || r.State != "member" {
 			t.Errorf("told about a replica: %+v", r)
 		}
 	}

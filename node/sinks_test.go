@@ -46,6 +46,7 @@ func countRemote(t testing.TB, server *peers.Server) (n int) {
 
 // Two destinations: while one is away the other goes on, health says so, and in the end both have everything.
 func TestADestinationThatWasAwayGetsEverythingAndHoldsNothingUp(t *testing.T) {
+	t.Parallel()
 	server, dir := peers.StartMariaDB(t), t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "password"), []byte(peers.MariaPassword), 0o600); err != nil {
 		t.Fatal(err)

@@ -123,6 +123,7 @@ var damages = []struct {
 }
 
 func TestEveryDamagedStateFileIsSetAsideOrNamesTheCommand(t *testing.T) {
+	t.Parallel()
 	whole := everyPart(t)
 	for name, does := range stateFiles {
 		for _, damage := range damages {

@@ -131,6 +131,7 @@ func (k *killable) wentBack(times int) bool {
 
 // The plant does not let those above confirm: so its trial lasts until it is killed, or they are.
 func TestAKillDuringATrialBringsBackTheConfigurationBeforeAndBothEndsSaySo(t *testing.T) {
+	t.Parallel()
 	parent := newKillable(t, "campus", listenAnywhere)
 	child := newKillable(t, "plant", listenAnywhere+"uplink: {allow: [\"call node:config.get\", \"call node:config.set\"]}\n")
 	way := link.New(t)

@@ -45,6 +45,7 @@ func stored(r *running, origin string) (uint64, bool) {
 }
 
 func TestAChildsSamplesReachItsParentOnceThroughCutsAndRestarts(t *testing.T) {
+	t.Parallel()
 	const total, portion = 100_000, 500
 	up, down := nodeOf(t, t.TempDir(), "campus", listenAnywhere), nodeOf(t, t.TempDir(), "plant", "listen: {http: 127.0.0.1:0, bus: 127.0.0.1:0}\n")
 	way := link.New(t)
@@ -98,6 +99,7 @@ func TestAChildsSamplesReachItsParentOnceThroughCutsAndRestarts(t *testing.T) {
 }
 
 func TestSamplesPassAnyNumberOfNodesWithTheirOrigin(t *testing.T) {
+	t.Parallel()
 	const count = 5000
 	var chain []*running
 	for i := range 4 {

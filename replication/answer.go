@@ -66,8 +66,11 @@ func (r *Replicas) replica(p *cluster.Peer, now time.Time) report.Replica {
 		started := st.Started.UTC()
 		out.Started = &started
 	}
-	if p.Joining {
+	switch {
+	case p.Joining:
 		out.State = "joining"
+	case p.Witness:
+		out.State = "witness"
 	}
 	if p.Name != r.cfg.Self && !s.reached {
 		out.Clients = 0

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"voltbus/fault"
 	"voltbus/internal/plural"
@@ -11,8 +13,14 @@ import (
 
 // Broker has the MQTT clients of this replica. See broker.Drain.
 type Broker interface {
-	Close(closed bool)
+	Close(closed bool, another func() string)
 	Shed(n int) (left int)
+}
+
+// Leases are what only one replica uses at a time. See lease.Leases.
+type Leases interface {
+	Drain(drained bool)
+	Giving() int
 }
 
 // drain is how far this replica is with being drained.
@@ -37,7 +45,7 @@ const (
 	leastPace    = 50
 )
 
-// Drain has a replica send its clients to the others and say when it may be stopped, or take clients again. A restart undoes it.
+// Drain has a replica send its clients to the others, give them its devices, and say when it may be stopped, or take clients again. A restart undoes it.
 func (r *Replicas) Drain(name string, undo bool) error {
 	const op = "cluster.drain"
 	if r == nil {
@@ -47,6 +55,9 @@ func (r *Replicas) Drain(name string, undo bool) error {
 	for _, p := range status.Replicas {
 		if p.Name != name {
 			continue
+		}
+		if p.Witness {
+			return fault.E(op, fault.Conflict, name, errors.New("is a witness, which has neither clients nor devices: stop it when all others are reached"))
 		}
 		if known = true; !p.Connected {
 			return fault.E(op, fault.Unavailable, name, errors.New("is not reached from here; ask it itself, or remove it with voltbus cluster remove"))
@@ -75,11 +86,36 @@ func (r *Replicas) ordered(data []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.drain = drain{}
+	if r.cfg.Leases != nil {
+		r.cfg.Leases.Drain(!o.Undo)
+	}
 	if !o.Undo {
 		r.drain = drain{state: Draining, note: "clients are sent to the other replicas", pace: max(leastPace, r.cfg.Clients()/drainSeconds)}
 	}
 	if r.cfg.Broker != nil {
-		r.cfg.Broker.Close(!o.Undo)
+		r.cfg.Broker.Close(!o.Undo, turns(r.elsewhere()))
+	}
+}
+
+// elsewhere returns where MQTT clients reach the other replicas, as far as that is known. The lock is held.
+func (r *Replicas) elsewhere() (list []string) {
+	for _, name := range slices.Sorted(maps.Keys(r.seen)) {
+		if s := r.seen[name]; name != r.cfg.Self && s.reached && s.state.Drain == "" && s.state.MQTT != "" {
+			list = append(list, s.state.MQTT)
+		}
+	}
+	return list
+}
+
+// turns returns what names the addresses of a list in turn; "" if it is empty.
+func turns(list []string) func() string {
+	next := 0
+	return func() string {
+		if len(list) == 0 {
+			return ""
+		}
+		next++
+		return list[next%len(list)]
 	}
 }
 
@@ -90,8 +126,12 @@ func (r *Replicas) move() {
 	if r.drain.state == "" {
 		return
 	}
-	left := 0
+	left, giving := 0, 0
+	if r.cfg.Leases != nil {
+		giving = r.cfg.Leases.Giving()
+	}
 	if r.cfg.Broker != nil {
+		r.cfg.Broker.Close(true, turns(r.elsewhere()))
 		left = r.cfg.Broker.Shed(r.drain.pace)
 	}
 	r.drain.state, r.drain.note = Draining, ""
@@ -99,6 +139,8 @@ func (r *Replicas) move() {
 	switch {
 	case left > 0:
 		r.drain.note = plural.Of(left, "client") + " still here"
+	case giving > 0:
+		r.drain.note = plural.Of(giving, "lease") + " still here"
 	case waits > 0 || behind != "":
 		r.drain.note = fmt.Sprintf("%s to store at %s", plural.Of(waits, "sample"), behind)
 	default:

@@ -26,6 +26,9 @@ type Config struct {
 	Recorder      Recorder
 	Store         Store
 	Clients       func() int // MQTT clients that are connected
+	MQTT          string     // where MQTT clients reach this replica, host:port; "" if that is not known
+	Leases        Leases     // nil for none
+	Witness       bool       // this replica takes no readings
 	Dir           string     // the data directory
 	Now           func() time.Time
 	Logger        *slog.Logger
@@ -176,6 +179,8 @@ func (s *State) acknowledged() (samples uint64) {
 	return samples
 }
 
+var errWitness = errors.New("this replica is a witness, and takes no readings; send them to another one")
+
 var errAlone = errors.New("this node is alone: its configuration has no section cluster")
 
 // Add lists one more replica, or another address of one.
@@ -198,6 +203,9 @@ func (r *Replicas) Remove(ctx context.Context, name string) error {
 func (r *Replicas) Trouble() error {
 	if r == nil {
 		return nil
+	}
+	if r.cfg.Witness {
+		return fault.E("replication.Trouble", fault.Unavailable, r.cfg.Self, errWitness)
 	}
 	if why := r.trouble.Load(); why != nil {
 		return *why

@@ -18,6 +18,7 @@ type State struct {
 	Drain          string // "", Draining or Drained
 	Note           string // what it waits for, or what is not well
 	Clients        int
+	MQTT           string `json:",omitempty"` // where MQTT clients reach it, host:port; "" if that is not known
 	Disk, DiskSize int64
 	Store          string // files, none or the name of a database
 	Log            blocklog.Copies
@@ -65,7 +66,7 @@ func (r *Replicas) gather(ctx context.Context) State {
 	ctx, cancel := context.WithTimeout(ctx, gatherTime)
 	defer cancel()
 	s := State{
-		Name: r.cfg.Self, Version: r.cfg.Version, Started: r.cfg.Started, Clients: r.cfg.Clients(), Store: r.cfg.Store.Name,
+		Name: r.cfg.Self, Version: r.cfg.Version, Started: r.cfg.Started, Clients: r.cfg.Clients(), MQTT: r.cfg.MQTT, Store: r.cfg.Store.Name,
 		Acknowledged: map[string]Place{}, Stored: map[string]Place{},
 	}
 	s.Drain, s.Note = r.draining()

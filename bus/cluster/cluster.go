@@ -33,6 +33,7 @@ type Replica struct {
 	Name    string `json:"name"`              // of its node
 	Address string `json:"address"`           // host:port where it listens for the others
 	Joining bool   `json:"joining,omitempty"` // it was added and has not started yet: it does not count for a majority
+	Witness bool   `json:"witness,omitempty"` // it has the logs, and neither clients nor devices
 }
 
 // Config says which replicas there are. The zero Config is a node alone.
@@ -85,11 +86,11 @@ func (c *Config) Size() int {
 	return len(d.Replicas)
 }
 
-// Others returns the names of the other replicas, sorted.
-func (c *Config) Others() (names []string) {
+// Working returns the names of the other replicas that have clients and devices, sorted: all but witnesses.
+func (c *Config) Working() (names []string) {
 	d := c.document()
 	for _, r := range d.Replicas {
-		if r.Name != c.Self {
+		if r.Name != c.Self && !r.Witness {
 			names = append(names, r.Name)
 		}
 	}

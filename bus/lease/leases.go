@@ -65,6 +65,7 @@ type Leases struct {
 	wants   map[string]string
 	busy    func(name string) bool
 	drained bool
+	giving  int
 	state   *table           // as last confirmed
 	holds   map[string]*Hold // what is used here
 	until   time.Duration    // when they end without a renewal
@@ -123,9 +124,16 @@ func (l *Leases) Want(items []Item, busy func(name string) bool) {
 // Drain has the others take what this replica has, as far as they can, and keeps it from getting more; false ends that.
 func (l *Leases) Drain(drained bool) {
 	l.mu.Lock()
-	l.drained = drained
+	l.drained, l.giving = drained, max(l.giving, len(l.holds))
 	l.mu.Unlock()
 	l.nudge()
+}
+
+// Giving returns how much another replica will have that is still here, such as while this one is drained.
+func (l *Leases) Giving() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.giving
 }
 
 func (l *Leases) nudge() {
@@ -272,7 +280,10 @@ func (l *Leases) attempt(ctx context.Context, leaves bool) error {
 		return nil
 	}
 	sent := l.cfg.Now()
-	data, err := json.Marshal(sign{Drained: l.isDrained()})
+	l.mu.Lock()
+	own := sign{Drained: l.drained}
+	l.mu.Unlock()
+	data, err := json.Marshal(own)
 	if err != nil {
 		return fault.E("lease.renew", fault.Internal, l.cfg.Self, err)
 	}
@@ -280,6 +291,9 @@ func (l *Leases) attempt(ctx context.Context, leaves bool) error {
 		return err
 	}
 	l.confirmed(sent)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.giving = len(l.table.unwanted(v))
 	return nil
 }
 
@@ -454,12 +468,6 @@ func (l *Leases) endAll() {
 	}
 	clear(l.holds)
 	l.tell()
-}
-
-func (l *Leases) isDrained() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.drained
 }
 
 // leave gives everything back: nothing here uses it any more.

@@ -70,6 +70,7 @@ var table = []rule{
 
 	{"verdict", nil, []string{"api/answer"}, "what is judged is told to it; everybody shows what it says"},
 	{"health/ownstatus", []string{"agent", "audit/...", "bus/...", "config", "device", "health", "history/...", "identity/...", "operation/configuration", "presence", "recorder", "uplink/..."}, parts, "what a node reports of itself is gathered from its parts in one place"},
+	{"replication/setting", nil, nil, "what stands in the configuration is data; the configuration knows it, and replicas are handed it"},
 	{"replication", []string{"operation/cluster/report", "bus/...", "recorder", "store", "fault"}, parts, "what replicas tell each other is told over a channel that node gives it, and shown in the shapes of the API"},
 	{"health", []string{"verdict", "api/answer", "agent", "audit/head", "catalog", "control/...", "device", "history/...", "identity/...", "operation/configuration", "presence", "recorder", "sink", "uplink/..."}, parts, "what is not well is gathered from all parts in one place, and judged by verdict"},
 	{"owner", []string{"agent", "agent/replicated", "bus", "bus/lease", "bus/mesh", "operation", "operation/forward", "device", "point", "fault"}, parts, "what a replica runs follows from its leases; devices and agents know none"},
@@ -250,10 +251,10 @@ var table = []rule{
 	{"web", nil, nil, "the screens are files; they speak to the API over HTTP"},
 
 	{"config/edit", []string{"config", "sink/setting", "point", "fault"}, []string{"driver/..."}, "a device is added to a text; what the text means is asked of config"},
-	{"config/reference", []string{"config", "broker/setting", "meter/setting", "sink/setting", "source/setting", "store/postgres/setting", "driver/...", "point", "fault"}, nil, "a program that writes the reference; it knows every driver's keys"},
+	{"config/reference", []string{"config", "broker/setting", "meter/setting", "replication/setting", "sink/setting", "source/setting", "store/postgres/setting", "driver/...", "point", "fault"}, nil, "a program that writes the reference; it knows every driver's keys"},
 	{"config/revision", []string{"fault"}, nil, "what stood in a file is text; nobody here knows what it means"},
 	{"config/volttron", []string{"fault"}, []string{"config", "driver/..."}, "another platform's files become texts; what they mean here is checked by who writes them"},
-	{"config", []string{"broker/setting", "meter/setting", "sink/setting", "source/setting", "store/postgres/setting", "driver", "control", "point", "fault"}, []string{"driver/..."}, "the configuration knows contracts and the words of control, no part"},
+	{"config", []string{"broker/setting", "meter/setting", "replication/setting", "sink/setting", "source/setting", "store/postgres/setting", "driver", "control", "point", "fault"}, []string{"driver/..."}, "the configuration knows contracts and the words of control, no part"},
 	{"node", append([]string{"config", "config/revision", "sink/outward"}, parts...), []string{anything}, "node is where the parts meet"},
 	{"testing/docs", []string{"testing/...", "point", "fault"}, []string{"store/duckdb"}, "the documentation is tried with the program; only a past is made without it"},
 	{"testing/...", []string{"testing/...", "point", "fault"}, nil, "a peer is somebody else's program"},

@@ -56,8 +56,8 @@ var (
 	})
 	Drain = operation.Declare[Draining, operation.None](operation.Spec{
 		Name: "cluster.drain", ID: "drainReplica", HTTP: "POST /cluster/replicas/{name}/drain", Role: identity.Administrator, Audited: true, Body: smallBody,
-		Summary: "Send the MQTT clients of a replica to the others, so that it may be stopped",
-		Doc:     "cluster.status says drained when no client is left and the others have stored all that it acknowledged. A restart undoes it.",
+		Summary: "Send the MQTT clients of a replica to the others and give them its devices, so that it may be stopped",
+		Doc:     "cluster.status says drained when no client is left, another replica has its devices, and the others have stored all that it acknowledged. A restart undoes it.",
 	})
 )
 

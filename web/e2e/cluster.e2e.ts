@@ -29,10 +29,30 @@ describe("cluster", () => {
     expect(complaints).toEqual([]);
   });
 
+  test("drains a replica when the administrator confirms it, and has it take clients again", async () => {
+    const { page, replicas, complaints } = await cluster({ role: "administrator" });
+    const asked: string[] = [];
+    page.on("dialog", (d) => {
+      asked.push(d.message());
+      void (asked.length === 1 ? d.dismiss() : d.accept());
+    });
+    const drain = page.getByRole("button", { name: "Drain: broker-2" });
+    await drain.click();
+    expect(replicas.drains).toEqual([]);
+    await drain.click();
+    await page.getByRole("button", { name: "Take clients again: broker-2" }).click();
+    await drain.waitFor();
+    expect(asked).toEqual(Array(2).fill(expect.stringContaining("MQTT clients and devices go")));
+    expect(replicas.drains).toEqual([{ undo: false }, { undo: true }]);
+    expect(await page.getByRole("button", { name: "Drain: broker-4" }).count()).toBe(0);
+    expect(await seriousViolations(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
   test("lets a viewer look only", async () => {
     const { page } = await cluster({ role: "viewer" });
     await page.getByText("everything is acknowledged by three").waitFor();
-    expect(await page.getByRole("button", { name: /Remove/ }).count()).toBe(0);
+    expect(await page.getByRole("button", { name: /Remove|Drain/ }).count()).toBe(0);
   });
 
   test("fits on a phone, and shows hostile text as text", async () => {

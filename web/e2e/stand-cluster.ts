@@ -26,6 +26,8 @@ function replica(name: string, clients: number): Replica {
 /** Four replicas, of which one is not reached. */
 export class Replicas {
   readonly removed: string[] = [];
+  /** What a replica was told about draining. */
+  readonly drains: unknown[] = [];
   /** Why a replica is not removed, "" if it is. */
   refuses = "";
   list: Replica[];
@@ -59,6 +61,13 @@ export class Replicas {
       confirmed: 0,
       replicas: this.list,
     }),
+    "POST cluster/replicas/broker-2/drain": (body) => {
+      this.drains.push(body);
+      this.list = this.list.map((r) =>
+        r.name === "broker-2" ? { ...r, state: r.state === "member" ? "drained" : "member" } : r,
+      );
+      return null;
+    },
     "DELETE cluster/replicas/broker-4": () => {
       if (this.refuses) return new Refusal(409, this.refuses);
       this.removed.push("broker-4");

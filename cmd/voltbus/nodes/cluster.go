@@ -89,7 +89,7 @@ func newClusterRemove(f *shell.Flags) *cobra.Command {
 func newClusterDrain(f *shell.Flags) *cobra.Command {
 	undo := false
 	cmd := &cobra.Command{
-		Use: "drain <name>", Short: "Send the MQTT clients of a replica to the others, so that it may be stopped", Args: cobra.ExactArgs(1),
+		Use: "drain <name>", Short: "Send the MQTT clients of a replica to the others and give them its devices, so that it may be stopped", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
 				err := client.Tell(ctx, s.Client, cluster.Drain, cluster.Draining{Replica: cluster.Replica{Name: args[0]}, Undo: undo})

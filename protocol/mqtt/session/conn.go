@@ -143,10 +143,28 @@ func (c *Conn) fail(err error, out []byte) []byte {
 // Disconnect ends the connection from the server's side: it appends a DISCONNECT for a client that
 // understands it. The caller closes the socket after sending.
 func (c *Conn) Disconnect(code packet.Code, why string, out []byte) []byte {
+	return disconnect(c, code, packet.ReasonString, why, out)
+}
+
+// Elsewhere is the answer to a client that is told to use another server (§4.11), and which; "" if that is not known.
+func Elsewhere(server string) Answer {
+	a := Answer{Code: packet.UseAnotherServer}
+	if server != "" {
+		a.Properties = packet.Properties(nil).WithText(packet.ServerReference, server)
+	}
+	return a
+}
+
+// Refer ends a connection as Disconnect does, and tells the client which server to use (§4.11); "" for none.
+func Refer(c *Conn, code packet.Code, server string, out []byte) []byte {
+	return disconnect(c, code, packet.ServerReference, server, out)
+}
+
+func disconnect(c *Conn, code packet.Code, more packet.Property, text string, out []byte) []byte {
 	if c.state == connected && c.version == packet.V5 { // [MQTT-3.14.0-1]
 		p := packet.Disconnect{Code: code}
-		if why != "" {
-			p.Properties = packet.Properties(nil).WithText(packet.ReasonString, why)
+		if text != "" {
+			p.Properties = packet.Properties(nil).WithText(more, text)
 		}
 		out = c.append(out, func(b []byte) ([]byte, error) { return p.Append(b, c.version) }, func() { p.Properties = nil })
 	}

@@ -16,10 +16,11 @@ export function ClusterScreen({ api, session, epoch }: ScreenProps) {
   const [wrong, setWrong] = useState("");
   const ask = useCallback(() => api.get<Cluster>("cluster"), [api]);
   const { data, problem } = usePoll(ask, often, epoch + changes);
-  const remove = async (r: Replica) => {
-    setWrong(await removed(api, r.name));
+  const change = async (by: () => Promise<string>) => {
+    setWrong(await by());
     setChanges((n) => n + 1);
   };
+  const mayChange = includes(session.role, "administrator");
   return (
     <div class="screen cluster">
       <h1>Cluster</h1>
@@ -46,8 +47,13 @@ export function ClusterScreen({ api, session, epoch }: ScreenProps) {
               replica={r}
               isHere={r.name === data.self}
               onRemove={
-                includes(session.role, "administrator") && data.replicas.length > 3
-                  ? () => remove(r)
+                mayChange && data.replicas.length > 3
+                  ? () => change(() => removed(api, r.name))
+                  : undefined
+              }
+              onDrain={
+                mayChange && r.reached && !["joining", "witness"].includes(r.state)
+                  ? () => change(() => drained(api, r))
                   : undefined
               }
             />
@@ -70,13 +76,30 @@ async function removed(api: Api, name: string): Promise<string> {
   }
 }
 
+const isDrained = (r: Replica) => r.state === "draining" || r.state === "drained";
+
+/** Has a replica give its clients and devices to the others, if the person confirms it, or take clients again. Says why not, "" if it does. */
+async function drained(api: Api, r: Replica): Promise<string> {
+  const undo = isDrained(r);
+  const question = `Drain the replica ${plain(r.name)}? Its MQTT clients and devices go to the others.`;
+  if (!undo && !confirm(question)) return "";
+  try {
+    await api.send("POST", `cluster/replicas/${encodeURIComponent(r.name)}/drain`, { undo });
+    return "";
+  } catch (err) {
+    return err instanceof Error ? err.message : String(err);
+  }
+}
+
 interface CardProps {
   replica: Replica;
   isHere: boolean;
   onRemove: (() => void) | undefined;
+  onDrain: (() => void) | undefined;
 }
 
-function ReplicaCard({ replica, isHere, onRemove }: CardProps) {
+function ReplicaCard({ replica, isHere, onRemove, onDrain }: CardProps) {
+  const drainWords = isDrained(replica) ? "Take clients again" : "Drain";
   const isAway = !replica.reached && replica.state !== "joining";
   return (
     <section class={`card panel ${isAway ? "is-away" : ""}`} aria-label={plain(replica.name)}>
@@ -94,6 +117,15 @@ function ReplicaCard({ replica, isHere, onRemove }: CardProps) {
         ))}
       </dl>
       {replica.note && <p class="problem">{plain(replica.note)}</p>}
+      {onDrain && (
+        <button
+          type="button"
+          onClick={onDrain}
+          aria-label={`${drainWords}: ${plain(replica.name)}`}
+        >
+          {drainWords}
+        </button>
+      )}
       {onRemove && (
         <button type="button" onClick={onRemove} aria-label={`Remove ${plain(replica.name)}`}>
           Remove

@@ -30,6 +30,12 @@ listen:
   http: ":{{ .Values.http.port }}"
   bus: "off"
   mqtts: ":{{ .Values.mqtts.port }}"
+  names: # of the Service before the nodes, in their certificates
+    - {{ include "voltbus.name" . }}-mqtts
+    - {{ include "voltbus.name" . }}-mqtts.{{ .Release.Namespace }}.svc
+    {{- with .Values.mqtts.names }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
 {{- if include "voltbus.replicated" . }}
 cluster:
   listen: ":{{ .Values.cluster.port }}"
