@@ -63,9 +63,7 @@ func TestAReplicaIsAddedAndRemovedWhileTheOthersRun(t *testing.T) {
 	add := func(ctx context.Context, c *client.Client) error {
 		return client.Tell(ctx, c, cluster.Add, cluster.NewReplica{Replica: cluster.Replica{Name: "r4"}, Address: address})
 	}
-	if err := s.ask(t.Context(), "r2", add); err != nil {
-		t.Fatal(err)
-	}
+	eventually(t, "it is added", func() bool { return s.ask(t.Context(), "r2", add) == nil })
 	s.sees(t, "r1", "that one joins", func(c *report.Cluster) bool {
 		return len(c.Replicas) == 4 && c.Replicas[3].State == "joining" && c.State == "ok" && c.Majority == 2
 	})
