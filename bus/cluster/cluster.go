@@ -120,6 +120,11 @@ func (c *Config) listen() string {
 	if c.Listen != "" {
 		return c.Listen
 	}
+	return c.address()
+}
+
+// address is where the others find this replica.
+func (c *Config) address() string {
 	d := c.document()
 	for _, r := range d.Replicas {
 		if r.Name == c.Self {
@@ -147,7 +152,7 @@ func (c *Config) Apply(o *server.Options) error {
 		return err
 	}
 	o.Cluster = server.ClusterOpts{
-		Name: "voltbus", Host: host, Port: port, NoAdvertise: true, TLSTimeout: tlsTime, PingInterval: pingEvery, MaxPingsOut: pingsOut,
+		Name: "voltbus", Host: host, Port: port, NoAdvertise: true, Advertise: c.address(), TLSTimeout: tlsTime, PingInterval: pingEvery, MaxPingsOut: pingsOut,
 	}
 	if o.Cluster.TLSConfig, err = c.tls(time.Now()); err != nil {
 		return fault.E(op, fault.Internal, c.Self, err)
