@@ -140,6 +140,7 @@ func refuse(class enum.ErrorClass, code enum.ErrorCode) (transaction.Response, b
 var inputs = []pointlist.Entry{{Name: "a", Object: "analog-input:1"}, {Name: "b", Object: "analog-input:2"}, {Name: "c", Object: "analog-input:3"}}
 
 func TestADeviceWithBrokenReadPropertyMultipleIsReadOneByOneAndThatIsRemembered(t *testing.T) {
+	t.Parallel()
 	for name, broken := range map[string]func(transaction.Indication[ip.Address]) (transaction.Response, bool){
 		"it rejects the service": func(transaction.Indication[ip.Address]) (transaction.Response, bool) {
 			return transaction.Response{Type: apdu.Reject, Reason: uint8(enum.RejectUnrecognizedService)}, true
@@ -188,6 +189,7 @@ func TestADeviceWithBrokenReadPropertyMultipleIsReadOneByOneAndThatIsRemembered(
 }
 
 func TestARefusedWriteSaysWhyInPlainWords(t *testing.T) {
+	t.Parallel()
 	code, class := enum.CodeWriteAccessDenied, enum.ClassProperty
 	m := newMisfit(t, func(i transaction.Indication[ip.Address]) (transaction.Response, bool) {
 		if i.Service == service.WriteProperty {
@@ -228,6 +230,7 @@ func TestARefusedWriteSaysWhyInPlainWords(t *testing.T) {
 }
 
 func TestAWriteWithoutAnAnswerIsSentOnceAndItsOutcomeIsNotKnown(t *testing.T) {
+	t.Parallel()
 	m := newMisfit(t, func(i transaction.Indication[ip.Address]) (transaction.Response, bool) {
 		if i.Service == service.WriteProperty {
 			return transaction.Response{}, false
@@ -244,6 +247,7 @@ func TestAWriteWithoutAnAnswerIsSentOnceAndItsOutcomeIsNotKnown(t *testing.T) {
 }
 
 func TestAnAbortOrRejectOfAReadIsAnAnswerForItsPointAlone(t *testing.T) {
+	t.Parallel()
 	for name, r := range map[string]transaction.Response{
 		"abort":  {Type: apdu.Abort, Reason: uint8(enum.AbortOutOfResources)},
 		"reject": {Type: apdu.Reject, Reason: uint8(enum.RejectTooManyArguments)},
@@ -269,6 +273,7 @@ func TestAnAbortOrRejectOfAReadIsAnAnswerForItsPointAlone(t *testing.T) {
 }
 
 func TestAnotherDeviceAtTheAddressIsToldFromTheOneThatIsMeant(t *testing.T) {
+	t.Parallel()
 	m := newMisfit(t, readOne)
 	instance := 6
 	s := open(t, loopback(t, m.address(), inputs, func(c *bacnet.Config) { c.Device = &instance }))
@@ -279,6 +284,7 @@ func TestAnotherDeviceAtTheAddressIsToldFromTheOneThatIsMeant(t *testing.T) {
 }
 
 func TestUnknownTypesOfAVendorAreShownRaw(t *testing.T) {
+	t.Parallel()
 	raw := encoding.Any{0x0E, 0x21, 0x05, 0x0F} // constructed: [0]{ unsigned 5 }
 	m := newMisfit(t, func(i transaction.Indication[ip.Address]) (transaction.Response, bool) {
 		q, err := service.DecodeReadPropertyRequest(i.Payload)
@@ -338,6 +344,7 @@ func station(t *testing.T, address string, instance uint32, value float32) *serv
 }
 
 func TestTwoDevicesWithOneInstanceAreToldByTheirAddresses(t *testing.T) {
+	t.Parallel()
 	if !namespace(t) {
 		return
 	}
@@ -359,6 +366,7 @@ func TestTwoDevicesWithOneInstanceAreToldByTheirAddresses(t *testing.T) {
 }
 
 func TestADeviceThatMovesIsFoundAtItsNewAddress(t *testing.T) {
+	t.Parallel()
 	if !namespace(t) {
 		return
 	}
@@ -379,6 +387,7 @@ func TestADeviceThatMovesIsFoundAtItsNewAddress(t *testing.T) {
 }
 
 func TestADeviceThatIsNowhereIsATimeOutThatSaysWhatToCheck(t *testing.T) {
+	t.Parallel()
 	if !namespace(t) {
 		return
 	}
@@ -389,6 +398,7 @@ func TestADeviceThatIsNowhereIsATimeOutThatSaysWhatToCheck(t *testing.T) {
 }
 
 func TestChangesThatADeviceStopsReportingAreNoticedByThePoll(t *testing.T) {
+	t.Parallel()
 	d, p := device(t, "127.0.0.1:0", 43)
 	s := open(t, loopback(t, ip.Address{Link: d.Client().Port().Address()}, []pointlist.Entry{{Name: "sp", Object: "analog-value:1"}}, nil))
 	news := make(chan struct{}, 1)
@@ -440,6 +450,7 @@ func TestChangesThatADeviceStopsReportingAreNoticedByThePoll(t *testing.T) {
 }
 
 func TestADeviceThatDoesNotReportChangesSaysThatItNeedsAnInterval(t *testing.T) {
+	t.Parallel()
 	m := newMisfit(t, func(i transaction.Indication[ip.Address]) (transaction.Response, bool) {
 		if i.Service == service.SubscribeCOV {
 			return refuse(enum.ClassObject, enum.CodeOptionalFunctionalityNotSupported)
@@ -466,6 +477,7 @@ func TestADeviceThatDoesNotReportChangesSaysThatItNeedsAnInterval(t *testing.T) 
 }
 
 func TestAScanThatTheClockCutsKeepsWhatWasAnswered(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	late := errors.New("late")
 	m := newMisfit(t, func(i transaction.Indication[ip.Address]) (transaction.Response, bool) {

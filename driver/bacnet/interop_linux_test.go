@@ -83,6 +83,7 @@ func other(t *testing.T, device string) client.Remote {
 var setpoint = client.Property{Object: encoding.ObjectID{Type: enum.AnalogValue, Instance: 1}, Property: enum.PropertyPresentValue}
 
 func TestTheDriverKeepsTheContractWithDevicesOfBacpypes(t *testing.T) {
+	t.Parallel()
 	if !peers.Namespace(t, subnet...) {
 		return
 	}
@@ -120,6 +121,7 @@ func TestTheDriverKeepsTheContractWithDevicesOfBacpypes(t *testing.T) {
 }
 
 func TestASearchFindsEveryDeviceAndDiscoveryItsPoints(t *testing.T) {
+	t.Parallel()
 	if !namespace(t) {
 		return
 	}
@@ -150,6 +152,7 @@ func TestASearchFindsEveryDeviceAndDiscoveryItsPoints(t *testing.T) {
 }
 
 func TestADeviceOfAnotherSubnetIsFoundThroughItsBBMD(t *testing.T) {
+	t.Parallel()
 	if !peers.Namespace(t, "10.66.1.21/24", "10.66.1.22/24", "10.66.2.2/24", "10.66.2.3/24") {
 		return
 	}

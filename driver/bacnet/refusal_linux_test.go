@@ -32,6 +32,7 @@ func refusing(t *testing.T, say func() transaction.Response) driver.Prioritizer 
 }
 
 func TestEveryAbortAndRejectOfAWriteIsToldInWords(t *testing.T) {
+	t.Parallel()
 	var now transaction.Response
 	s := refusing(t, func() transaction.Response { return now })
 	check := func(name string, known bool) {
@@ -59,6 +60,7 @@ func TestEveryAbortAndRejectOfAWriteIsToldInWords(t *testing.T) {
 }
 
 func TestEachErrorCodeOfARefusedWriteHasWordsOrNamesTheManual(t *testing.T) {
+	t.Parallel()
 	var code enum.ErrorCode
 	s := refusing(t, func() transaction.Response {
 		r, _ := refuse(enum.ClassProperty, code)
@@ -88,6 +90,7 @@ func TestEachErrorCodeOfARefusedWriteHasWordsOrNamesTheManual(t *testing.T) {
 }
 
 func TestAnObjectListThatChangesIsFollowed(t *testing.T) {
+	t.Parallel()
 	present := []uint32{1, 2, 9} // 9 is gone when it is asked for
 	m := newMisfit(t, func(i transaction.Indication[ip.Address]) (transaction.Response, bool) {
 		if i.Service != service.ReadProperty {

@@ -45,6 +45,7 @@ func reads(t *testing.T, s driver.Session, name string, want point.Value) bool {
 }
 
 func TestDevicesBehindARouterAreReadCommandedAndReportedAndTheRouterMayGoAndComeBack(t *testing.T) {
+	t.Parallel()
 	if !namespace(t) {
 		return
 	}
@@ -95,6 +96,7 @@ func TestDevicesBehindARouterAreReadCommandedAndReportedAndTheRouterMayGoAndCome
 }
 
 func TestAWrongNetworkNumberIsATimeOut(t *testing.T) {
+	t.Parallel()
 	if !namespace(t) {
 		return
 	}
@@ -108,6 +110,7 @@ func TestAWrongNetworkNumberIsATimeOut(t *testing.T) {
 }
 
 func TestABBMDThatWasAwayTakesTheNodeAgain(t *testing.T) {
+	t.Parallel()
 	if !peers.Namespace(t, "10.66.1.21/24", "10.66.1.22/24", "10.66.2.2/24") {
 		return
 	}
@@ -128,6 +131,7 @@ func TestABBMDThatWasAwayTakesTheNodeAgain(t *testing.T) {
 }
 
 func TestAStormOfAnnouncementsDelaysNobodyAndIsNotRemembered(t *testing.T) {
+	t.Parallel()
 	if !namespace(t) {
 		return
 	}

@@ -46,12 +46,15 @@ var securePoints = []pointlist.Entry{
 	{Name: "absent", Object: "analog-input:77"},
 }
 
+// secureTimeout is that of requests through a hub. It is longer than a node needs to notice that its hub is away.
+const secureTimeout = 2 * time.Second
+
 // secured returns the configuration of a device behind a hub, with the certificate node.pem of a folder.
 func secured(t *testing.T, dir, hub string, instance int, change func(*bacnet.Config)) *bacnet.Config {
 	t.Helper()
 	c := bacnet.NewConfig()
 	c.SC = bacnet.SC{Hub: hub, Certificate: "node.pem", Key: "node.key", CA: "ca.pem"}
-	c.Device, c.Timeout, c.Retries = &instance, 2*time.Second, 0
+	c.Device, c.Timeout, c.Retries = &instance, secureTimeout, 0
 	c.Registry.Entries = securePoints
 	if change != nil {
 		change(c)
@@ -75,6 +78,7 @@ func hubOf(t *testing.T, dir, instance string) (address string) {
 }
 
 func TestTheDriverKeepsTheContractOverBACnetSCWithADeviceAndAHubOfRustyBACnet(t *testing.T) {
+	t.Parallel()
 	a, dir := sctest.NewAuthority(t), t.TempDir()
 	a.Files(t, dir, "hub", "device", "node")
 	hub := hubOf(t, dir, "81")
@@ -93,7 +97,7 @@ func TestTheDriverKeepsTheContractOverBACnetSCWithADeviceAndAHubOfRustyBACnet(t 
 		Absent: func(t *testing.T) driver.Config {
 			return secured(t, dir, "wss://127.0.0.1:1/", 81, nil)
 		},
-		Timeout:  2 * time.Second,
+		Timeout: secureTimeout, Beside: true,
 		Writable: "setpoint", Value: point.FloatOf(25.5), ReadOnly: "temperature", TooMuch: point.FloatOf(1e300), Denied: "locked",
 		Prioritized: "speed", Priority: point.IntOf(3),
 		Reporting: func(t *testing.T, address string) driver.Config {
@@ -166,7 +170,7 @@ func TestTheDriverKeepsTheContractOverOurHub(t *testing.T) {
 		return secured(t, dir, url, 82, func(c *bacnet.Config) { c.Registry.Entries = securePoints[:1] })
 	}
 	drivertest.Run(t, drivertest.Harness{
-		Kind: bacnet.Kind(), Config: config, Timeout: 2 * time.Second, Reporting: config,
+		Kind: bacnet.Kind(), Config: config, Timeout: secureTimeout, Reporting: config,
 		Report: func(*testing.T) (string, point.Value) {
 			value++
 			p.Set(encoding.Real(value), constructed.StatusFlags{})
@@ -189,6 +193,7 @@ func readSoon(t *testing.T, s driver.Session, want float64) {
 }
 
 func TestASearchOverAHubFindsDevicesOfBothStacksAndTwins(t *testing.T) {
+	t.Parallel()
 	a, dir := sctest.NewAuthority(t), t.TempDir()
 	a.Files(t, dir, "device", "node")
 	_, url, _ := sctest.Hub(t, a, "127.0.0.1:0")
@@ -215,6 +220,7 @@ func TestASearchOverAHubFindsDevicesOfBothStacksAndTwins(t *testing.T) {
 }
 
 func TestADeviceIsReadThroughTheFailoverHubAndThePrimaryAgain(t *testing.T) {
+	t.Parallel()
 	a, dir := sctest.NewAuthority(t), t.TempDir()
 	a.Files(t, dir, "node")
 	_, primary, stop := sctest.Hub(t, a, "127.0.0.1:0")
@@ -233,6 +239,7 @@ func TestADeviceIsReadThroughTheFailoverHubAndThePrimaryAgain(t *testing.T) {
 }
 
 func TestADeviceIsReadAgainWhenItsOnlyHubIsBack(t *testing.T) {
+	t.Parallel()
 	a, dir := sctest.NewAuthority(t), t.TempDir()
 	a.Files(t, dir, "node")
 	_, url, stop := sctest.Hub(t, a, "127.0.0.1:0")
@@ -254,6 +261,7 @@ func TestADeviceIsReadAgainWhenItsOnlyHubIsBack(t *testing.T) {
 }
 
 func TestAReadSaysWhyACertificateIsNotAccepted(t *testing.T) {
+	t.Parallel()
 	a, stranger, dir, other := sctest.NewAuthority(t), sctest.NewAuthority(t), t.TempDir(), t.TempDir()
 	a.Files(t, dir, "node")
 	stranger.Files(t, other, "node")
@@ -277,6 +285,7 @@ func TestAReadSaysWhyACertificateIsNotAccepted(t *testing.T) {
 }
 
 func TestWhatIsWrongWithASecureNetworkIsSaid(t *testing.T) {
+	t.Parallel()
 	a, dir := sctest.NewAuthority(t), t.TempDir()
 	a.Files(t, dir, "node", "other")
 	for name, c := range map[string]struct {
