@@ -76,6 +76,40 @@ func TestDevicesOfANetworkAreFoundConfiguredCommandedAndRelinquished(t *testing.
 	want("write", voltbusIn(t, folder, "bacnet", "write", "--local", "10.66.0.3/24:0", "--address", "10.66.0.12", "multi-state-value:1", "high", "--priority", "9"), "was 1, wrote 3 at priority 9, reads 3")
 }
 
+// A technician asks who has an object, has devices of bacpypes3 take the states of communication, and is told what they do not do.
+func TestADeviceIsFoundByItsObjectAndTakesStatesOfCommunication(t *testing.T) {
+	if !peers.Namespace(t, "10.66.0.2/24", "10.66.0.11/24", "10.66.0.12/24") {
+		return
+	}
+	peers.BACnet(t, "plant", "10.66.0.11/24", "1001", "480", "20", "10.66.0.12/24")
+	tool := func(command string, args ...string) string {
+		t.Helper()
+		args = append([]string{"bacnet", command, "--local", "10.66.0.2/24", "--timeout", "300ms"}, args...)
+		out, _ := exec.CommandContext(t.Context(), "voltbus", args...).CombinedOutput() // each case says what is in it
+		return string(out)
+	}
+	at := []string{"--address", "10.66.0.11"}
+	for _, c := range []struct {
+		what, got string
+		want      []string
+	}{
+		{"find by name", tool("find", "Fan/Speed", "--wait", "1s"), []string{"1001", "10.66.0.11", "10.66.0.12", "multi-state-value:1", "Fan/Speed"}},
+		{"find by object", tool("find", "analog-value:1", "--wait", "1s", "--format", "csv"), []string{"1001,10.66.0.11,analog-value:1,"}},
+		{"find what nobody has", tool("find", "nothing", "--wait", "300ms"), []string{"no device says that it has the object"}},
+		{"disable", tool("communication", append(at, "disable", "--minutes", "5")...), []string{"10.66.0.11: disable accepted"}},
+		{"enable", tool("communication", append(at, "enable")...), []string{"10.66.0.11: enable accepted"}},
+		{"a wrong state", tool("communication", append(at, "off")...), []string{`"off" is no state; write enable, disable or disable-initiation`}},
+		{"restart", tool("restart", append(at, "--cold")...), []string{"10.66.0.11", "reject"}},
+		{"file", tool("file", append(at, "file:1")...), []string{"10.66.0.11", "reject"}},
+	} {
+		for _, text := range c.want {
+			if !strings.Contains(c.got, text) {
+				t.Errorf("%s: there is no %q in\n%s", c.what, text, c.got)
+			}
+		}
+	}
+}
+
 // A node reads and commands a device of rusty-bacnet through our hub.
 func TestANodeCommandsADeviceThroughAHub(t *testing.T) {
 	if !peers.Namespace(t, "10.66.0.2/24") {

@@ -41,11 +41,17 @@ from bacpypes3.pdu import Address, IPv4Address, LocalBroadcast, LocalStation
 from bacpypes3.object import CharacterStringValueObject
 from bacpypes3.primitivedata import Null, ObjectIdentifier, Real
 from bacpypes3.service.cov import ChangeOfValueServices
+from bacpypes3.service.device import DeviceCommunicationControlServices
 from bacpypes3.vlan import Network, Node
 
 
-class Device(NormalApplication, ChangeOfValueServices):
+class Device(NormalApplication, ChangeOfValueServices, DeviceCommunicationControlServices):
     """A station with an address of its own."""
+
+    @property
+    def smap(self) -> ApplicationServiceAccessPoint:
+        """What DeviceCommunicationControlServices of bacpypes3 0.0.110 calls the access point."""
+        return self.asap
 
 
 class Bbmd(Device):

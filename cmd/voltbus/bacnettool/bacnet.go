@@ -31,6 +31,10 @@ shows the points of a node to other clients.
   voltbus bacnet write --local 10.0.0.5/24 --device 1001 analog-value:1 --relinquish --priority 8
   voltbus bacnet watch --address 10.0.0.11 analog-input:1
   voltbus bacnet trend --address 10.0.0.11 trend-log:1 --last 100
+  voltbus bacnet find --local 10.0.0.5/24 "AHU-3 supply temperature"
+  voltbus bacnet file --address 10.0.0.11 file:1 > backup.bin
+  voltbus bacnet communication --address 10.0.0.11 disable --minutes 5
+  voltbus bacnet restart --address 10.0.0.11
   voltbus bacnet explain 810b000c0120ffff00ff1008
   voltbus bacnet serve --map map.yaml
   voltbus bacnet map --map map.yaml
@@ -48,7 +52,7 @@ voltbus bacnet hub runs a hub for a site that has none.`
 // NewBACnet returns the command "bacnet".
 func NewBACnet(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{Use: "bacnet", Short: "Find, read, command, watch and explain BACnet devices; act as a device", Long: bacnetHelp}
-	for _, sub := range []*cobra.Command{newScan(), newRead(), newWrite(), newWatch(), newTrend(), newExplain(), newServe(f), newMap(f), newHub()} {
+	for _, sub := range []*cobra.Command{newScan(), newRead(), newWrite(), newWatch(), newTrend(), newFind(), newFile(), newCommunication(), newRestart(), newExplain(), newServe(f), newMap(f), newHub()} {
 		cmd.AddCommand(sub)
 		shell.StrictArgs(sub)
 	}
@@ -62,6 +66,7 @@ type flags struct {
 	local, bbmd, address string
 	device               int
 	timeout              time.Duration
+	silent               bool // the device may answer nothing but the request: with an address alone it is not asked who it is
 }
 
 func (f *flags) register(cmd *cobra.Command) {
@@ -159,11 +164,17 @@ func inWords(err error, subject string) error {
 	return err
 }
 
+// leastAPDU is what devices take that have not said how much they do.
+const leastAPDU = 206
+
 // find returns the selected device.
 func (f *flags) find(ctx context.Context, c *client.Client, at network.Station) (client.Remote, error) {
 	var want *int
 	if f.device >= 0 {
 		want = &f.device
+	}
+	if at.Known() && f.silent && want == nil {
+		return c.At(client.Device{Address: at.Address(), MaxAPDU: leastAPDU}), nil
 	}
 	if at.Known() {
 		return survey.Meet(ctx, c.At(client.Device{Address: at.Address()}), want)
