@@ -110,9 +110,12 @@ func TestAnOutcomeDecidesWhetherAReadingIsSentRefusedOrSentAgain(t *testing.T) {
 		outcome amqp.DeliveryState
 		want    amqpclient.Verdict
 	}{
-		{&amqp.StateAccepted{}, amqpclient.Accepted}, {&amqp.StateReleased{}, amqpclient.Again},
-		{&amqp.StateRejected{}, amqpclient.Refused}, {&amqp.StateRejected{Error: &amqp.Error{Condition: "amqp:not-allowed", Description: "too large"}}, amqpclient.Refused},
-		{&amqp.StateModified{DeliveryFailed: true}, amqpclient.Again}, {&amqp.StateModified{UndeliverableHere: true}, amqpclient.Refused},
+		{&amqp.StateAccepted{}, amqpclient.Accepted},
+		{&amqp.StateReleased{}, amqpclient.Again},
+		{&amqp.StateRejected{}, amqpclient.Refused},
+		{&amqp.StateRejected{Error: &amqp.Error{Condition: "amqp:not-allowed", Description: "too large"}}, amqpclient.Refused},
+		{&amqp.StateModified{DeliveryFailed: true}, amqpclient.Again},
+		{&amqp.StateModified{UndeliverableHere: true}, amqpclient.Refused},
 	} {
 		if got, reason := amqpclient.Judge(c.outcome); got != c.want || (reason == "") != (got == amqpclient.Accepted) {
 			t.Errorf("%#v is %d: %q", c.outcome, got, reason)
