@@ -12,7 +12,7 @@ import (
 )
 
 // WatchTime is how long process groups live without a word of who starts them.
-const WatchTime = 1500 * time.Millisecond
+const WatchTime = time.Second
 
 // watch reads lines with the process groups that may run, and kills those of the last one when none has come for WatchTime, or the input ends.
 // So they end in time also while the process that started them is stopped. A group with a minus may not run any more, and is killed at once.
