@@ -95,7 +95,7 @@ func newFile() *cobra.Command {
 				return err
 			}
 			if most < 1 {
-				return shell.Usage(errors.New("--most: write how many octets, 1 or more"))
+				return shell.Usage(errors.New("--most: write how many bytes, 1 or more"))
 			}
 			return f.with(cmd, func(ctx context.Context, d client.Remote) error {
 				content, err := d.ReadFile(ctx, object, most)
@@ -111,6 +111,6 @@ func newFile() *cobra.Command {
 		},
 	}
 	f.registerDevice(cmd)
-	cmd.Flags().IntVar(&most, "most", 16<<20, "the longest file to read, in octets")
+	cmd.Flags().IntVar(&most, "most", 16<<20, "the longest file to read, in bytes")
 	return cmd
 }
