@@ -64,8 +64,8 @@ func (c *Cluster) Validate(self string, named func(string) string, r func(key, f
 	if c.KeyFile == "" {
 		r("key_file", "is missing; make a key with \"head -c 32 /dev/urandom | base64\", and write the name of its file")
 	}
-	if c.Listen != "" && !isAddress(c.Listen) {
-		r("listen", "%q is not an address; write host:port, such as 0.0.0.0:6222", c.Listen)
+	if c.Listen != "" && !isAddress(c.Listen) && !isAddress("every.interface"+c.Listen) {
+		r("listen", "%q is not an address; write host:port, such as 0.0.0.0:6222, or :6222", c.Listen)
 	}
 	if c.MQTTAddress != "" && !isAddress(c.MQTTAddress) {
 		r("mqtt_address", "%q is not an address that clients reach; write host:port, such as broker-1.example.com:8883", c.MQTTAddress)
