@@ -60,6 +60,7 @@ func Compare(before, after *Config) Changes {
 		{"metering", !reflect.DeepEqual(before.Metering, after.Metering)},
 		{"control", before.Control != after.Control},
 		{"mqtt", !reflect.DeepEqual(withoutTemplates(before.MQTT), withoutTemplates(after.MQTT))},
+		{"judge", !reflect.DeepEqual(before.Judge, after.Judge)},
 		{"sources", !reflect.DeepEqual(before.Sources, after.Sources)},
 		{"uplink", !before.Uplink.equal(after.Uplink)},
 		{"agents", !reflect.DeepEqual(before.Agents, after.Agents)},

@@ -1,11 +1,11 @@
-// Package config reads voltbus.yaml: strictly, over defaults, reporting all problems at once. It knows the contract of drivers but no
-// driver and no other part: Load receives the kinds of driver, and node passes each part its own struct.
+// Package config reads voltbus.yaml: strictly, over defaults, reporting all problems at once. It knows the contract of drivers, and no part.
 package config
 
 import (
 	"time"
 
 	"voltbus/broker/setting"
+	judgesetting "voltbus/judge/setting"
 	metersetting "voltbus/meter/setting"
 	"voltbus/point"
 	replicasetting "voltbus/replication/setting"
@@ -14,8 +14,7 @@ import (
 	database "voltbus/store/postgres/setting"
 )
 
-// Config is a whole configuration. The comments of its fields are the reference documentation. It does not
-// change after Load has returned it, and so is safe for concurrent use.
+// Config is a whole configuration. The comments of its fields are the reference documentation. It does not change after Load has returned it.
 type Config struct {
 	// Node says who this node is and where it keeps its files.
 	Node Node `yaml:"node"`
@@ -39,11 +38,12 @@ type Config struct {
 	Agents Agents `yaml:"agents"`
 	// Control sets how commands to points are handled. The rules of single points are part of their devices.
 	Control Control `yaml:"control"`
-	// MQTT sets the rights of MQTT clients, and how their messages become points. The broker runs if listen.mqtt,
-	// listen.mqtts or listen.mqtt_websocket is set.
+	// MQTT sets the rights of MQTT clients, and how their messages become points. The broker runs if listen.mqtt, listen.mqtts or listen.mqtt_websocket is set.
 	MQTT setting.Section `yaml:"mqtt"`
 	// Sinks are destinations outside to which readings are sent, each with a position of its own: one that is away loses nothing.
 	Sinks sinksetting.List `yaml:"sinks"`
+	// Judge are rules that readings are looked at with before they are sent to destinations: a reading that fails is withheld, or marked.
+	Judge judgesetting.Rules `yaml:"judge"`
 	// Sources are brokers outside whose messages are recorded. Each is answered when the readings are on disk.
 	Sources sourcesetting.List `yaml:"sources"`
 	// Uplink sets what is sent to the parent, if there is one, and how.

@@ -35,8 +35,7 @@ const (
 // report records a problem with a key.
 type report func(key, format string, args ...any)
 
-// checkSections checks everything but the devices. A key that could not be decoded holds its
-// default and so has no second problem.
+// checkSections checks everything but the devices. A key that could not be decoded holds its default and so has no second problem.
 func (l *loader) checkSections(root *yaml.Node, cfg *Config) {
 	r := func(key, format string, args ...any) { l.report(l.file, root, key, format, args...) }
 	cfg.Node.validate(r)
@@ -55,6 +54,7 @@ func (l *loader) checkSections(root *yaml.Node, cfg *Config) {
 	cfg.MQTT.Validate(func(key, format string, args ...any) { r("mqtt."+key, format, args...) })
 	cfg.Sinks.Validate(r)
 	cfg.Sources.Validate(r)
+	cfg.Judge.Validate(cfg.Sinks.Names(), r)
 	checkMeters(r, cfg)
 	checkMeterStore(r, cfg)
 	checkForms(r, "live.publish", cfg.Live.Publish)

@@ -25,7 +25,7 @@ func newOperations(n *Node, calls *agentcall.Calls) *operation.Table {
 	p.Control.Access, p.Control.Now = n.control, now
 	fillMQTT(n, &p.MQTT)
 	p.Cluster.Replicas = n.replicas
-	p.Sinks.Destinations, p.Sinks.Now, p.Sources.Sources = n.outward, now, n.outward.Sources
+	p.Sinks.Destinations, p.Sinks.Now, p.Sources.Sources, p.Judge.Destinations = n.outward, now, n.outward.Sources, n.outward
 	p.Documents.Documents, p.Documents.Agents, p.Points.Points = n.docs, n.agents, n.catalog
 	p.Devices.Devices, p.Devices.Health, p.Ledger.Ledger, p.Nodes.Nodes, p.Nodes.Version = devices{n.fleet}, n, n, nodes{n}, n.opts.Version
 	p.History.TempDir, p.History.Now = n.opts.Config.Node.Data, now

@@ -10,6 +10,7 @@ import (
 	"voltbus/broker/setting"
 	"voltbus/config"
 	"voltbus/driver"
+	judgesetting "voltbus/judge/setting"
 	metersetting "voltbus/meter/setting"
 	replicasetting "voltbus/replication/setting"
 	sinksetting "voltbus/sink/setting"
@@ -25,7 +26,7 @@ type comments map[string]string
 
 // readComments reads the sources of the configuration and the drivers, below the working directory.
 func readComments(kinds []driver.Kind) (comments, error) {
-	packages := []string{reflect.TypeFor[config.Config]().PkgPath(), reflect.TypeFor[setting.Section]().PkgPath(), reflect.TypeFor[metersetting.Section]().PkgPath(), reflect.TypeFor[database.TLS]().PkgPath(), reflect.TypeFor[replicasetting.Cluster]().PkgPath(), reflect.TypeFor[sinksetting.Sink]().PkgPath(), reflect.TypeFor[sourcesetting.Source]().PkgPath()}
+	packages := []string{reflect.TypeFor[config.Config]().PkgPath(), reflect.TypeFor[setting.Section]().PkgPath(), reflect.TypeFor[metersetting.Section]().PkgPath(), reflect.TypeFor[database.TLS]().PkgPath(), reflect.TypeFor[replicasetting.Cluster]().PkgPath(), reflect.TypeFor[sinksetting.Sink]().PkgPath(), reflect.TypeFor[sourcesetting.Source]().PkgPath(), reflect.TypeFor[judgesetting.Rule]().PkgPath()}
 	for _, k := range kinds {
 		packages = append(packages, reflect.TypeOf(k.NewConfig()).Elem().PkgPath())
 	}

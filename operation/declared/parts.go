@@ -14,6 +14,7 @@ import (
 	"voltbus/operation/devices"
 	"voltbus/operation/documents"
 	"voltbus/operation/history"
+	"voltbus/operation/judge"
 	"voltbus/operation/lab"
 	"voltbus/operation/ledger"
 	"voltbus/operation/metering"
@@ -41,6 +42,7 @@ type Parts struct {
 	Devices   devices.Part
 	Documents documents.Part
 	History   history.Part
+	Judge     judge.Part
 	Lab       lab.Part
 	Ledger    ledger.Part
 	Metering  metering.Part
@@ -61,6 +63,6 @@ func (p *Parts) Operations() []operation.Bound {
 	return slices.Concat(
 		p.Settings.Operations(), p.Agents.Operations(), p.Alerts.Operations(), p.Audit.Operations(), p.Children.Operations(), p.Parent.Operations(), p.People.Operations(), p.Tokens.Operations(), p.Control.Operations(),
 		p.Devices.Operations(), p.Documents.Operations(), p.History.Operations(), p.Ledger.Operations(), p.Nodes.Operations(), p.Points.Operations(),
-		p.Log.Operations(), p.Processes.Operations(), p.MQTT.Operations(), p.Cluster.Operations(), p.Sinks.Operations(), p.Sources.Operations(), p.Metering.Operations(), p.Lab.Operations(),
+		p.Log.Operations(), p.Processes.Operations(), p.MQTT.Operations(), p.Cluster.Operations(), p.Sinks.Operations(), p.Judge.Operations(), p.Sources.Operations(), p.Metering.Operations(), p.Lab.Operations(),
 	)
 }

@@ -95,7 +95,7 @@ func (p *Part) list(ctx context.Context, _ *operation.Call, _ *struct{}) (AllSin
 		s := &states[i]
 		out.Sinks[i] = SinkState{
 			Name: s.Name, Kind: s.Kind, Address: s.Address, Into: s.Into, State: "ok", Samples: s.Samples, Taken: uint64(max(s.Acknowledged, 0)), Balanced: s.Balanced(), Newest: s.Newest, Since: s.Since, Waiting: s.Waiting, Sent: s.Sent, Left: s.Left, Refused: s.Counts.Refused, Kept: s.Kept,
-			Accepted: s.Accepted, Discarded: s.Discarded, Missing: s.Missing, Filled: s.Filled, From: s.From, To: s.To, Next: s.Next,
+			Accepted: s.Accepted, Discarded: s.Discarded, Withheld: s.Withheld, Held: s.Held, Missing: s.Missing, Filled: s.Filled, From: s.From, To: s.To, Next: s.Next,
 		}
 		if s.Err != nil {
 			out.Sinks[i].State, out.Sinks[i].Reason = "paused", s.Err.Error()

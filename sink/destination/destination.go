@@ -9,6 +9,7 @@ import (
 
 	"voltbus/fault"
 	"voltbus/internal/plural"
+	rules "voltbus/judge/setting"
 	"voltbus/point"
 	"voltbus/sink"
 	"voltbus/sink/setting"
@@ -17,6 +18,7 @@ import (
 // Config is what destinations need.
 type Config struct {
 	Sinks   []setting.Sink
+	Judge   rules.Rules // of all destinations
 	Kinds   map[string]Kind
 	Dir     string // the data directory
 	Node    string
@@ -43,6 +45,8 @@ type State struct {
 	Behind       time.Duration // age of Newest while something waits
 	Newest       time.Time     // of the readings that were seen; zero for none
 	Kept         int           // readings that were refused and are kept
+	Held         int           // readings that were withheld and are kept
+	Rules        []RuleState   // that hold for it, in the order of the configuration
 	Err          error         // why nothing is sent at present; nil in normal operation
 	Since        time.Time     // when that began
 	// The part of the history that is being sent, and how far it was sent; zero for none.
@@ -99,6 +103,7 @@ func (t *target) state(recorded map[string]uint64) State {
 		s.Acknowledged = t.p.ended() - *t.p.Begun + int64(s.Samples)
 	}
 	s.Kept = t.refused.len()
+	s.Held, s.Rules = t.bench.state(&t.p)
 	return s
 }
 
@@ -118,6 +123,8 @@ func (s *State) Problem() string {
 		return fmt.Sprintf("The destination %q refused %s, which are kept: voltbus sinks refused shows them.", s.Name, plural.Of(s.Kept, "reading"))
 	case s.Behind > slow:
 		return fmt.Sprintf("The destination %q takes less than is recorded: it is %s and %s behind.", s.Name, plural.Of(s.Samples, "sample"), s.Behind.Round(time.Second))
+	case s.Held > 0:
+		return fmt.Sprintf("%s for the destination %q %s withheld by a rule, and wait for a person: voltbus judge withheld shows them.", plural.Of(s.Held, "reading"), s.Name, plural.Word(s.Held, "was", "were"))
 	}
 	return ""
 }
@@ -177,7 +184,7 @@ func (d *Destinations) Resend(ctx context.Context, name string) (accepted int, e
 	if err != nil {
 		return 0, err
 	}
-	return t.resend(ctx)
+	return t.resend(ctx, t.refused, "", func(c *Counts, n uint64) { c.Accepted += n })
 }
 
 // Backfill has a destination get the part of the history with from ≤ time < to.

@@ -20,27 +20,40 @@ type position struct {
 	Counts
 	// Ends is, for each origin, the number of samples that it had recorded up to the last block seen. A later block that begins
 	// above it tells how many are missing.
-	Ends    map[string]uint64 `json:"ends,omitempty"`
-	Begun   *int64            `json:"begun,omitempty"`   // the sum of Ends when the destination was added
-	Newest  int64             `json:"newest,omitempty"`  // time of the newest reading seen, microseconds since 1970 UTC
-	History *span             `json:"history,omitempty"` // what is still to be sent from the history
+	Ends    map[string]uint64     `json:"ends,omitempty"`
+	Begun   *int64                `json:"begun,omitempty"`   // the sum of Ends when the destination was added
+	Newest  int64                 `json:"newest,omitempty"`  // time of the newest reading seen, microseconds since 1970 UTC
+	Rules   map[string]RuleCounts `json:"rules,omitempty"`   // by name
+	History *span                 `json:"history,omitempty"` // what is still to be sent from the history
 }
 
 // Counts are what became of the readings for a destination since it was added.
 type Counts struct {
-	Sent    uint64 `json:"sent"`    // accepted there
-	Left    uint64 `json:"left"`    // not chosen by the configuration
-	Refused uint64 `json:"refused"` // not accepted there
-	Missing uint64 `json:"missing"` // dropped by the log before they could be sent
-	Filled  uint64 `json:"filled"`  // sent from the history, beside those above
+	Sent     uint64 `json:"sent"`               // accepted there
+	Left     uint64 `json:"left"`               // not chosen by the configuration
+	Refused  uint64 `json:"refused"`            // not accepted there
+	Withheld uint64 `json:"withheld,omitempty"` // by a rule
+	Missing  uint64 `json:"missing"`            // dropped by the log before they could be sent
+	Filled   uint64 `json:"filled"`             // sent from the history, beside those above
 
 	// Of those that were refused:
 	Accepted  uint64 `json:"accepted"`  // later
 	Discarded uint64 `json:"discarded"` // by a person
+
+	// Of those that were withheld, and of those withheld from the history, which are beside the account, too:
+	Released  uint64 `json:"released,omitempty"`  // sent later, because a person said so
+	Dismissed uint64 `json:"dismissed,omitempty"` // discarded by a person
+	Unkept    uint64 `json:"unkept,omitempty"`    // not kept, because there was no room
+}
+
+// RuleCounts are what a rule found in the readings for a destination.
+type RuleCounts struct {
+	Withheld uint64 `json:"withheld"`
+	Marked   uint64 `json:"marked"`
 }
 
 // accounted is of how many samples it is known what became of them, beside those of the history.
-func (c *Counts) accounted() uint64 { return c.Sent + c.Left + c.Refused + c.Missing }
+func (c *Counts) accounted() uint64 { return c.Sent + c.Left + c.Refused + c.Withheld + c.Missing }
 
 // ended is the number of samples up to the last blocks seen, of all origins together.
 func (p *position) ended() (n int64) {

@@ -21,7 +21,7 @@ import (
 	"voltbus/point"
 )
 
-// refusedFile keeps the rows that a destination refused, a line of JSON each.
+// refusedFile keeps rows that a destination refused, or that a rule withheld from it, a line of JSON each.
 type refusedFile struct {
 	file string
 
@@ -33,21 +33,25 @@ type refusedFile struct {
 // maxRefused is the size beyond which no more is sent: it would have to be lost if it were refused, too.
 const maxRefused = 64 << 20
 
-// Refused is a reading that a destination refused.
+// Refused is a reading that a destination refused, or that a rule withheld from it.
 type Refused struct {
 	Point   string    `json:"point"`
 	Time    time.Time `json:"time"`
 	Kind    string    `json:"kind"`
 	Value   string    `json:"value"` // in the unit of the destination
 	Quality string    `json:"quality"`
-	At      time.Time `json:"at"` // when it was refused
+	At      time.Time `json:"at"` // when it was refused or withheld
 	Reason  string    `json:"reason"`
+	// Of a withheld one: the rule, and the block of the log; no block for one of the history.
+	Rule     string `json:"rule,omitempty"`
+	Log      string `json:"log,omitempty"`
+	Sequence uint64 `json:"sequence,omitempty"`
 }
 
 func refusedName(dir, name string) string { return filepath.Join(dir, folder, name+".refused") }
 
-func openRefused(dir, name string) (*refusedFile, error) {
-	f := &refusedFile{file: refusedName(dir, name)}
+func openRefused(file string) (*refusedFile, error) {
+	f := &refusedFile{file: file}
 	err := f.each(func(Refused) error { return nil })
 	return f, err
 }
@@ -87,25 +91,38 @@ func (f *refusedFile) each(do func(Refused) error) error {
 
 // add appends rows. They are on disk when it returns.
 func (f *refusedFile) add(now time.Time, rows []Row, list []Refusal) error {
+	kept := make([]Refused, len(list))
+	for i, one := range list {
+		kept[i] = refusedOf(&rows[one.Row], now, one.Reason)
+	}
+	fits, err := f.keep(kept)
+	if err == nil && !fits {
+		return fault.E("sinks.Append", fault.Unavailable, f.file, fmt.Errorf(
+			"%s that the destination refused are kept, and there is no room for more: look at them by voltbus sinks refused, then send them again or discard them", plural.Of(f.len(), "reading")))
+	}
+	return err
+}
+
+// keep appends readings, which are on disk then; false if there is no room for them.
+func (f *refusedFile) keep(list []Refused) (fits bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
-	for _, one := range list {
-		if err := e.Encode(refusedOf(&rows[one.Row], now, one.Reason)); err != nil {
-			return fault.E("sinks.Append", fault.Internal, f.file, err)
+	for i := range list {
+		if err := e.Encode(&list[i]); err != nil {
+			return true, fault.E("sinks.Append", fault.Internal, f.file, err)
 		}
 	}
 	if f.bytes+int64(text.Len()) > maxRefused {
-		return fault.E("sinks.Append", fault.Unavailable, f.file, fmt.Errorf(
-			"%s that the destination refused are kept, and there is no room for more: look at them by voltbus sinks refused, then send them again or discard them", plural.Of(f.count, "reading")))
+		return false, nil
 	}
 	if err := appendTo(f.file, f.bytes, text.Bytes()); err != nil {
-		return fault.E("sinks.Append", fault.Unavailable, f.file, err)
+		return true, fault.E("sinks.Append", fault.Unavailable, f.file, err)
 	}
 	f.bytes += int64(text.Len())
 	f.count += len(list)
-	return nil
+	return true, nil
 }
 
 // appendTo writes at the end of a file, which is after so many bytes: what is beyond them was not written completely.
@@ -146,6 +163,8 @@ func (f *refusedFile) list(skip, limit int) (list []Refused, err error) {
 
 // replace puts others in the place of all.
 func (f *refusedFile) replace(rest []Refused) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
 	for i := range rest {

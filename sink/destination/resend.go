@@ -7,18 +7,17 @@ import (
 	"voltbus/point"
 )
 
-// resend sends what was refused again. It goes through the file once; what is refused again stays in it.
-func (t *target) resend(ctx context.Context) (accepted int, err error) {
+// resend sends what was refused, or withheld by a rule, again. It goes through the file once; what is refused again stays in it.
+func (t *target) resend(ctx context.Context, file *refusedFile, rule string, count func(c *Counts, accepted uint64)) (accepted int, err error) {
 	t.work.Lock()
 	defer t.work.Unlock()
-	if _, _, err := t.Cursor(ctx); err != nil {
+	if err := t.unusable(); err != nil {
 		return 0, err
 	}
-	old, err := t.refused.list(0, t.refused.len())
+	old, rest, err := file.of(rule)
 	if err != nil {
 		return 0, err
 	}
-	var rest []Refused
 	for from := 0; from < len(old); from += t.Batch {
 		part := old[from:min(from+t.Batch, len(old))]
 		again, failed := t.resendPart(ctx, part)
@@ -29,10 +28,10 @@ func (t *target) resend(ctx context.Context) (accepted int, err error) {
 		accepted += len(part) - len(again)
 		rest = append(rest, again...)
 	}
-	if kept := t.refused.replace(rest); kept != nil {
+	if kept := file.replace(rest); kept != nil {
 		return 0, kept // what was accepted is sent once more
 	}
-	if counted := t.count(func(c *Counts) { c.Accepted += uint64(accepted) }); counted != nil {
+	if counted := t.count(func(c *Counts) { count(c, uint64(accepted)) }); counted != nil {
 		return accepted, counted
 	}
 	return accepted, err

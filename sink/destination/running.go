@@ -58,7 +58,11 @@ func (d *Destinations) open(ctx context.Context, entry setting.Sink) (*one, erro
 	}
 	next := &one{target: t, stopped: make(chan struct{}), ended: make(chan struct{})}
 	next.stop = sync.OnceFunc(func() { close(next.stopped) })
-	next.sink = sink.New(sink.Config{Leaves: point.IsMeterOrigin, Log: slog.New(slog.DiscardHandler)}, d.cfg.Blocks, t) // the target tells what fails
+	config := sink.Config{Leaves: point.IsMeterOrigin, Every: t.Every, Collect: t.Every > 0, Log: slog.New(slog.DiscardHandler)} // the target tells what fails
+	if t.Files {
+		config.Samples = t.Batch
+	}
+	next.sink = sink.New(config, d.cfg.Blocks, t)
 	return next, nil
 }
 
@@ -249,7 +253,7 @@ func (d *Destinations) Remembered(name string) bool {
 	return err == nil
 }
 
-// Forget removes the position of a destination that was removed, and the readings that it refused.
+// Forget removes the position of a destination that was removed, and the readings that it refused or that rules withheld.
 func (d *Destinations) Forget(name string) error {
 	const op = "sinks.forget"
 	d.change.Lock()
@@ -261,7 +265,7 @@ func (d *Destinations) Forget(name string) error {
 		return fault.E(op, fault.Conflict, name, errors.New("it is still a destination; remove it first"))
 	}
 	var all error
-	for _, file := range []string{positionFile(d.cfg.Dir, name), refusedName(d.cfg.Dir, name)} {
+	for _, file := range []string{positionFile(d.cfg.Dir, name), refusedName(d.cfg.Dir, name), withheldName(d.cfg.Dir, name), memoryFile(d.cfg.Dir, name)} {
 		if err := os.Remove(file); err != nil && !errors.Is(err, os.ErrNotExist) {
 			all = errors.Join(all, fault.E(op, fault.Unavailable, file, err))
 		}

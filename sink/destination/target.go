@@ -28,6 +28,7 @@ type target struct {
 	writer  Writer
 	file    string
 	refused *refusedFile
+	bench   *bench // nil if no rule holds for the destination
 	log     *slog.Logger
 	fill    chan struct{} // a part of the history is to be sent
 
@@ -73,11 +74,14 @@ func open(ctx context.Context, cfg *Config, entry setting.Sink) (*target, error)
 		return nil, fault.E("sinks.Open", fault.Unavailable, t.file, err)
 	}
 	var unread error
-	t.refused, unread = openRefused(cfg.Dir, entry.Name)
+	t.refused, unread = openRefused(refusedName(cfg.Dir, entry.Name))
 	p, found, err := readPosition(t.file)
 	p.completed()
-	t.p, t.broken = p, errors.Join(err, unread) // a destination that is broken does not stop the node
-	if !found && t.broken == nil {
+	t.p = p
+	if t.broken = errors.Join(err, unread); t.broken == nil {
+		t.broken = t.openBench()
+	}
+	if !found && t.broken == nil { // a destination that is broken does not stop the node
 		return t, t.begin(ctx)
 	}
 	return t, nil
@@ -108,7 +112,18 @@ const ahead = time.Hour
 func (t *target) Cursor(context.Context) (log string, sequence uint64, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.p.Log, t.p.Sequence, t.broken
+	if t.broken == nil {
+		t.bench.forget() // what follows is judged from there on
+		t.broken = t.bench.restore(&t.p)
+	}
+	return t.p.Log, t.bench.from(&t.p), t.broken
+}
+
+// unusable returns why nothing can be sent, whatever the destination does.
+func (t *target) unusable() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.broken
 }
 
 // Append implements sink.Store: it sends the readings of blocks, and stores the position when the destination has them. When that
@@ -153,16 +168,26 @@ func (t *target) send(ctx context.Context, blocks []*point.Block) (r store.Resul
 	t.mu.Lock()
 	p := t.p.clone()
 	t.mu.Unlock()
+	if err := t.bench.restore(&p); err != nil {
+		return r, err
+	}
 	begun, log := p.Sequence, p.Log
 	t.shaper.refresh(t.cfg.Now())
 	next := p.clone()
 	t.rows = t.rows[:0]
 	for i, b := range blocks {
-		t.gather(b, &next)
+		if b.Log == next.Log && b.LogSequence <= next.Sequence { // it was sent already
+			t.bench.replay(b)
+		} else {
+			t.gather(b, &next)
+		}
 		if len(t.rows) < t.Batch*t.Parallel && i < len(blocks)-1 {
 			continue
 		}
 		refused, failed := t.write(ctx, t.rows)
+		if failed == nil {
+			failed = t.bench.settle(&next)
+		}
 		if err = failed; err != nil {
 			break
 		}
@@ -176,17 +201,17 @@ func (t *target) send(ctx context.Context, blocks []*point.Block) (r store.Resul
 			}
 		}
 	}
-	if p.Sequence == begun && p.Log == log && err != nil {
-		return r, err
+	if p.Sequence != begun || p.Log != log || err == nil {
+		err = errors.Join(err, t.advance(&p))
 	}
-	return r, errors.Join(err, t.advance(&p))
+	return r, t.bench.end(&p, err, t.cfg.Now())
 }
 
 // advance stores a position. The part of the history that is to be sent may have changed meanwhile.
 func (t *target) advance(p *position) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	p.History, p.Filled, p.Accepted, p.Discarded = t.p.History, t.p.Filled, t.p.Accepted, t.p.Discarded
+	p.History, p.Filled, p.Accepted, p.Discarded, p.Released, p.Dismissed = t.p.History, t.p.Filled, t.p.Accepted, t.p.Discarded, t.p.Released, t.p.Dismissed
 	if err := keepPosition(t.file, p); err != nil {
 		return err
 	}
@@ -216,14 +241,23 @@ func (t *target) gather(b *point.Block, p *position) {
 	if t.Files {
 		part = fmt.Sprintf("%s-%012d", b.Log, b.LogSequence)
 	}
+	judged := t.bench.of(b)
 	for i := range b.Point {
 		p.Newest = max(p.Newest, min(b.Time[i], now))
 		shape := shapes[b.Point[i]]
+		quality := b.Quality[i]
+		if judged != nil {
+			v := judged[b.Point[i]].Judge(b.Time[i], b.Value(i), quality)
+			if shape != nil && v.Rule >= 0 && t.bench.found(b, i, &v, shape, p) {
+				continue
+			}
+			quality = v.Quality
+		}
 		if shape == nil {
 			p.Left++
 			continue
 		}
-		t.rows = append(t.rows, Row{Shape: shape, Time: b.Time[i], Value: shape.convert(b.Value(i)), Quality: b.Quality[i], Part: part})
+		t.rows = append(t.rows, Row{Shape: shape, Time: b.Time[i], Value: shape.convert(b.Value(i)), Quality: quality, Part: part})
 	}
 }
 
@@ -261,5 +295,6 @@ func (p *position) clone() position {
 	maps.Copy(c.Ends, p.Ends)
 	begun := *p.Begun
 	c.Begun = &begun
+	c.Rules = maps.Clone(p.Rules)
 	return c
 }

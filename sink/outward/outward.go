@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	broker "voltbus/broker/setting"
+	rules "voltbus/judge/setting"
 	"voltbus/point"
 	"voltbus/sink"
 	"voltbus/sink/all"
@@ -26,6 +27,7 @@ import (
 type Config struct {
 	Publish []broker.Publish
 	Sinks   []setting.Sink
+	Judge   rules.Rules
 	Sources []inward.Source
 	Dir     string // the data directory
 	Node    string
@@ -56,7 +58,7 @@ func Open(ctx context.Context, c Config) (s *Sinks, err error) {
 		return nil, err
 	}
 	s.Destinations, err = destination.Open(ctx, destination.Config{
-		Sinks: c.Sinks, Kinds: all.Kinds(), Dir: c.Dir, Node: c.Node, Blocks: c.Blocks, History: c.History, Unit: c.Unit, Recorded: c.Recorded, Now: c.Now, Log: c.Log,
+		Sinks: c.Sinks, Judge: c.Judge, Kinds: all.Kinds(), Dir: c.Dir, Node: c.Node, Blocks: c.Blocks, History: c.History, Unit: c.Unit, Recorded: c.Recorded, Now: c.Now, Log: c.Log,
 	})
 	if err != nil {
 		return s, err

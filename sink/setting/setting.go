@@ -77,6 +77,14 @@ func (s *Sink) Since() (time.Time, bool) {
 // List is the section "sinks".
 type List []Sink
 
+// Names returns the names of the destinations.
+func (l List) Names() (list []string) {
+	for i := range l {
+		list = append(list, l[i].Name)
+	}
+	return list
+}
+
 // Files calls a function with the key of each file that an entry may name, such as [0].ca.
 func (l List) Files(each func(key string, file *string, secret bool)) {
 	for i := range l {

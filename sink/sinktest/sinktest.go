@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	rules "voltbus/judge/setting"
 	"voltbus/point"
 	"voltbus/sink/destination"
 	"voltbus/sink/setting"
@@ -29,6 +30,8 @@ type Peer struct {
 	Late bool
 	// Blocks is how many blocks of the backlog of a benchmark are sent to a server that is slow; 0 for all.
 	Blocks int
+	// Judge are the rules that readings for it are judged by.
+	Judge rules.Rules
 }
 
 // Limit is how long anything may take.
@@ -69,7 +72,7 @@ func Open(t testing.TB, dir string, log *Log, history destination.History, p *Pe
 	entry := p.Entry
 	entry.Name, entry.Kind = "there", "tested"
 	d, err := destination.Open(t.Context(), destination.Config{
-		Sinks: []setting.Sink{entry}, Kinds: map[string]destination.Kind{"tested": p.Kind}, Dir: dir, Node: "home", Blocks: log, History: history,
+		Sinks: []setting.Sink{entry}, Kinds: map[string]destination.Kind{"tested": p.Kind}, Dir: dir, Node: "home", Blocks: log, History: history, Judge: p.Judge,
 		Unit: func(path point.Path) string {
 			if path == "plant/boiler/temp" {
 				return "degF"

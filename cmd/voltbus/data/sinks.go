@@ -35,13 +35,13 @@ func listSinks(f *shell.Flags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				rows, err := out.Open(s.OutOrStdout(), "name", "kind", "state", "waiting", "sent", "left out", "refused", "kept", "missing", "from history", "reason")
+				rows, err := out.Open(s.OutOrStdout(), "name", "kind", "state", "waiting", "sent", "left out", "refused", "kept", "withheld", "missing", "from history", "reason")
 				if err != nil {
 					return err
 				}
 				for i := range list.Sinks {
 					d := &list.Sinks[i]
-					if err := rows.Row(d.Name, d.Kind, d.State, d.Waiting, d.Sent, d.Left, d.Refused, d.Kept, d.Missing, d.Filled, d.Reason); err != nil {
+					if err := rows.Row(d.Name, d.Kind, d.State, d.Waiting, d.Sent, d.Left, d.Refused, d.Kept, d.Withheld, d.Missing, d.Filled, d.Reason); err != nil {
 						return err
 					}
 				}

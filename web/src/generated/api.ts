@@ -194,6 +194,13 @@ export interface Alerts {
   refused: Count;
 }
 
+export interface AllRules {
+  /** By destination, in the order of the configuration */
+  rules: RuleState[];
+  /** What became of withheld readings, by destination */
+  kept: HeldState[];
+}
+
 export interface AllSinks {
   /** In the order of the configuration */
   sinks: SinkState[];
@@ -933,6 +940,20 @@ export interface Health {
   parts?: Part[];
   /** What is not well, what is critical first; status is ok if there is nothing */
   concerns?: Concern[];
+}
+
+export interface HeldCount {
+  readings: number;
+  kept: number;
+}
+
+export interface HeldState {
+  sink: string;
+  withheld: Count;
+  kept: number;
+  released: Count;
+  discarded: Count;
+  unkept: Count;
 }
 
 /** How an origin stands at a node */
@@ -2375,6 +2396,14 @@ export interface ReplicaLog {
   acknowledged: Count;
 }
 
+export interface RuleState {
+  sink: string;
+  rule: string;
+  check: "range" | "rate" | "stuck" | "difference" | "ratio";
+  withheld: Count;
+  marked: Count;
+}
+
 export interface Sample {
   point: string;
   time: Time;
@@ -2474,7 +2503,7 @@ export interface SinkRefusals {
   kept: number;
 }
 
-/** Of the samples that were acknowledged since it was added: acknowledged = sent + left_out + refused + missing + waiting_samples */
+/** Of the samples that were acknowledged since it was added: acknowledged = sent + left_out + refused + withheld + missing + waiting_samples */
 export interface SinkState {
   name: string;
   kind: string;
@@ -2495,6 +2524,8 @@ export interface SinkState {
   kept: number;
   accepted: Count;
   discarded: Count;
+  withheld: Count;
+  withheld_kept: number;
   missing: Count;
   filled: Count;
   history_from?: Time;
@@ -2709,4 +2740,20 @@ export interface WhoHolds {
   overrides: ControlHolder[];
   /** There are more points */
   next: string;
+}
+
+export interface WithheldReading {
+  point: string;
+  time: Time;
+  value: string;
+  quality: string;
+  withheld: Time;
+  rule: string;
+  reason: string;
+}
+
+export interface WithheldReadings {
+  /** Oldest first */
+  readings: WithheldReading[];
+  kept: number;
 }

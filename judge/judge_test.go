@@ -1,0 +1,163 @@
+package judge_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"voltbus/judge"
+	"voltbus/judge/setting"
+	"voltbus/point"
+)
+
+func number(n float64) *float64 { return &n }
+
+// step is a reading, so many seconds after the first one, and whether it passes.
+type step struct {
+	path   point.Path
+	second float64
+	value  float64
+	passes bool
+}
+
+func at(second float64) int64 { return int64(second * 1e6) }
+
+// run judges, and after each step goes on with what is remembered as a file keeps it.
+func run(t *testing.T, rule setting.Rule, steps []step) {
+	t.Helper()
+	rule.Name = "rule"
+	rules := setting.Rules{rule}
+	var told []string
+	rules.Validate(nil, func(key, format string, args ...any) { told = append(told, key+" "+fmt.Sprintf(format, args...)) })
+	if told != nil {
+		t.Fatalf("the rule is wrong: %v", told)
+	}
+	steadily := judge.New(rules.For("x"), judge.Memory{})
+	var memory judge.Memory
+	for i, s := range steps {
+		again := judge.New(rules.For("x"), memory)
+		for name, j := range map[string]*judge.Judge{"": steadily, " after a restart": again} {
+			v := j.Point(s.path).Judge(at(s.second), point.FloatOf(s.value), point.Good)
+			if v.Withheld == s.passes || v.Withheld != (v.Reason != "") {
+				t.Errorf("step %d%s, %+v: %+v", i, name, s, v)
+			}
+		}
+		text, err := json.Marshal(again.Memory())
+		if err != nil {
+			t.Fatal(err)
+		}
+		memory = judge.Memory{}
+		if err := json.Unmarshal(text, &memory); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestChecks(t *testing.T) {
+	inf := math.Inf(1)
+	for name, c := range map[string]struct {
+		rule  setting.Rule
+		steps []step
+	}{
+		"range": {
+			setting.Rule{Check: setting.Range, Low: number(-5), High: number(5)},
+			[]step{{"a", 0, -5, true}, {"a", 1, 5, true}, {"a", 2, 5.1, false}, {"a", 3, -6, false}, {"a", 4, math.NaN(), false}, {"a", 5, inf, false}},
+		},
+		"one bound": {
+			setting.Rule{Check: setting.Range, High: number(5)},
+			[]step{{"a", 0, -1e300, true}, {"a", 2, 5.1, false}},
+		},
+		"rate: a spike does not pass, what follows it does, and a step in the end": {
+			setting.Rule{Check: setting.Rate, Change: 2, Per: time.Second},
+			[]step{
+				{"a", 0, 100, true}, {"a", 1, 102, true}, {"a", 2, 150, false}, {"a", 3, 103, true}, {"b", 3, 900, true}, {"a", 4, math.NaN(), false}, {"a", 4, inf, false},
+				{"a", 3.5, 103, true}, {"a", 3.5, 900, false}, {"a", 4, 113, false}, {"a", 9, 113, true},
+			},
+		},
+		"stuck": {
+			setting.Rule{Check: setting.Stuck, Longest: 2 * time.Second, Tolerance: 0.1},
+			[]step{{"a", 0, 1, true}, {"a", 2, 1.05, true}, {"a", 2.1, 1.08, false}, {"a", 3, 1.2, true}, {"a", 1, 1.2, true}, {"a", 5, 1.2, true}, {"a", 6, 1.2, false}, {"b", 6, 1.2, true}},
+		},
+		"difference": {
+			setting.Rule{Check: setting.Difference, Points: []string{"*/supply"}, Against: "{1}/return", Low: number(0), High: number(10), Window: 2 * time.Second},
+			[]step{
+				{"x/supply", 0, 99, true}, {"x/return", 1, 20, true}, {"x/supply", 2, 30, true}, {"x/supply", 2, 31, false}, {"x/supply", 3, 19, false},
+				{"x/supply", 3.1, 19, true}, {"y/supply", 2, 90, true}, {"x/return", 4, inf, true}, {"x/supply", 4, 900, true},
+			},
+		},
+		"ratio": {
+			setting.Rule{Check: setting.Ratio, Points: []string{"p"}, Against: "q", Low: number(0.5), High: number(2)},
+			[]step{{"q", 0, 0, true}, {"p", 0, 7, true}, {"q", 1, 4, true}, {"p", 1, 8, true}, {"p", 1, 9, false}, {"p", 1, 1.9, false}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) { run(t, c.rule, c.steps) })
+	}
+}
+
+func TestWhatHasNoNumberPasses(t *testing.T) {
+	rules := setting.Rules{{Name: "r", Check: setting.Range, High: number(1)}}
+	p := judge.New(rules.For("x"), judge.Memory{}).Point("a")
+	for _, v := range []judge.Verdict{
+		p.Judge(0, point.TextOf("warm"), point.Good), p.Judge(0, point.Value{}, point.BadTimeout), p.Judge(0, point.FloatOf(7), point.BadSensor),
+	} {
+		if v.Withheld || v.Rule >= 0 {
+			t.Errorf("%+v", v)
+		}
+	}
+}
+
+func TestTheFirstRuleThatWithholdsEndsTheJudgement(t *testing.T) {
+	rules := setting.Rules{
+		{Name: "mark", Check: setting.Rate, Change: 1, Per: time.Second, Verdict: setting.Mark}, {Name: "other", Check: setting.Range, High: number(1), To: []string{"y"}},
+		{Name: "withhold", Check: setting.Range, High: number(100), Except: []string{"b"}},
+	}
+	j := judge.New(rules.For("x"), judge.Memory{})
+	j.Point("a").Judge(at(0), point.FloatOf(0), point.Good)
+	if v := j.Point("a").Judge(at(1), point.FloatOf(50), point.Good); v.Withheld || v.Rule != 0 || v.Quality != point.Uncertain {
+		t.Errorf("%+v", v)
+	}
+	if v := j.Point("a").Judge(at(1), point.FloatOf(500), point.Good); !v.Withheld || v.Rule != 1 {
+		t.Errorf("%+v", v)
+	}
+	if v := j.Point("b").Judge(at(1), point.FloatOf(500), point.Estimated); v.Withheld || v.Quality != point.Estimated {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestRulesThatAreWrongAreRefusedWithAdvice(t *testing.T) {
+	for want, r := range map[string]setting.Rule{
+		"name":    {Name: "a b", Check: setting.Range, High: number(1)},
+		"check":   {Name: "r"},
+		"low":     {Name: "r", Check: setting.Range},
+		"change":  {Name: "r", Check: setting.Rate},
+		"longest": {Name: "r", Check: setting.Stuck},
+		"against": {Name: "r", Check: setting.Ratio, Low: number(1), Against: "{x}"},
+		"window":  {Name: "r", Check: setting.Range, Low: number(1), Window: time.Second},
+		"to":      {Name: "r", Check: setting.Range, Low: number(1), To: []string{"nowhere"}},
+		"high":    {Name: "r", Check: setting.Range, High: number(math.NaN())},
+	} {
+		var keys []string
+		setting.Rules{r}.Validate([]string{"cloud"}, func(key, _ string, _ ...any) { keys = append(keys, key) })
+		if len(keys) != 1 || keys[0] != "judge[0]."+want {
+			t.Errorf("%+v: %v instead of %s", r, keys, want)
+		}
+	}
+}
+
+// One reading through all built-in checks.
+func BenchmarkJudge(b *testing.B) {
+	rules := setting.Rules{
+		{Name: "range", Check: setting.Range, Low: number(-1e9), High: number(1e9)}, {Name: "rate", Check: setting.Rate, Change: 1e9}, {Name: "stuck", Check: setting.Stuck, Longest: time.Hour},
+		{Name: "difference", Check: setting.Difference, Points: []string{"a"}, Against: "b", Low: number(-1e9)},
+	}
+	j := judge.New(rules.For("x"), judge.Memory{})
+	for i := range b.N {
+		j.Point("b").Judge(int64(i), point.FloatOf(float64(i)), point.Good)
+		if v := j.Point("a").Judge(int64(i), point.FloatOf(float64(i)), point.Good); v.Withheld {
+			b.Fatalf("%+v", v)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(2*b.N), "ns/sample")
+}

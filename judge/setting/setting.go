@@ -1,0 +1,87 @@
+// Package setting defines the section "judge" of the configuration: which readings are looked at before they are passed on, and what becomes
+// of those that a rule does not believe. The comments of the fields are the reference documentation.
+package setting
+
+import (
+	"slices"
+	"time"
+)
+
+// Rule is an entry of "judge".
+type Rule struct {
+	// Name identifies the rule in lists and counts.
+	Name string `yaml:"name" example:"supply-range"`
+	// Check is what is looked at. range: the value is from low to high. rate: it changes by no more than change in the time per. stuck: it does not
+	// stay within tolerance for longer than longest. difference: the value less that of the point against is from low to high. ratio: the same for the quotient.
+	Check string `yaml:"check" enum:"range,rate,stuck,difference,ratio"`
+	// Points are patterns of the points whose readings are judged. Default: all.
+	Points []string `yaml:"points" example:"[\"**/supply_temp\"]"`
+	// Except are patterns of points, of those selected by points, whose readings are not judged.
+	Except []string `yaml:"except" example:"[\"lab/**\"]"`
+	// To names the destinations for which the rule holds. Default: all.
+	To []string `yaml:"to" example:"[cloud]"`
+	// Verdict is what becomes of a reading that fails the check. withhold: it is kept here, until a person releases or discards it. mark: it is sent with
+	// the quality uncertain(range) for range, else uncertain. Default: withhold.
+	Verdict string `yaml:"verdict" enum:"withhold,mark"`
+	// Low is the smallest value, difference or quotient that passes.
+	Low *float64 `yaml:"low" example:"-20"`
+	// High is the largest value, difference or quotient that passes.
+	High *float64 `yaml:"high" example:"60"`
+	// Change is how far a value may be from the last one that passed, for each per between them.
+	Change float64 `yaml:"change" example:"2.5"`
+	// Per is the time in which a value may change by change. Default: 1m.
+	Per time.Duration `yaml:"per" example:"1m"`
+	// Longest is how long a value may stay within tolerance of where it was.
+	Longest time.Duration `yaml:"longest" example:"6h"`
+	// Tolerance is how far from where it was a value still counts as the same. Default: 0.
+	Tolerance float64 `yaml:"tolerance" example:"0.05"`
+	// Against is the point that a reading is compared with: {1} to {9} stand for the segments of the reading's path.
+	Against string `yaml:"against" example:"{1}/{2}/return_temp"`
+	// Window is how far apart the times of the two readings may be. A reading with no other one that near passes. Default: 1m.
+	Window time.Duration `yaml:"window" example:"5m"`
+}
+
+// The checks.
+const (
+	Range      = "range"
+	Rate       = "rate"
+	Stuck      = "stuck"
+	Difference = "difference"
+	Ratio      = "ratio"
+)
+
+// The verdicts.
+const (
+	Withhold = "withhold"
+	Mark     = "mark"
+)
+
+// Rules is the section "judge". The first rule that withholds a reading ends its judgement.
+type Rules []Rule
+
+// Completed returns the rule with what was left out.
+func (r Rule) Completed() Rule {
+	if r.Verdict == "" {
+		r.Verdict = Withhold
+	}
+	if r.Per == 0 {
+		r.Per = time.Minute
+	}
+	if r.Window == 0 {
+		r.Window = time.Minute
+	}
+	if len(r.Points) == 0 {
+		r.Points = []string{"**"}
+	}
+	return r
+}
+
+// For returns the rules that hold for a destination.
+func (l Rules) For(to string) (list Rules) {
+	for _, r := range l {
+		if len(r.To) == 0 || slices.Contains(r.To, to) {
+			list = append(list, r.Completed())
+		}
+	}
+	return list
+}
