@@ -7,8 +7,7 @@ import (
 	"strconv"
 )
 
-// Address is where a part listens: host and port, such as "127.0.0.1:8080". Without a host it is every
-// interface; port 0 is any free port. The empty Address means that the part does not listen.
+// Address is where a part listens: host and port, such as "127.0.0.1:8080". No host is every interface, port 0 any free port; empty: it does not listen.
 type Address string
 
 // off is the text of an empty Address.

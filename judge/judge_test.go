@@ -12,8 +12,6 @@ import (
 	"voltbus/point"
 )
 
-func number(n float64) *float64 { return &n }
-
 // step is a reading, so many seconds after the first one, and whether it passes.
 type step struct {
 	path   point.Path
@@ -62,18 +60,27 @@ func TestChecks(t *testing.T) {
 		steps []step
 	}{
 		"range": {
-			setting.Rule{Check: setting.Range, Low: number(-5), High: number(5)},
+			setting.Rule{Check: setting.Range, Low: new(float64(-5)), High: new(float64(5))},
 			[]step{{"a", 0, -5, true}, {"a", 1, 5, true}, {"a", 2, 5.1, false}, {"a", 3, -6, false}, {"a", 4, math.NaN(), false}, {"a", 5, inf, false}},
 		},
 		"one bound": {
-			setting.Rule{Check: setting.Range, High: number(5)},
+			setting.Rule{Check: setting.Range, High: new(float64(5))},
 			[]step{{"a", 0, -1e300, true}, {"a", 2, 5.1, false}},
 		},
 		"rate: a spike does not pass, what follows it does, and a step in the end": {
 			setting.Rule{Check: setting.Rate, Change: 2, Per: time.Second},
 			[]step{
-				{"a", 0, 100, true}, {"a", 1, 102, true}, {"a", 2, 150, false}, {"a", 3, 103, true}, {"b", 3, 900, true}, {"a", 4, math.NaN(), false}, {"a", 4, inf, false},
-				{"a", 3.5, 103, true}, {"a", 3.5, 900, false}, {"a", 4, 113, false}, {"a", 9, 113, true},
+				{"a", 0, 100, true},
+				{"a", 1, 102, true},
+				{"a", 2, 150, false},
+				{"a", 3, 103, true},
+				{"b", 3, 900, true},
+				{"a", 4, math.NaN(), false},
+				{"a", 4, inf, false},
+				{"a", 3.5, 103, true},
+				{"a", 3.5, 900, false},
+				{"a", 4, 113, false},
+				{"a", 9, 113, true},
 			},
 		},
 		"stuck": {
@@ -81,14 +88,21 @@ func TestChecks(t *testing.T) {
 			[]step{{"a", 0, 1, true}, {"a", 2, 1.05, true}, {"a", 2.1, 1.08, false}, {"a", 3, 1.2, true}, {"a", 1, 1.2, true}, {"a", 5, 1.2, true}, {"a", 6, 1.2, false}, {"b", 6, 1.2, true}},
 		},
 		"difference": {
-			setting.Rule{Check: setting.Difference, Points: []string{"*/supply"}, Against: "{1}/return", Low: number(0), High: number(10), Window: 2 * time.Second},
+			setting.Rule{Check: setting.Difference, Points: []string{"*/supply"}, Against: "{1}/return", Low: new(float64(0)), High: new(float64(10)), Window: 2 * time.Second},
 			[]step{
-				{"x/supply", 0, 99, true}, {"x/return", 1, 20, true}, {"x/supply", 2, 30, true}, {"x/supply", 2, 31, false}, {"x/supply", 3, 19, false},
-				{"x/supply", 3.1, 19, true}, {"y/supply", 2, 90, true}, {"x/return", 4, inf, true}, {"x/supply", 4, 900, true},
+				{"x/supply", 0, 99, true},
+				{"x/return", 1, 20, true},
+				{"x/supply", 2, 30, true},
+				{"x/supply", 2, 31, false},
+				{"x/supply", 3, 19, false},
+				{"x/supply", 3.1, 19, true},
+				{"y/supply", 2, 90, true},
+				{"x/return", 4, inf, true},
+				{"x/supply", 4, 900, true},
 			},
 		},
 		"ratio": {
-			setting.Rule{Check: setting.Ratio, Points: []string{"p"}, Against: "q", Low: number(0.5), High: number(2)},
+			setting.Rule{Check: setting.Ratio, Points: []string{"p"}, Against: "q", Low: new(0.5), High: new(float64(2))},
 			[]step{{"q", 0, 0, true}, {"p", 0, 7, true}, {"q", 1, 4, true}, {"p", 1, 8, true}, {"p", 1, 9, false}, {"p", 1, 1.9, false}},
 		},
 	} {
@@ -97,7 +111,7 @@ func TestChecks(t *testing.T) {
 }
 
 func TestWhatHasNoNumberPasses(t *testing.T) {
-	rules := setting.Rules{{Name: "r", Check: setting.Range, High: number(1)}}
+	rules := setting.Rules{{Name: "r", Check: setting.Range, High: new(float64(1))}}
 	p := judge.New(rules.For("x"), judge.Memory{}).Point("a")
 	for _, v := range []judge.Verdict{
 		p.Judge(0, point.TextOf("warm"), point.Good), p.Judge(0, point.Value{}, point.BadTimeout), p.Judge(0, point.FloatOf(7), point.BadSensor),
@@ -110,8 +124,9 @@ func TestWhatHasNoNumberPasses(t *testing.T) {
 
 func TestTheFirstRuleThatWithholdsEndsTheJudgement(t *testing.T) {
 	rules := setting.Rules{
-		{Name: "mark", Check: setting.Rate, Change: 1, Per: time.Second, Verdict: setting.Mark}, {Name: "other", Check: setting.Range, High: number(1), To: []string{"y"}},
-		{Name: "withhold", Check: setting.Range, High: number(100), Except: []string{"b"}},
+		{Name: "mark", Check: setting.Rate, Change: 1, Per: time.Second, Verdict: setting.Mark},
+		{Name: "other", Check: setting.Range, High: new(float64(1)), To: []string{"y"}},
+		{Name: "withhold", Check: setting.Range, High: new(float64(100)), Except: []string{"b"}},
 	}
 	j := judge.New(rules.For("x"), judge.Memory{})
 	j.Point("a").Judge(at(0), point.FloatOf(0), point.Good)
@@ -128,15 +143,15 @@ func TestTheFirstRuleThatWithholdsEndsTheJudgement(t *testing.T) {
 
 func TestRulesThatAreWrongAreRefusedWithAdvice(t *testing.T) {
 	for want, r := range map[string]setting.Rule{
-		"name":    {Name: "a b", Check: setting.Range, High: number(1)},
+		"name":    {Name: "a b", Check: setting.Range, High: new(float64(1))},
 		"check":   {Name: "r"},
 		"low":     {Name: "r", Check: setting.Range},
 		"change":  {Name: "r", Check: setting.Rate},
 		"longest": {Name: "r", Check: setting.Stuck},
-		"against": {Name: "r", Check: setting.Ratio, Low: number(1), Against: "{x}"},
-		"window":  {Name: "r", Check: setting.Range, Low: number(1), Window: time.Second},
-		"to":      {Name: "r", Check: setting.Range, Low: number(1), To: []string{"nowhere"}},
-		"high":    {Name: "r", Check: setting.Range, High: number(math.NaN())},
+		"against": {Name: "r", Check: setting.Ratio, Low: new(float64(1)), Against: "{x}"},
+		"window":  {Name: "r", Check: setting.Range, Low: new(float64(1)), Window: time.Second},
+		"to":      {Name: "r", Check: setting.Range, Low: new(float64(1)), To: []string{"nowhere"}},
+		"high":    {Name: "r", Check: setting.Range, High: new(math.NaN())},
 	} {
 		var keys []string
 		setting.Rules{r}.Validate([]string{"cloud"}, func(key, _ string, _ ...any) { keys = append(keys, key) })
@@ -149,8 +164,10 @@ func TestRulesThatAreWrongAreRefusedWithAdvice(t *testing.T) {
 // One reading through all built-in checks.
 func BenchmarkJudge(b *testing.B) {
 	rules := setting.Rules{
-		{Name: "range", Check: setting.Range, Low: number(-1e9), High: number(1e9)}, {Name: "rate", Check: setting.Rate, Change: 1e9}, {Name: "stuck", Check: setting.Stuck, Longest: time.Hour},
-		{Name: "difference", Check: setting.Difference, Points: []string{"a"}, Against: "b", Low: number(-1e9)},
+		{Name: "range", Check: setting.Range, Low: new(-1e9), High: new(1e9)},
+		{Name: "rate", Check: setting.Rate, Change: 1e9},
+		{Name: "stuck", Check: setting.Stuck, Longest: time.Hour},
+		{Name: "difference", Check: setting.Difference, Points: []string{"a"}, Against: "b", Low: new(-1e9)},
 	}
 	j := judge.New(rules.For("x"), judge.Memory{})
 	for i := range b.N {

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"maps"
 	"time"
 
 	"voltbus/point"
@@ -24,9 +25,7 @@ type Trace struct {
 // Memory returns what is remembered now.
 func (j *Judge) Memory() Memory {
 	m := Memory{Points: make(map[point.Path]Traces, len(j.points)), Partners: make(map[point.Path]*Trace, len(j.partners))}
-	for path, traces := range j.saved {
-		m.Points[path] = traces
-	}
+	maps.Copy(m.Points, j.saved)
 	for path, p := range j.points {
 		if p == nil {
 			continue

@@ -60,20 +60,20 @@ const (
 type Rules []Rule
 
 // Completed returns the rule with what was left out.
-func (r Rule) Completed() Rule {
-	if r.Verdict == "" {
-		r.Verdict = Withhold
+func (u Rule) Completed() Rule {
+	if u.Verdict == "" {
+		u.Verdict = Withhold
 	}
-	if r.Per == 0 {
-		r.Per = time.Minute
+	if u.Per == 0 {
+		u.Per = time.Minute
 	}
-	if r.Window == 0 {
-		r.Window = time.Minute
+	if u.Window == 0 {
+		u.Window = time.Minute
 	}
-	if len(r.Points) == 0 {
-		r.Points = []string{"**"}
+	if len(u.Points) == 0 {
+		u.Points = []string{"**"}
 	}
-	return r
+	return u
 }
 
 // For returns the rules that hold for a destination.

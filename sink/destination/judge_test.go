@@ -59,12 +59,10 @@ func newShelf(rules ...setting.Rule) (*shelf, *sinktest.Peer) {
 	return s, &sinktest.Peer{Judge: rules, Kind: destination.Kind{Batch: 10, Parallel: 1, Make: func(*insert.Sink, destination.Environment) (destination.Writer, error) { return s, nil }}}
 }
 
-func number(n float64) *float64 { return &n }
-
 var (
-	bounds = setting.Rule{Name: "bounds", Check: setting.Range, Low: number(0), High: number(50)}                                    //nolint:gochecknoglobals // a rule of tests
-	steady = setting.Rule{Name: "steady", Check: setting.Rate, Change: 1, Per: time.Millisecond}                                     //nolint:gochecknoglobals // a rule of tests
-	doubt  = setting.Rule{Name: "doubt", Check: setting.Range, Points: []string{"plant/b"}, High: number(10), Verdict: setting.Mark} //nolint:gochecknoglobals // a rule of tests
+	bounds = setting.Rule{Name: "bounds", Check: setting.Range, Low: new(float64(0)), High: new(float64(50))}
+	steady = setting.Rule{Name: "steady", Check: setting.Rate, Change: 1, Per: time.Millisecond}
+	doubt  = setting.Rule{Name: "doubt", Check: setting.Range, Points: []string{"plant/b"}, High: new(float64(10)), Verdict: setting.Mark}
 )
 
 func accounted(t *testing.T, r *sinktest.Running, all uint64) {

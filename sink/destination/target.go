@@ -176,11 +176,7 @@ func (t *target) send(ctx context.Context, blocks []*point.Block) (r store.Resul
 	next := p.clone()
 	t.rows = t.rows[:0]
 	for i, b := range blocks {
-		if b.Log == next.Log && b.LogSequence <= next.Sequence { // it was sent already
-			t.bench.replay(b)
-		} else {
-			t.gather(b, &next)
-		}
+		t.gather(b, &next)
 		if len(t.rows) < t.Batch*t.Parallel && i < len(blocks)-1 {
 			continue
 		}
@@ -219,8 +215,12 @@ func (t *target) advance(p *position) error {
 	return nil
 }
 
-// gather adds the rows of a block, and moves the position behind it.
+// gather adds the rows of a block, and moves the position behind it. One that was sent before is only judged again.
 func (t *target) gather(b *point.Block, p *position) {
+	if b.Log == p.Log && b.LogSequence <= p.Sequence {
+		t.bench.replay(b)
+		return
+	}
 	switch end, known := p.Ends[b.Origin]; {
 	case !known:
 		*p.Begun += int64(b.Before)
