@@ -32,6 +32,7 @@ type bench struct {
 	judge   *judge.Judge // nil after a failure
 	saved   recollection
 	last    time.Time // when it was saved
+	judged  uint64    // the last block
 	points  []*judge.Point
 	held    []Refused // of the rows that are being sent
 	pending bool      // some of the file are beyond the position
@@ -105,7 +106,10 @@ func (b *bench) from(p *position) uint64 {
 
 // of returns what rules know of the points of a block; nil if there are no rules.
 func (b *bench) of(block *point.Block) []*judge.Point {
-	if b == nil || len(b.rules) == 0 {
+	if b == nil {
+		return nil
+	}
+	if b.judged = block.LogSequence; len(b.rules) == 0 {
 		return nil
 	}
 	b.points = b.points[:0]
@@ -174,7 +178,8 @@ func (b *bench) end(p *position, err error, now time.Time) error {
 		return err
 	}
 	b.pending = false
-	if now.Sub(b.last) < rememberEvery && !now.Before(b.last) {
+	soon := now.Sub(b.last) < rememberEvery && !now.Before(b.last)
+	if soon || b.judged != p.Sequence { // not all that was sent before is judged again
 		return nil
 	}
 	saved := recollection{Log: p.Log, Sequence: p.Sequence, Memory: b.judge.Memory()}
