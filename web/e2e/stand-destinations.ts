@@ -9,7 +9,7 @@ const sink = (name: string, kind: string, more: Partial<SinkState>): SinkState =
   ...{ name, kind, address: `https://${kind}.example:9200`, into: "readings", state: "ok" },
   ...{ reason: "", waiting: 0, waiting_samples: 0, acknowledged: 4_120_400, balanced: true },
   ...{ sent: 4_020_400, left_out: 100_000, refused: 0, kept: 0, accepted: 0, discarded: 0 },
-  ...{ missing: 0, filled: 0, newest: ago(1) },
+  ...{ withheld: 0, withheld_kept: 0, missing: 0, filled: 0, newest: ago(1) },
   ...more,
 });
 

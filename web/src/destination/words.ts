@@ -47,6 +47,7 @@ export function accountWords(s: SinkState): string {
   const lacks = [
     [s.waiting_samples, s.waiting_samples === 1 ? "waits" : "wait"],
     [s.refused - s.accepted, "refused"],
+    [s.withheld, "withheld by a rule"],
     [s.missing, "dropped by the log"],
   ] as const;
   const open = lacks.filter(([n]) => n > 0).map(([n, what]) => `${count(n)} ${what}`);
