@@ -96,7 +96,7 @@ func certified(l config.Listen) []string {
 func openBus(ctx context.Context, n *Node) error {
 	flood := n.opts.Config.Agents.Flood
 	cl, data := &n.opts.Config.Cluster, n.opts.Config.Node.Data
-	replicated, dir, err := bus.PrepareCluster(data, n.opts.Config.Node.Name, string(cl.Listen), cl.KeyFile, cl.Each)
+	replicated, dir, err := bus.PrepareCluster(data, n.opts.Config.Node.Name, cl.Listen, cl.KeyFile, cl.Each)
 	if err != nil {
 		return err
 	}

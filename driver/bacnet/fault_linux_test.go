@@ -1,8 +1,6 @@
 package bacnet_test
 
 import (
-	"context"
-	"errors"
 	"net/netip"
 	"strings"
 	"sync"
@@ -474,36 +472,4 @@ func TestADeviceThatDoesNotReportChangesSaysThatItNeedsAnInterval(t *testing.T) 
 			return
 		}
 	}
-}
-
-func TestAScanThatTheClockCutsKeepsWhatWasAnswered(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancelCause(t.Context())
-	late := errors.New("late")
-	m := newMisfit(t, func(i transaction.Indication[ip.Address]) (transaction.Response, bool) {
-		q, err := service.DecodeReadPropertyRequest(i.Payload)
-		if err == nil && q.Object.Type == enum.AnalogInput && q.Object.Instance == 2 {
-			cancel(late)
-			return transaction.Response{}, false
-		}
-		return readOne(i)
-	})
-	s := open(t, loopback(t, m.address(), inputs, func(c *bacnet.Config) { c.MaxPerRequest, c.StatusFlags = 1, false }))
-	samples, err := s.Read(deadlined{ctx}, []string{"a", "b", "c"})
-	if err != nil || samples[0].Quality != point.Good || samples[1].Quality != point.BadTimeout || samples[2].Quality != point.BadTimeout {
-		t.Errorf("got %v, %v", samples, err)
-	}
-	if why := s.(driver.Diagnoser).Diagnose(); !errors.Is(why, driver.ErrScanCut) {
-		t.Errorf("the diagnosis is %v, want ErrScanCut", why)
-	}
-}
-
-// deadlined is a context whose time is up when it is cancelled.
-type deadlined struct{ context.Context } //nolint:containedctx // it is one
-
-func (d deadlined) Err() error {
-	if d.Context.Err() != nil {
-		return context.DeadlineExceeded
-	}
-	return nil
 }

@@ -3,7 +3,7 @@ package bacnettool
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -93,7 +93,7 @@ func (f *finder) print(ctx context.Context, cmd *cobra.Command, answers <-chan h
 				continue
 			}
 			seen[a] = true
-			err = rows.Row(fmt.Sprint(a.Device.Instance), network.AddressText(a.from), a.Object.String(), a.Name)
+			err = rows.Row(strconv.FormatUint(uint64(a.Device.Instance), 10), network.AddressText(a.from), a.Object.String(), a.Name)
 			if err != nil {
 				return err
 			}

@@ -17,19 +17,17 @@ except for this request and a restart, disable-initiation only what it sends una
 starts again by itself; without, it stays silent until it is enabled or restarted. A silent device is reached by --address
 alone, because it does not answer who it is.`
 
-// communications are the words for the states.
-var communications = map[string]service.Communication{
-	"enable": service.EnableCommunication, "disable": service.DisableCommunication, "disable-initiation": service.DisableInitiation,
-}
-
 func newCommunication() *cobra.Command {
 	var f flags
 	var r service.CommunicationRequest
+	states := map[string]service.Communication{
+		"enable": service.EnableCommunication, "disable": service.DisableCommunication, "disable-initiation": service.DisableInitiation,
+	}
 	cmd := &cobra.Command{
 		Use: "communication <enable|disable|disable-initiation>", Short: "Have a device stop or start to communicate", Long: communicationHelp, Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var known bool
-			if r.State, known = communications[args[0]]; !known {
+			if r.State, known = states[args[0]]; !known {
 				return shell.Usage(fmt.Errorf("%q is no state; write enable, disable or disable-initiation", args[0]))
 			}
 			if r.Minutes > 0 && r.State == service.EnableCommunication {
