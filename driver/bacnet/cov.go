@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"voltbus/driver"
@@ -48,10 +49,10 @@ type changes struct {
 type watch struct {
 	sub       *client.Subscription
 	items     []int
-	answered  bool    // the device took the subscription, or declined
-	refused   error   // why it declined
-	increment float64 // that the device reports; negative: not known
-	reports   int     // notifications so far
+	answered  bool                    // the device took the subscription, or declined
+	refused   error                   // why it declined
+	increment atomic.Pointer[float64] // from which on the device reports; nil: not known
+	reports   int                     // notifications so far
 	last      point.Value
 	doubt     int // reports at the poll that found another value, plus one; 0: no doubt
 	silent    bool
@@ -134,7 +135,7 @@ func (g *changes) begin(remote client.Remote, wanted map[int]bool, news func()) 
 		}
 		w := g.watches[t.Object]
 		if w == nil {
-			w = &watch{increment: -1}
+			w = &watch{}
 			g.watches[t.Object] = w
 		}
 		w.items = append(w.items, i)
@@ -169,9 +170,7 @@ func (g *changes) askIncrement(remote client.Remote, object encoding.ObjectID, w
 		}
 		v, err := ack.Value.One()
 		if x, ok := v.Float(); err == nil && ok {
-			g.mu.Lock()
-			defer g.mu.Unlock()
-			w.increment = x
+			w.increment.Store(&x) // begin may hold the mutex, and wait for the client, which calls this
 		}
 	})
 }
@@ -345,9 +344,9 @@ func (w *watch) differs(now point.Value) bool {
 	if !wasNumber || !isNumber || now.Kind() != point.Float {
 		return w.last != now
 	}
-	least := w.increment
-	if least < 0 { // not known
-		least = math.Abs(was) / 100
+	least := math.Abs(was) / 100
+	if increment := w.increment.Load(); increment != nil {
+		least = *increment
 	}
 	return math.Abs(is-was) > least
 }
