@@ -6,7 +6,14 @@ const well: SinkState = {
   ...{ name: "search", kind: "elasticsearch", address: "https://search:9200", into: "readings" },
   ...{ state: "ok", reason: "", waiting: 0, waiting_samples: 0, acknowledged: 1_200 },
   ...{ balanced: true, sent: 1_000, left_out: 200, refused: 0, kept: 0, accepted: 0 },
-  ...{ discarded: 0, withheld: 0, withheld_kept: 0, missing: 0, filled: 0, newest: "2026-03-01T12:00:00Z" },
+  ...{
+    discarded: 0,
+    withheld: 0,
+    withheld_kept: 0,
+    missing: 0,
+    filled: 0,
+    newest: "2026-03-01T12:00:00Z",
+  },
 };
 
 test("a destination that has everything says so", () => {
