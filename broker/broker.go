@@ -345,7 +345,7 @@ func (b *Broker) expire(now time.Time) {
 	for _, name := range over {
 		b.retained.Drop(name)
 		if b.cfg.Cluster == nil { // each replica does so by itself
-			b.keeping.forget(name)
+			b.keeping.retain(name, nil)
 		}
 		b.counts.Expired++
 	}

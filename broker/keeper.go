@@ -54,16 +54,10 @@ func (b keeping) answer(r reply) {
 	b.keeper.poke(&b.joined)
 }
 
-func (b keeping) retain(m *session.Message) {
+// retain has the retained message of a topic kept, nil for none any more.
+func (b keeping) retain(topic string, m *session.Message) {
 	if !b.keeper.off {
-		b.keeper.retained[m.Topic] = m
-		b.keeper.poke(&b.joined)
-	}
-}
-
-func (b keeping) forget(topic string) {
-	if !b.keeper.off {
-		b.keeper.retained[topic] = nil
+		b.keeper.retained[topic] = m
 		b.keeper.poke(&b.joined)
 	}
 }
@@ -144,6 +138,11 @@ func (b keeping) begin() turnOf {
 	defer b.mu.Unlock()
 	k := &b.keeper
 	k.turn++
+	for _, r := range k.replies { // the turn that keeps a message with QoS 2 keeps its identifier, too
+		if s := r.session; !r.code.Failed() && b.table.Get(s.ID()) == s && session.Pledge(s, r.sequence) {
+			k.dirty[s.ID()] = s
+		}
+	}
 	t := turnOf{sessions: k.dirty, retained: k.retained, replies: k.replies, gated: k.gated, number: k.turn}
 	k.dirty, k.retained, k.replies, k.gated = map[string]*session.Session{}, map[string]*session.Message{}, nil, nil
 	t.changes = Changes{Sessions: make(map[string][]byte, len(t.sessions)), Retained: make(map[string][]byte, len(t.retained))}

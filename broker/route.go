@@ -178,10 +178,10 @@ func (b router) give(now time.Time, s *session.Session, d session.Delivery, out 
 func (b router) retain(m *session.Message, device string) bool {
 	if len(m.Payload) == 0 {
 		b.retained.Drop(m.Topic)
-		b.keeping.forget(m.Topic)
+		b.keeping.retain(m.Topic, nil)
 	} else {
 		b.retained.Put(m, device)
-		b.keeping.retain(m)
+		b.keeping.retain(m.Topic, m)
 	}
 	return !b.keeper.off
 }

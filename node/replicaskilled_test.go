@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"slices"
 	"strconv"
 	"syscall"
@@ -56,19 +55,9 @@ func (w *writer) write(ctx context.Context, address string, until int) error {
 	return c.Disconnect(&paho.Disconnect{})
 }
 
-// onlyInSoak skips a test that finds a fault now and then which is not mended: a message with QoS 2 that comes twice to a subscriber at
-// another replica after the replica of its publisher was killed.
-func onlyInSoak(t *testing.T) {
-	t.Helper()
-	if os.Getenv(soakEnv) == "" {
-		t.Skip("NOT RUN: it finds a fault now and then that is known and not mended; set " + soakEnv + " to run it")
-	}
-}
-
 // A replica is killed. Its sessions go on at the others with everything that waits, its clients' wills are sent once, and a message with
 // QoS 2 on its way comes once.
 func TestReplicaKilledLosesNoSession(t *testing.T) {
-	onlyInSoak(t)
 	t.Parallel()
 	s := newReplicaSet(t)
 	s.start(t, s.names...)

@@ -82,6 +82,7 @@ type incoming struct {
 type received struct {
 	sequence  uint64
 	committed bool
+	pledged   bool // what is written now makes it committed
 	answer    bool // its PUBLISH came again on another connection: send the PUBREC when committed
 }
 
@@ -153,6 +154,28 @@ func (s *Session) settle(id uint16, qos packet.QoS, code packet.Code) {
 		s.received[id] = r
 		s.Changed |= Vital
 	}
+}
+
+// Pledge has AppendState write a message with QoS 2 as committed already, because it is kept together with that state: who reads the
+// state has the message, and must not take it for a new one when the client sends it again. Commit says whether that succeeded. It
+// reports whether there is such a message, in a session that outlives its connection.
+func Pledge(s *Session, sequence uint64) bool {
+	mark := func(id uint16, r received) bool {
+		r.pledged = true
+		s.received[id] = r
+		return true
+	}
+	if first := s.sequence - uint64(len(s.incoming)) + 1; sequence >= first && sequence <= s.sequence {
+		in := &s.incoming[sequence-first]
+		r, is := s.received[in.id]
+		return s.expiry > 0 && in.qos == 2 && is && mark(in.id, r)
+	}
+	for id, r := range s.received {
+		if s.expiry > 0 && r.sequence == sequence {
+			return mark(id, r)
+		}
+	}
+	return false
 }
 
 // commitEarlier is Commit for a message with QoS 2 of an earlier connection.

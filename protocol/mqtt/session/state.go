@@ -41,7 +41,7 @@ func (s *Session) AppendState(b []byte) []byte {
 	}
 	var ids []uint16
 	for id, r := range s.received {
-		if r.committed {
+		if r.committed || r.pledged {
 			ids = append(ids, id)
 		}
 	}

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -71,5 +73,33 @@ func TestASessionIsRestoredOnce(t *testing.T) {
 	d.table.Tick(now.Add(10 * time.Second))
 	if d.table.Len() != 0 {
 		t.Error("a restored session does not end")
+	}
+}
+
+// Who reads the state that is written together with a message has the message: its identifier must be in that state, although nobody
+// has been answered yet.
+func TestTheStateThatIsWrittenWithAMessageKnowsIt(t *testing.T) {
+	s := &Session{id: "a", expiry: 10}
+	one, two, three := s.expect(7, 2), s.expect(8, 1), s.expect(9, 2)
+	if !Pledge(s, one) || Pledge(s, two) || Pledge(s, three+1) {
+		t.Error("only the messages with QoS 2 have to be known")
+	}
+	known := func() (list []uint16) {
+		d := &deaf{}
+		d.table = NewTable(&Config{}, d)
+		r, err := d.table.Restore(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), s.AppendState(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.Sorted(maps.Keys(r.received))
+	}
+	if got := known(); !slices.Equal(got, []uint16{7}) {
+		t.Errorf("the state knows %v, want 7 alone: 9 is not written with it", got)
+	}
+	if _, err := s.Commit(one, packet.QuotaExceeded, nil); err != nil { // it could not be written
+		t.Fatal(err)
+	}
+	if got := known(); len(got) > 0 {
+		t.Errorf("the state knows %v, which was refused", got)
 	}
 }
