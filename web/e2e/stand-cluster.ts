@@ -61,7 +61,7 @@ export class Replicas {
       confirmed: 0,
       replicas: this.list,
     }),
-    "POST cluster/replicas/broker-2/drain": (body) => {
+    "POST cluster/replicas/broker-2/drain": ({ body }) => {
       this.drains.push(body);
       this.list = this.list.map((r) =>
         r.name === "broker-2" ? { ...r, state: r.state === "member" ? "drained" : "member" } : r,
