@@ -122,24 +122,33 @@ endif
 test: build/.go $(if $(TALKS),build/.postgresql build/.mosquitto build/.servers build/.iproute peers deploy-tools web sdk)
 	go test -shuffle=on -timeout $(TIMEOUT) $(PKG)
 else
-test: build test-go test-python test-web ## run all tests: Go with real peers, the SDK on a real node, the web screens in Chromium; with PKG the Go tests of some packages
+test: build test-go test-nodes test-python test-web ## run all tests: Go with real peers, the SDK on a real node, the web screens in Chromium; with PKG the Go tests of some packages
 	@[ ! -s build/flaky.txt ] || { echo; echo "FLAKY: these failed, and passed when run once more, alone. Mend them:"; sed 's/^/  /' build/flaky.txt; }
 endif
 
 # The parts of the tests need nothing of each other: make -j runs them beside each other.
-test-go test-python test-web: | test-begin
+test-go test-nodes test-python test-web: | test-begin
 
 .PHONY: test-begin
 test-begin:
 	@mkdir -p build && rm -f build/flaky.txt
 
-# Without vet, which "make check" runs among the linters. The package that takes longest begins first: its tests wait more than they work.
+# Without vet, which "make check" runs among the linters. The tests of whole nodes wait more than they work: they run beside the others.
+GO_TESTS = $(GOTESTSUM) --format pkgname --format-icons text --packages "$(1)" \
+	  --rerun-fails=1 --rerun-fails-max-failures=10 --rerun-fails-report=build/rerun-$@.txt -- -vet=off -shuffle=on -timeout 20m
+GO_TEST_NEEDS := build/.go build/.postgresql build/.mosquitto build/.servers build/.iproute $(GOTESTSUM) peers deploy-tools web sdk
+
 .PHONY: test-go
-test-go: build/.go build/.postgresql build/.mosquitto build/.servers build/.iproute $(GOTESTSUM) peers deploy-tools web sdk
-	@rm -f build/rerun.txt
-	$(GOTESTSUM) --format pkgname --format-icons text --packages './node $(PKG)' \
-	  --rerun-fails=1 --rerun-fails-max-failures=10 --rerun-fails-report=build/rerun.txt -- -vet=off -shuffle=on -timeout $(TIMEOUT)
-	@tools/once_more.sh report build/rerun.txt
+test-go: $(GO_TEST_NEEDS)
+	@rm -f build/rerun-$@.txt
+	$(call GO_TESTS,$$(go list ./... | grep -v '^voltbus/node$$' | tr '\n' ' '))
+	@tools/once_more.sh report build/rerun-$@.txt
+
+.PHONY: test-nodes
+test-nodes: $(GO_TEST_NEEDS)
+	@rm -f build/rerun-$@.txt
+	$(call GO_TESTS,./node)
+	@tools/once_more.sh report build/rerun-$@.txt
 
 .PHONY: test-python
 test-python: build build/.python-tools ## test the Python SDK, in memory and on a real node, and the agents
