@@ -103,7 +103,7 @@ func (f *keptFile) add(list []Kept) (dropped int, err error) {
 	if f.count+len(list) > mostKept || f.bytes+int64(len(text)) > mostBytes {
 		return f.makeRoom(list)
 	}
-	if err := appendTo(f.file, f.bytes, text); err != nil {
+	if err := atomicfile.Append(f.file, f.bytes, text); err != nil {
 		return 0, fault.E("sources.Keep", fault.Unavailable, f.file, err)
 	}
 	f.count, f.bytes = f.count+len(list), f.bytes+int64(len(text))
@@ -148,22 +148,6 @@ func encode(list []Kept) ([]byte, error) {
 		}
 	}
 	return text.Bytes(), nil
-}
-
-// appendTo writes at the end of a file, which is after so many bytes: what is beyond them was not written completely.
-func appendTo(name string, size int64, text []byte) error {
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	err = file.Truncate(size)
-	if err == nil {
-		_, err = file.WriteAt(text, size)
-	}
-	if err == nil {
-		err = file.Sync()
-	}
-	return errors.Join(err, file.Close())
 }
 
 func (f *keptFile) len() int {

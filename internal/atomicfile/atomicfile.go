@@ -1,4 +1,5 @@
-// Package atomicfile replaces files atomically: after a crash or an error the file has either its old content or the new.
+// Package atomicfile replaces files atomically: after a crash or an error the file has either its old content or the new. It also
+// appends to files whose length is known elsewhere.
 package atomicfile
 
 import (
@@ -81,4 +82,21 @@ func syncDir(dir string) error {
 		return err
 	}
 	return errors.Join(d.Sync(), d.Close())
+}
+
+// Append writes at the end of a file, which is after size bytes: what is beyond them was not written completely, and is written
+// over. When it returns nil the content is on disk.
+func Append(name string, size int64, content []byte) error {
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	err = file.Truncate(size)
+	if err == nil {
+		_, err = file.WriteAt(content, size)
+	}
+	if err == nil {
+		err = file.Sync()
+	}
+	return errors.Join(err, file.Close())
 }

@@ -52,3 +52,18 @@ func TestAWrittenFileHasItsMode(t *testing.T) {
 		t.Errorf("the file is %v, %v", info, err)
 	}
 }
+
+func TestAppendWritesOverWhatWasNotWrittenCompletely(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a")
+	for _, one := range []struct {
+		size          int64
+		content, want string
+	}{{0, "one\n", "one\n"}, {4, "two and ha", "one\ntwo and ha"}, {4, "two\n", "one\ntwo\n"}} {
+		if err := atomicfile.Append(file, one.size, []byte(one.content)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(file); err != nil || string(got) != one.want {
+			t.Errorf("after %q at %d the file has %q, %v", one.content, one.size, got, err)
+		}
+	}
+}

@@ -100,7 +100,7 @@ func (c *Cluster) validateReplicas(self string, named func(string) string, r fun
 			witnesses++
 		}
 	}
-	if len(c.Replicas)-witnesses < 2 {
+	if witnesses > 0 && len(c.Replicas)-witnesses < 2 {
 		r("replicas", "lists %d witnesses among %d; at least 2 must be none", witnesses, len(c.Replicas))
 	}
 	if !names[self] {

@@ -117,28 +117,12 @@ func (f *refusedFile) keep(list []Refused) (fits bool, err error) {
 	if f.bytes+int64(text.Len()) > maxRefused {
 		return false, nil
 	}
-	if err := appendTo(f.file, f.bytes, text.Bytes()); err != nil {
+	if err := atomicfile.Append(f.file, f.bytes, text.Bytes()); err != nil {
 		return true, fault.E("sinks.Append", fault.Unavailable, f.file, err)
 	}
 	f.bytes += int64(text.Len())
 	f.count += len(list)
 	return true, nil
-}
-
-// appendTo writes at the end of a file, which is after so many bytes: what is beyond them was not written completely.
-func appendTo(name string, size int64, text []byte) error {
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	err = file.Truncate(size)
-	if err == nil {
-		_, err = file.WriteAt(text, size)
-	}
-	if err == nil {
-		err = file.Sync()
-	}
-	return errors.Join(err, file.Close())
 }
 
 // len returns how many are kept.
