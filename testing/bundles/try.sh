@@ -4,25 +4,10 @@
 # prepare.sh. Nothing of it outlives the script.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-if [ "${VOLTBUS_TRY_INSIDE:-}" = "" ]; then
-  folder=$(realpath "$1") program=$(realpath "$2")
-  control=$(findmnt -n -t cgroup2 -o TARGET | head -n 1)
-  [ -n "$control" ] || { echo "cgroup2 is not mounted: systemd cannot be started in a namespace here" >&2; exit 1; }
-  work=$(mktemp -d "$folder/trial.XXXXXX")
-  status=0
-  VOLTBUS_TRY_INSIDE=1 VOLTBUS_TRY_CONTROL="$control/voltbus-try-$$" \
-    unshare --mount --net --pid --fork --kill-child --mount-proc "$0" "$folder" "$program" "$work" || status=$?
-  find "$control" -depth -type d -path "*/voltbus-try-$$*" -exec rmdir {} + 2>/dev/null || true
-  if [ "$status" = 0 ]; then rm -rf "$work"; else echo "what is left of the trial is in $work" >&2; fi
-  exit "$status"
-fi
-
-folder=$1 program=$2 work=$3
-control=$VOLTBUS_TRY_CONTROL
-unset VOLTBUS_TRY_INSIDE VOLTBUS_TRY_CONTROL
-cd "$work"
-
 . "$here/yard.sh"
+enter "$0" "$1" "$2"
+folder=$1 program=$2 work=$3
+cd "$work"
 
 campus() { "$program" "$@" -c "$work/campus.yaml"; }
 child() { campus children -f csv | grep "^$1,"; }

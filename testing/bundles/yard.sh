@@ -1,5 +1,24 @@
-# Machines in namespaces, on a network of their own. Sourced by the trials, with here, folder, program, work and control set, in
-# namespaces that entered made.
+# Machines in namespaces, on a network of their own. Sourced by the trials.
+
+# enter SELF FOLDER WHAT: runs the script SELF again in namespaces of its own, with FOLDER, WHAT and a new folder for the trial, and
+# exits as it does. Inside it sets control, the folder of control groups, and returns.
+enter() {
+  if [ "${VOLTBUS_TRY_INSIDE:-}" != "" ]; then
+    control=$VOLTBUS_TRY_CONTROL
+    unset VOLTBUS_TRY_INSIDE VOLTBUS_TRY_CONTROL
+    return
+  fi
+  local self=$1 folder what groups work status=0
+  folder=$(realpath "$2") what=$(realpath "$3")
+  groups=$(findmnt -n -t cgroup2 -o TARGET | head -n 1)
+  [ -n "$groups" ] || { echo "cgroup2 is not mounted: systemd cannot be started in a namespace here" >&2; exit 1; }
+  work=$(mktemp -d "$folder/trial.XXXXXX")
+  VOLTBUS_TRY_INSIDE=1 VOLTBUS_TRY_CONTROL="$groups/voltbus-try-$$" \
+    unshare --mount --net --pid --fork --kill-child --mount-proc "$self" "$folder" "$what" "$work" || status=$?
+  find "$groups" -depth -type d -path "*/voltbus-try-$$*" -exec rmdir {} + 2>/dev/null || true
+  if [ "$status" = 0 ]; then rm -rf "$work"; else echo "what is left of the trial is in $work" >&2; fi
+  exit "$status"
+}
 
 step() { printf '\n== %s\n' "$*"; }
 ok() { printf '   ok: %s\n' "$*"; }
