@@ -122,33 +122,40 @@ endif
 test: build/.go $(if $(TALKS),build/.postgresql build/.mosquitto build/.servers build/.iproute peers deploy-tools web sdk)
 	go test -shuffle=on -timeout $(TIMEOUT) $(PKG)
 else
-test: build test-go test-nodes test-python test-web ## run all tests: Go with real peers, the SDK on a real node, the web screens in Chromium; with PKG the Go tests of some packages
+test: build run-go run-nodes test-python test-web ## run all tests: Go with real peers, the SDK on a real node, the web screens in Chromium; with PKG the Go tests of some packages
+	@$(AGAIN) build/run-go.json build/run-nodes.json
 	@[ ! -s build/flaky.txt ] || { echo; echo "FLAKY: these failed, and passed when run once more, alone. Mend them:"; sed 's/^/  /' build/flaky.txt; }
 endif
 
 # The parts of the tests need nothing of each other: make -j runs them beside each other.
-test-go test-nodes test-python test-web: | test-begin
+test-python test-web: | test-begin
 
 .PHONY: test-begin
 test-begin:
 	@mkdir -p build && rm -f build/flaky.txt
 
 # Without vet, which "make check" runs among the linters. The tests of whole nodes wait more than they work: they run beside the others.
-GO_TESTS = $(GOTESTSUM) --format pkgname --format-icons text --packages "$(1)" \
-	  --rerun-fails=1 --rerun-fails-max-failures=10 --rerun-fails-report=build/rerun-$@.txt -- -vet=off -shuffle=on -timeout 20m
+# What fails does not end the run: it runs once more, alone, when all else has ended.
+GO_TESTS = $(GOTESTSUM) --format pkgname --format-icons text --jsonfile build/$@.json --packages "$(1)" -- -vet=off -shuffle=on -timeout 20m \
+	  || [ -s build/$@.json ]
 GO_TEST_NEEDS := build/.go build/.postgresql build/.mosquitto build/.servers build/.iproute $(GOTESTSUM) peers deploy-tools web sdk
+AGAIN := go run ./testing/again -flaky build/flaky.txt
 
-.PHONY: test-go
-test-go: $(GO_TEST_NEEDS)
-	@rm -f build/rerun-$@.txt
+.PHONY: run-go run-nodes
+run-go: $(GO_TEST_NEEDS) | test-begin
+	@rm -f build/$@.json
 	$(call GO_TESTS,$$(go list ./... | grep -v '^voltbus/node$$' | tr '\n' ' '))
-	@tools/once_more.sh report build/rerun-$@.txt
 
-.PHONY: test-nodes
-test-nodes: $(GO_TEST_NEEDS)
-	@rm -f build/rerun-$@.txt
+run-nodes: $(GO_TEST_NEEDS) | test-begin
+	@rm -f build/$@.json
 	$(call GO_TESTS,./node)
-	@tools/once_more.sh report build/rerun-$@.txt
+
+.PHONY: test-go test-nodes
+test-go: run-go
+	@$(AGAIN) build/run-go.json
+
+test-nodes: run-nodes
+	@$(AGAIN) build/run-nodes.json
 
 .PHONY: test-python
 test-python: build build/.python-tools ## test the Python SDK, in memory and on a real node, and the agents

@@ -3,7 +3,6 @@
 #
 #   tools/once_more.sh pytest DIRECTORY COMMAND...    a pytest command line, run in DIRECTORY
 #   tools/once_more.sh vitest DIRECTORY COMMAND...    a vitest command line, run in DIRECTORY
-#   tools/once_more.sh report FILE                    what gotestsum reran, from its report
 #
 # A test that passes the second time is a defect of the test or of the program. It does not fail the run: it is
 # listed in build/flaky.txt, which the run prints at its end.
@@ -47,14 +46,8 @@ again_vitest() { # DIRECTORY COMMAND...
   sed "s|^$root/||" <<<"$names" >>"$flaky"
 }
 
-report_go() { # FILE
-  [ -s "$1" ] && cat "$1" >>"$flaky"
-  return 0
-}
-
 case ${1:-} in
 pytest) shift && again_pytest "$@" ;;
 vitest) shift && again_vitest "$@" ;;
-report) report_go "${2:?name the report of gotestsum}" ;;
-*) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
+*) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;
 esac
