@@ -1,5 +1,5 @@
 // Package judge looks at readings before they are passed on: at their range, how fast they change, whether they are stuck, and whether they fit
-// readings of other points. It is pure: the same readings in the same order, from the same memory, have the same verdicts.
+// readings of other points or a model. It is pure: the same readings in the same order, from the same memory, have the same verdicts.
 package judge
 
 import (
@@ -41,8 +41,10 @@ type check struct {
 	index     int
 	low, high float64
 	other     *trace
-	// last is the last reading that passed; for stuck, the first one of those that are the same.
-	last trace
+	// last is the last reading that passed; for stuck, the first one of those that are the same; for residual, the mean residual.
+	last  trace
+	fit   Fit
+	terms []term
 }
 
 // Verdict is what becomes of a reading.
@@ -98,12 +100,7 @@ func (j *Judge) make(path point.Path) *Point {
 			continue
 		}
 		c := check{rule: r, index: i, low: math.Inf(-1), high: math.Inf(1)}
-		if r.Low != nil {
-			c.low = *r.Low
-		}
-		if r.High != nil {
-			c.high = *r.High
-		}
+		c.bound()
 		if r.Against != "" {
 			other := partnerOf(r.Against, path)
 			if other == path || other.Validate() != nil {
@@ -111,8 +108,11 @@ func (j *Judge) make(path point.Path) *Point {
 			}
 			c.other = j.partner(other)
 		}
+		if r.Check == setting.Residual && !j.terms(&c, path) {
+			continue
+		}
 		if t, known := j.saved[path][r.Name]; known {
-			c.last = trace{t.Time, t.Value, true}
+			c.last, c.fit = trace{t.Time, t.Value, true}, t.Fit
 		}
 		p.checks = append(p.checks, c)
 	}
@@ -121,6 +121,16 @@ func (j *Judge) make(path point.Path) *Point {
 		return nil
 	}
 	return p
+}
+
+// bound takes the bounds of the rule.
+func (c *check) bound() {
+	if c.rule.Low != nil {
+		c.low = *c.rule.Low
+	}
+	if c.rule.High != nil {
+		c.high = *c.rule.High
+	}
 }
 
 // partner returns the trace of a point that others are compared with.
@@ -204,6 +214,8 @@ func (c *check) passes(time int64, n float64) bool {
 		return c.steady(time, n)
 	case setting.Stuck:
 		return c.moves(time, n)
+	case setting.Residual:
+		return c.fits(time, n)
 	}
 	d, known := c.compared(time, n)
 	return !known || (d >= c.low && d <= c.high)
@@ -255,6 +267,8 @@ func (c *check) reason(time int64, n float64) string {
 		return fmt.Sprintf("%v is too far from %v, %s before", n, c.last.value, span(time-c.last.time))
 	case setting.Stuck:
 		return fmt.Sprintf("%v has been the same for %s", n, span(time-c.last.time))
+	case setting.Residual:
+		return c.unexpected(time, n)
 	}
 	d, _ := c.compared(time, n)
 	return fmt.Sprintf("%v has the %s %v to %s, which is not %s", n, c.rule.Check, d, c.rule.Against, c.bounds())

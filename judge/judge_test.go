@@ -53,6 +53,46 @@ func run(t *testing.T, rule setting.Rule, steps []step) {
 	}
 }
 
+// learnt are so many readings of a point that alternate between two values, one a second from the beginning on.
+func learnt(path point.Path, count int, low, high float64) (list []step) {
+	for i := range count {
+		value := low
+		if i%2 == 1 {
+			value = high
+		}
+		list = append(list, step{path, float64(i), value, true})
+	}
+	return list
+}
+
+func TestResidualsOfItsOwnForecast(t *testing.T) {
+	steps := append(learnt("a", 20, 19, 21),
+		step{"a", 20, 23, true}, step{"a", 21, 40, false}, step{"a", 22, 20, true}, step{"a", 23, math.NaN(), false}, step{"b", 23, 900, true})
+	for i := range 9 { // a step in the end
+		steps = append(steps, step{"a", float64(24 + i), 60, false})
+	}
+	steps = append(steps, step{"a", 40, 60, true}, step{"a", 41, 20, true})
+	run(t, setting.Rule{Check: setting.Residual, Readings: 10}, steps)
+}
+
+func TestResidualsOfAModelOfOtherPoints(t *testing.T) {
+	var steps []step
+	for i := range 40 { // power = 2·flow + lift + 5, and a little noise
+		second, flow, lift := float64(i), float64(i%7), float64(i%5)*10
+		steps = append(steps, step{"p/flow", second, flow, true}, step{"p/lift", second, lift, true}, step{"p/power", second, 2*flow + lift + 5 + float64(i%3-1)*0.1, true})
+	}
+	steps = append(steps, step{"p/power", 39.5, 40, false}, step{"p/flow", 40, 3, true}, step{"p/lift", 40, 20, true}, step{"p/power", 40, 31, true},
+		step{"p/power", 41, 33, false}, step{"p/power", 99, 900, true}) // no reading of the others is near
+	run(t, setting.Rule{
+		Check: setting.Residual, Points: []string{"p/power"}, Model: map[string]float64{"{1}/flow": 2, "{1}/lift": 1}, Readings: 20, Window: 5 * time.Second,
+	}, steps)
+}
+
+func TestResidualsThatNeverDifferNeedATolerance(t *testing.T) {
+	steps := append(learnt("a", 10, 5, 5), step{"a", 11, 5.1, true}, step{"a", 12, 7, false})
+	run(t, setting.Rule{Check: setting.Residual, Readings: 10, Tolerance: 1}, steps)
+}
+
 func TestChecks(t *testing.T) {
 	inf := math.Inf(1)
 	for name, c := range map[string]struct {
@@ -152,6 +192,10 @@ func TestRulesThatAreWrongAreRefusedWithAdvice(t *testing.T) {
 		"window":  {Name: "r", Check: setting.Range, Low: new(float64(1)), Window: time.Second},
 		"to":      {Name: "r", Check: setting.Range, Low: new(float64(1)), To: []string{"nowhere"}},
 		"high":    {Name: "r", Check: setting.Range, High: new(math.NaN())},
+
+		"model":    {Name: "r", Check: setting.Residual, Model: map[string]float64{"a/{0}": 1}},
+		"readings": {Name: "r", Check: setting.Residual, Readings: 2},
+		"sigmas":   {Name: "r", Check: setting.Residual, Sigmas: -1},
 	} {
 		var keys []string
 		setting.Rules{r}.Validate([]string{"cloud"}, func(key, _ string, _ ...any) { keys = append(keys, key) })
@@ -169,6 +213,19 @@ func BenchmarkJudge(b *testing.B) {
 		{Name: "stuck", Check: setting.Stuck, Longest: time.Hour},
 		{Name: "difference", Check: setting.Difference, Points: []string{"a"}, Against: "b", Low: new(-1e9)},
 	}
+	j := judge.New(rules.For("x"), judge.Memory{})
+	for i := range b.N {
+		j.Point("b").Judge(int64(i), point.FloatOf(float64(i)), point.Good)
+		if v := j.Point("a").Judge(int64(i), point.FloatOf(float64(i)), point.Good); v.Withheld {
+			b.Fatalf("%+v", v)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(2*b.N), "ns/sample")
+}
+
+// One reading through a model of one other point.
+func BenchmarkResidual(b *testing.B) {
+	rules := setting.Rules{{Name: "residual", Check: setting.Residual, Points: []string{"a"}, Model: map[string]float64{"b": 1}}}
 	j := judge.New(rules.For("x"), judge.Memory{})
 	for i := range b.N {
 		j.Point("b").Judge(int64(i), point.FloatOf(float64(i)), point.Good)

@@ -20,6 +20,8 @@ type Traces map[string]Trace
 type Trace struct {
 	Time  int64   `json:"time"` // microseconds since 1970 UTC
 	Value float64 `json:"value"`
+	// Fit is what a rule of the check residual knows of residuals, beside their mean in Value.
+	Fit Fit `json:"fit,omitzero"`
 }
 
 // Memory returns what is remembered now.
@@ -38,13 +40,13 @@ func (j *Judge) Memory() Memory {
 			if m.Points[path] == nil {
 				m.Points[path] = Traces{}
 			}
-			m.Points[path][c.rule.Name] = Trace{c.last.time, c.last.value}
+			m.Points[path][c.rule.Name] = Trace{c.last.time, c.last.value, c.fit}
 		}
 	}
 	for path, t := range j.partners {
 		m.Partners[path] = nil
 		if t.known {
-			m.Partners[path] = &Trace{t.time, t.value}
+			m.Partners[path] = &Trace{Time: t.time, Value: t.value}
 		}
 	}
 	return m

@@ -104,6 +104,8 @@ func mapType(t reflect.Type) *jsonschema.Schema {
 		return &jsonschema.Schema{Type: "string", Pattern: `^off$|:[0-9]{1,5}$`}
 	case reflect.TypeFor[map[string]string]():
 		return &jsonschema.Schema{Type: "object", AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{Type: "object"}}}
+	case reflect.TypeFor[map[string]float64]():
+		return &jsonschema.Schema{Type: "object", AdditionalProperties: &jsonschema.Schema{Type: "number"}}
 	case reflect.TypeFor[[]config.Device]():
 		entry := &jsonschema.Schema{Ref: "#/$defs/" + nameOf(reflect.TypeFor[config.Entry]())}
 		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{

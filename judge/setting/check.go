@@ -2,6 +2,7 @@ package setting
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -48,6 +49,7 @@ func (l Rules) Validate(destinations []string, r report) {
 var reads = map[string][]string{ //nolint:gochecknoglobals // a table
 	Range: {"low", "high"}, Rate: {"change", "per"}, Stuck: {"longest", "tolerance"},
 	Difference: {"low", "high", "against", "window"}, Ratio: {"low", "high", "against", "window"},
+	Residual: {"model", "sigmas", "readings", "tolerance", "window"},
 }
 
 func (u *Rule) validate(r report) {
@@ -57,14 +59,11 @@ func (u *Rule) validate(r report) {
 	keys, known := reads[u.Check]
 	if !known {
 		if u.Check == "" {
-			r("check", "is missing; write one of range, rate, stuck, difference, ratio")
+			r("check", "is missing; write one of range, rate, stuck, difference, ratio, residual")
 		}
 		return
 	}
-	for key, given := range map[string]bool{
-		"low": u.Low != nil, "high": u.High != nil, "change": u.Change != 0, "per": u.Per != 0, "longest": u.Longest != 0, "tolerance": u.Tolerance != 0,
-		"against": u.Against != "", "window": u.Window != 0,
-	} {
+	for key, given := range u.given() {
 		if given && !slices.Contains(keys, key) {
 			r(key, "is not read by the check %s, which reads %s; remove it", u.Check, strings.Join(keys, ", "))
 		}
@@ -74,8 +73,18 @@ func (u *Rule) validate(r report) {
 		u.validateRate(r)
 	case Stuck:
 		u.validateStuck(r)
+	case Residual:
+		u.validateResidual(r)
 	default:
 		u.validateBounds(r)
+	}
+}
+
+// given tells which of the keys that not all checks read are there.
+func (u *Rule) given() map[string]bool {
+	return map[string]bool{
+		"low": u.Low != nil, "high": u.High != nil, "change": u.Change != 0, "per": u.Per != 0, "longest": u.Longest != 0, "tolerance": u.Tolerance != 0,
+		"against": u.Against != "", "window": u.Window != 0, "model": len(u.Model) > 0, "sigmas": u.Sigmas != 0, "readings": u.Readings != 0,
 	}
 }
 
@@ -92,9 +101,47 @@ func (u *Rule) validateStuck(r report) {
 	if u.Longest <= 0 || u.Longest > longestSpan {
 		r("longest", "%s is out of range; write a time such as 6h", u.Longest)
 	}
+	u.validateTolerance(r)
+}
+
+func (u *Rule) validateTolerance(r report) {
 	if !finite(u.Tolerance) || u.Tolerance < 0 {
 		r("tolerance", "%v is not a tolerance; write a number of 0 or more", u.Tolerance)
 	}
+}
+
+// The bounds of a model.
+const (
+	mostTerms     = 16
+	leastReadings = 10
+	mostReadings  = 1_000_000
+)
+
+func (u *Rule) validateResidual(r report) {
+	u.validateTolerance(r)
+	u.validateWindow(r)
+	if !finite(u.Sigmas) || u.Sigmas < 0 {
+		r("sigmas", "%v is not a number of deviations; write a number above 0, such as 4", u.Sigmas)
+	}
+	if u.Readings != 0 && (u.Readings < leastReadings || u.Readings > mostReadings) {
+		r("readings", "%d is out of range; write a number from %d to %d, such as 100", u.Readings, leastReadings, mostReadings)
+	}
+	if len(u.Model) > mostTerms {
+		r("model", "lists %d points; at most %d are possible", len(u.Model), mostTerms)
+	}
+	for _, path := range slices.Sorted(maps.Keys(u.Model)) {
+		if !placed(path) {
+			r("model", "%q has a placeholder that does not exist; write {1} to {9}", path)
+		}
+		if factor := u.Model[path]; !finite(factor) || factor == 0 {
+			r("model", "%v is not the factor of %s; write a number other than 0", factor, path)
+		}
+	}
+}
+
+// placed reports whether a path has no other placeholders than those of segments.
+func placed(path string) bool {
+	return !strings.ContainsAny(placeholder.ReplaceAllString(path, ""), "{}*")
 }
 
 func (u *Rule) validateBounds(r report) {
@@ -115,9 +162,13 @@ func (u *Rule) validateBounds(r report) {
 	switch {
 	case u.Against == "":
 		r("against", "is missing; write the point that readings are compared with, such as {1}/{2}/return_temp")
-	case strings.ContainsAny(placeholder.ReplaceAllString(u.Against, ""), "{}*"):
+	case !placed(u.Against):
 		r("against", "%q has a placeholder that does not exist; write {1} to {9}", u.Against)
 	}
+	u.validateWindow(r)
+}
+
+func (u *Rule) validateWindow(r report) {
 	if u.Window < 0 || u.Window > longestSpan {
 		r("window", "%s is out of range; write a time such as 5m", u.Window)
 	}

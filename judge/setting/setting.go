@@ -13,7 +13,8 @@ type Rule struct {
 	Name string `yaml:"name" example:"supply-range"`
 	// Check is what is looked at. range: the value is from low to high. rate: it changes by no more than change in the time per. stuck: it does not
 	// stay within tolerance for longer than longest. difference: the value less that of the point against is from low to high. ratio: the same for the quotient.
-	Check string `yaml:"check" enum:"range,rate,stuck,difference,ratio"`
+	// residual: the value less what the model expects is within some standard deviations of what it usually is.
+	Check string `yaml:"check" enum:"range,rate,stuck,difference,ratio,residual"`
 	// Points are patterns of the points whose readings are judged. Default: all.
 	Points []string `yaml:"points" example:"[\"**/supply_temp\"]"`
 	// Except are patterns of points, of those selected by points, whose readings are not judged.
@@ -33,12 +34,20 @@ type Rule struct {
 	Per time.Duration `yaml:"per" example:"1m"`
 	// Longest is how long a value may stay within tolerance of where it was.
 	Longest time.Duration `yaml:"longest" example:"6h"`
-	// Tolerance is how far from where it was a value still counts as the same. Default: 0.
+	// Tolerance is how far from where it was a value still counts as the same; for residual, a distance from the usual one that always passes. Default: 0.
 	Tolerance float64 `yaml:"tolerance" example:"0.05"`
 	// Against is the point that a reading is compared with: {1} to {9} stand for the segments of the reading's path.
 	Against string `yaml:"against" example:"{1}/{2}/return_temp"`
 	// Window is how far apart the times of the two readings may be. A reading with no other one that near passes. Default: 1m.
 	Window time.Duration `yaml:"window" example:"5m"`
+	// Model are the points that a value depends on, each with its factor: the model expects the sum of their last values times the factors. {1} to {9} stand for
+	// the segments of the reading's path. A constant difference is learnt, and need not be given. Without a model, the running mean of the point itself is its forecast.
+	Model map[string]float64 `yaml:"model" example:"{\"{1}/{2}/return_temp\": 1}"`
+	// Sigmas is how many standard deviations a residual may be from the mean one. Default: 4.
+	Sigmas float64 `yaml:"sigmas" example:"4"`
+	// Readings is how many readings are learnt from, with all passing, before residuals are judged; later, the mean and the deviation follow about as many. As many
+	// that fail one after another are believed to be a new normal, which is learnt anew. Default: 100.
+	Readings int `yaml:"readings" example:"100"`
 }
 
 // The checks.
@@ -48,6 +57,7 @@ const (
 	Stuck      = "stuck"
 	Difference = "difference"
 	Ratio      = "ratio"
+	Residual   = "residual"
 )
 
 // The verdicts.
@@ -72,6 +82,12 @@ func (u Rule) Completed() Rule {
 	}
 	if len(u.Points) == 0 {
 		u.Points = []string{"**"}
+	}
+	if u.Sigmas == 0 {
+		u.Sigmas = 4
+	}
+	if u.Readings == 0 {
+		u.Readings = 100
 	}
 	return u
 }

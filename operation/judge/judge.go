@@ -44,7 +44,7 @@ type AllRules struct {
 type RuleState struct {
 	Sink     string `json:"sink"`
 	Rule     string `json:"rule"`
-	Check    string `json:"check" api:"one-of=range|rate|stuck|difference|ratio"`
+	Check    string `json:"check" api:"one-of=range|rate|stuck|difference|ratio|residual"`
 	Withheld uint64 `json:"withheld"` // readings, since the rule was added
 	Marked   uint64 `json:"marked"`   // readings that were sent with a quality that says so
 }

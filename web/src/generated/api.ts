@@ -2399,7 +2399,7 @@ export interface ReplicaLog {
 export interface RuleState {
   sink: string;
   rule: string;
-  check: "range" | "rate" | "stuck" | "difference" | "ratio";
+  check: "range" | "rate" | "stuck" | "difference" | "ratio" | "residual";
   withheld: Count;
   marked: Count;
 }
