@@ -103,6 +103,8 @@ type Status struct {
 type Right interface {
 	// Hold returns a context that ends with the right of this node; nil while it does not have it.
 	Hold() context.Context
+	// Left returns how long this node has it at least, if nothing prolongs it; 0 if it does not have it.
+	Left() time.Duration
 	// Owner returns the name of the replica that has it, as far as is known; "" for none.
 	Owner() string
 	// Changed returns a channel that is closed when Hold or Owner may have changed.

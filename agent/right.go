@@ -1,9 +1,10 @@
 package agent
 
 import (
+	"bufio"
 	"context"
 	"errors"
-	"fmt"
+	"io"
 	"log/slog"
 	"time"
 
@@ -41,17 +42,47 @@ func (r *runner) follow(ctx context.Context, stopping bool) (changed, lost <-cha
 	return changed, hold.Done()
 }
 
-// beatEvery is how often a watchdog is told which agents may run.
-const beatEvery = jail.WatchTime / 6
+// beatEvery is how often a watchdog is told until when which agents may run.
+const beatEvery = 200 * time.Millisecond
 
-// watchdog has a process of its own end the agents when this one does not say for a while that it has the right to run them, because it
-// was stopped.
+// admitTime is how long a new process waits for the watchdog.
+const admitTime = 10 * time.Second
+
+var (
+	errNoWatchdog = errors.New("the watchdog, which ends the agent when another replica may run it, does not answer")
+	errNoRight    = errors.New("the right to run it has just ended")
+)
+
+// watchdog has a process of its own end the agents when the right to run them has ended, since this one may be stopped then.
 type watchdog struct {
 	roster *roster
 	cfg    *Config
+	asks   chan chan<- struct{} // closed when the process knows all that run
 }
 
-func (w watchdog) run(ctx context.Context) {
+// admit returns nil when the watchdog knows the process of an agent, and the agent may run here.
+func (w *watchdog) admit(ctx context.Context, r *runner, pid int) error {
+	ctx, cancel := context.WithTimeout(ctx, admitTime)
+	defer cancel()
+	r.setPID(pid)
+	known := make(chan struct{})
+	select {
+	case w.asks <- known:
+	case <-ctx.Done():
+		return errNoWatchdog
+	}
+	select {
+	case <-known:
+	case <-ctx.Done():
+		return errNoWatchdog
+	}
+	if !r.right.holds() {
+		return errNoRight
+	}
+	return nil
+}
+
+func (w *watchdog) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := w.watch(ctx); err != nil && ctx.Err() == nil {
 			w.cfg.Log.WarnContext(ctx, "the watchdog of the agents has ended, and is started again", slog.Any("err", err))
@@ -64,7 +95,7 @@ func (w watchdog) run(ctx context.Context) {
 }
 
 // watch runs the process until ctx ends, or the process does.
-func (w watchdog) watch(ctx context.Context) error {
+func (w *watchdog) watch(ctx context.Context) error {
 	cmd, err := launch.Command(w.cfg.Exec, &jail.Spec{Watch: true}, nil)
 	if err != nil {
 		return err
@@ -73,35 +104,59 @@ func (w watchdog) watch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	from, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	tick := time.NewTicker(beatEvery)
-	defer tick.Stop()
-	for {
-		if _, err = fmt.Fprintln(to, w.roster.rightly()...); err != nil || ctx.Err() != nil {
-			return errors.Join(err, to.Close(), cmd.Wait())
-		}
-		select {
-		case <-ctx.Done():
-		case <-tick.C:
-		}
-	}
+	err = w.tell(ctx, to, bufio.NewReader(from))
+	return errors.Join(err, to.Close(), cmd.Wait())
 }
 
-// rightly lists the process groups of the agents, negative if this node has no right to run them.
-func (l *roster) rightly() (groups []any) {
+// tell tells the process again and again, until ctx ends.
+func (w *watchdog) tell(ctx context.Context, to io.Writer, answers *bufio.Reader) error {
+	tick := time.NewTicker(beatEvery)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		var ask chan<- struct{}
+		select {
+		case <-ctx.Done():
+		case ask = <-w.asks:
+		case <-tick.C:
+		}
+		if _, err := io.WriteString(to, jail.Line(w.roster.watched())); err != nil {
+			return err
+		}
+		if _, err := answers.ReadString('\n'); err != nil {
+			return err
+		}
+		if ask != nil {
+			close(ask)
+		}
+	}
+	return nil
+}
+
+// watched lists the process groups of the agents, and until when this node may run them.
+func (l *roster) watched() (groups []jail.Watched) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	now := jail.Clock() // before what is left: who is stopped in between says too little, not too much
 	for _, r := range l.agents {
-		pid := r.look().Process.PID
+		st, pid := r.look(), r.pid()
 		if pid == 0 {
 			continue
 		}
-		if hold := r.right.Hold(); hold == nil || hold.Err() != nil {
-			pid = -pid
+		g := jail.Watched{Group: pid}
+		if l.users {
+			g.UID = st.UID
 		}
-		groups = append(groups, pid)
+		if left := r.right.Left(); left > 0 {
+			g.Until = now + left
+		}
+		groups = append(groups, g)
 	}
 	return groups
 }
@@ -109,7 +164,7 @@ func (l *roster) rightly() (groups []any) {
 // Busy reports whether an agent has a process here.
 func (l *roster) Busy(name string) bool {
 	r, err := l.find(name)
-	return err == nil && r.look().Process.PID != 0
+	return err == nil && r.pid() != 0
 }
 
 // Names lists the agents that can run here.

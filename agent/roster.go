@@ -16,6 +16,7 @@ import (
 // roster holds the agents of a node. It is safe for concurrent use.
 type roster struct {
 	group sync.WaitGroup // their goroutines
+	users bool           // each agent has a user of its own
 
 	mu      sync.Mutex
 	agents  map[string]*runner

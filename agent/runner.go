@@ -38,6 +38,7 @@ type runner struct {
 
 	mu      sync.Mutex
 	status  Status
+	process int           // the id that the watchdog is told, from its start on; 0 without one
 	changed chan struct{} // closed when the status changes; nil while nobody waits
 }
 
@@ -143,12 +144,18 @@ func (r *runner) begin(ctx context.Context) error {
 		return err
 	}
 	spec.Complaint = launch.Complaint
+	var admit func(pid int) error
+	if r.right.Right != nil {
+		spec.Gate = launch.Gate
+		admit = func(pid int) error { return r.s.watchdog.admit(ctx, r, pid) }
+	}
 	cmd, err := launch.Command(r.s.cfg.Exec, &spec, env)
 	if err != nil {
 		return err
 	}
-	p, err := launch.Begin(ctx, r.s.launcher, cmd, r.journal)
+	p, err := launch.Begin(ctx, r.s.launcher, cmd, r.journal, admit)
 	if err != nil {
+		r.setPID(0)
 		return err
 	}
 	if spec.User != nil {
@@ -168,7 +175,7 @@ func (r *runner) over(ctx context.Context, e launch.Exit) {
 	if e.Signal != 0 {
 		end.Signal = e.Signal.String()
 	}
-	wished := r.machine.state == Stopping && !r.machine.failing
+	wished := (r.machine.state == Stopping && !r.machine.failing) || !r.right.holds() // then the watchdog ended it
 	switch {
 	case wished:
 		end.Reason, end.Text = "stopped", "was stopped"
@@ -183,6 +190,7 @@ func (r *runner) over(ctx context.Context, e launch.Exit) {
 		end.Reason, end.Text = "exited", fmt.Sprintf("ended by itself with exit code %d", e.Code)
 	}
 	r.proc = nil
+	r.setPID(0)
 	r.end(end)
 	clean := e.Code == 0 && r.cause == ""
 	switch {
@@ -330,6 +338,19 @@ func (r *runner) watch() (Status, <-chan struct{}) {
 		r.changed = make(chan struct{})
 	}
 	return r.status, r.changed
+}
+
+// pid returns the id that the watchdog is told; 0 without a process.
+func (r *runner) pid() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.process
+}
+
+func (r *runner) setPID(pid int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.process = pid
 }
 
 func (r *runner) look() Status {

@@ -72,6 +72,7 @@ type Supervisor struct {
 	bound    bindings
 	claims   *claim.Claims
 	launcher *launch.Launcher
+	watchdog watchdog
 
 	uploads  *upload.Uploads
 	turns    keymutex.Mutex[string] // one change of an agent's installation at a time
@@ -92,6 +93,7 @@ func Open(cfg Config) (*Supervisor, error) {
 		launcher: launch.New(),
 		building: make(chan struct{}, 1),
 	}
+	s.watchdog = watchdog{roster: s.roster, cfg: &s.cfg, asks: make(chan chan<- struct{})}
 	s.uploads = upload.New(string(s.dir))
 	if err := os.MkdirAll(string(s.dir), 0o700); err != nil {
 		return nil, fault.E("agent.Open", fault.Unavailable, string(s.dir), err)
@@ -102,6 +104,7 @@ func Open(cfg Config) (*Supervisor, error) {
 	}); err != nil {
 		return nil, err
 	}
+	s.users = s.guard.Users
 	s.prepared = preparation{cfg: &s.cfg, guard: &s.guard}
 	s.audit, s.bound = auditor{cfg.Audit}, bindings{cfg.Install.Documents}
 	s.tools = toolchain{cfg: &s.cfg, guard: &s.guard}
@@ -178,7 +181,7 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	list := s.sorted()
 	s.group.Go(func() { s.measure(ctx, s.cfg.Log) })
 	if s.cfg.Right != nil {
-		starter.Go(func() { watchdog{s.roster, &s.cfg}.run(launching) })
+		starter.Go(func() { s.watchdog.run(launching) })
 	}
 	for _, r := range list {
 		s.group.Go(func() { r.run(ctx) })

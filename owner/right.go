@@ -2,6 +2,7 @@ package owner
 
 import (
 	"context"
+	"time"
 
 	"voltbus/bus/lease"
 )
@@ -37,6 +38,14 @@ func (r *Right) Hold() context.Context {
 		return h
 	}
 	return nil
+}
+
+// Left returns how long this replica has the right at least, if nothing prolongs it; 0 if it does not have it.
+func (r *Right) Left() time.Duration {
+	if h := r.leases.Hold(r.item); h != nil {
+		return h.Left()
+	}
+	return 0
 }
 
 // Owner returns the name of the replica that has the right, as far as is known; "" for none.

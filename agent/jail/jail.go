@@ -44,11 +44,16 @@ type Spec struct {
 	// Complaint is an open file to which Exec writes its error, and which is closed empty when the program has started;
 	// 0 for none.
 	Complaint int `json:"complaint,omitempty"`
-	// Watch has Exec become no program, but watch over process groups, see watch.
+	// Gate is an open file from which Exec reads a byte before it does anything; 0 for none. If the file ends instead, it does nothing.
+	Gate int `json:"gate,omitempty"`
+	// Watch has Exec become no program, but watch over process groups, see Line.
 	Watch bool `json:"watch,omitempty"`
 }
 
-var errParent = errors.New("the node that starts it has ended")
+var (
+	errParent = errors.New("the node that starts it has ended")
+	errGate   = errors.New("it may not run here any more")
+)
 
 // Exec gives up rights and becomes the program. It returns only if that fails.
 func (s *Spec) Exec(env []string) error {
@@ -58,11 +63,27 @@ func (s *Spec) Exec(env []string) error {
 	if s.Complaint > 0 {
 		unix.CloseOnExec(s.Complaint)
 	}
-	err := s.become(env)
+	err := s.pass()
+	if err == nil {
+		err = s.become(env)
+	}
 	if s.Complaint > 0 {
 		_, _ = unix.Write(s.Complaint, []byte(err.Error())) // without a reader the exit of the process tells
 	}
 	return err
+}
+
+// pass waits at the gate.
+func (s *Spec) pass() error {
+	if s.Gate <= 0 {
+		return nil
+	}
+	gate := os.NewFile(uintptr(s.Gate), "gate")
+	defer gate.Close()
+	if n, _ := gate.Read(make([]byte, 1)); n == 0 { // its end is the answer, and so is an error
+		return fault.E("jail.Exec", fault.Unavailable, "", errGate)
+	}
+	return nil
 }
 
 // become is Exec without a complaint.

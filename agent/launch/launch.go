@@ -92,12 +92,16 @@ func Command(through []string, spec *jail.Spec, env []string) (*exec.Cmd, error)
 	return cmd, nil
 }
 
-// Complaint is the file descriptor of a command's first extra file in its process.
-const Complaint = 3
+// The file descriptors of a command's extra files in its process.
+const (
+	Complaint = 3
+	Gate      = 4
+)
 
-// Begin starts the process and records its output. It returns when the process has become the program of its spec; the
-// spec's Complaint is the descriptor above.
-func Begin(ctx context.Context, l *Launcher, cmd *exec.Cmd, j *journal.Journal) (*Process, error) {
+// Begin starts the process and records its output. It returns when the process has become the program of its spec, whose Complaint and
+// Gate are the descriptors above. The process does nothing before admit, which is told its id, has returned nil; after an error
+// it is ended. Without admit the spec has no Gate.
+func Begin(ctx context.Context, l *Launcher, cmd *exec.Cmd, j *journal.Journal, admit func(pid int) error) (*Process, error) {
 	p := &Process{cmd: cmd, Done: make(chan Exit, 1), Began: time.Now()}
 	var writers []*os.File
 	for _, into := range []func(*os.File){
@@ -112,25 +116,58 @@ func Begin(ctx context.Context, l *Launcher, cmd *exec.Cmd, j *journal.Journal) 
 		into(w)
 		p.readers, writers = append(p.readers, r), append(writers, w)
 	}
-	err := l.start(ctx, cmd)
+	shut, gate, err := os.Pipe()
 	if err != nil {
+		p.close(writers)
+		return nil, fault.E("agent.start", fault.Unavailable, "", err)
+	}
+	defer gate.Close()
+	writers = append(writers, shut)
+	cmd.ExtraFiles = append(cmd.ExtraFiles, shut)
+	if err := l.start(ctx, cmd); err != nil {
 		p.close(writers)
 		return nil, fault.E("agent.start", fault.Unavailable, cmd.Path, err)
 	}
-	for i, name := range []string{journal.Stdout, journal.Stderr} {
-		p.copies.Go(func() { j.Copy(name, p.readers[i]) })
-	}
+	p.follow(j)
 	for _, w := range writers {
 		_ = w.Close() // the process has its own copy
 	}
-	p.Orphan = process.Orphan{PID: cmd.Process.Pid, Boot: process.Boot()}
-	if seen, err := process.Read(cmd.Process.Pid); err == nil {
-		p.Orphan.Started = seen.Started
+	if err := p.admit(gate, admit); err != nil {
+		return nil, err
 	}
 	if err := p.become(); err != nil {
 		return nil, err
 	}
 	return p, nil
+}
+
+// follow records the output, and what the process is known by.
+func (p *Process) follow(j *journal.Journal) {
+	for i, name := range []string{journal.Stdout, journal.Stderr} {
+		p.copies.Go(func() { j.Copy(name, p.readers[i]) })
+	}
+	p.Orphan = process.Orphan{PID: p.cmd.Process.Pid, Boot: process.Boot()}
+	if seen, err := process.Read(p.cmd.Process.Pid); err == nil {
+		p.Orphan.Started = seen.Started
+	}
+}
+
+// admit opens the gate of the process, or ends the process.
+func (p *Process) admit(gate io.Writer, admit func(pid int) error) error {
+	if admit == nil {
+		return nil
+	}
+	err := admit(p.Orphan.PID)
+	if err == nil {
+		_, err = gate.Write([]byte{1})
+	}
+	if err != nil {
+		p.Kill()
+		p.Wait()
+		<-p.Done
+		return fault.E("agent.start", fault.Unavailable, "", err)
+	}
+	return nil
 }
 
 // patience is how long a process may take to become its program before it counts as started anyway.

@@ -44,6 +44,14 @@ func (h *Hold) Err() error {
 	return nil
 }
 
+// Left returns how long the right lasts if it is not renewed; 0 after its end.
+func (h *Hold) Left() time.Duration {
+	if h.Err() != nil {
+		return 0
+	}
+	return max(h.leases.left(), 0)
+}
+
 // Value implements context.Context.
 func (h *Hold) Value(any) any { return nil }
 
