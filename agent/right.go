@@ -1,15 +1,11 @@
 package agent
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"io"
-	"log/slog"
 	"time"
 
 	"voltbus/agent/jail"
-	"voltbus/agent/launch"
 )
 
 // right is the right to run an agent, as its runner last saw it.
@@ -42,99 +38,16 @@ func (r *runner) follow(ctx context.Context, stopping bool) (changed, lost <-cha
 	return changed, hold.Done()
 }
 
-// beatEvery is how often a watchdog is told until when which agents may run.
-const beatEvery = 200 * time.Millisecond
-
-// admitTime is how long a new process waits for the watchdog.
-const admitTime = 10 * time.Second
-
-var (
-	errNoWatchdog = errors.New("the watchdog, which ends the agent when another replica may run it, does not answer")
-	errNoRight    = errors.New("the right to run it has just ended")
-)
-
-// watchdog has a process of its own end the agents when the right to run them has ended, since this one may be stopped then.
-type watchdog struct {
-	roster *roster
-	cfg    *Config
-	asks   chan chan<- struct{} // closed when the process knows all that run
-}
+var errNoRight = errors.New("the right to run it has just ended")
 
 // admit returns nil when the watchdog knows the process of an agent, and the agent may run here.
-func (w *watchdog) admit(ctx context.Context, r *runner, pid int) error {
-	ctx, cancel := context.WithTimeout(ctx, admitTime)
-	defer cancel()
+func (r *runner) admit(ctx context.Context, pid int) error {
 	r.setPID(pid)
-	known := make(chan struct{})
-	select {
-	case w.asks <- known:
-	case <-ctx.Done():
-		return errNoWatchdog
-	}
-	select {
-	case <-known:
-	case <-ctx.Done():
-		return errNoWatchdog
+	if err := r.s.watchdog.Confirm(ctx); err != nil {
+		return err
 	}
 	if !r.right.holds() {
 		return errNoRight
-	}
-	return nil
-}
-
-func (w *watchdog) run(ctx context.Context) {
-	for ctx.Err() == nil {
-		if err := w.watch(ctx); err != nil && ctx.Err() == nil {
-			w.cfg.Log.WarnContext(ctx, "the watchdog of the agents has ended, and is started again", slog.Any("err", err))
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Second):
-		}
-	}
-}
-
-// watch runs the process until ctx ends, or the process does.
-func (w *watchdog) watch(ctx context.Context) error {
-	cmd, err := launch.Command(w.cfg.Exec, &jail.Spec{Watch: true}, nil)
-	if err != nil {
-		return err
-	}
-	to, err := cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	from, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	err = w.tell(ctx, to, bufio.NewReader(from))
-	return errors.Join(err, to.Close(), cmd.Wait())
-}
-
-// tell tells the process again and again, until ctx ends.
-func (w *watchdog) tell(ctx context.Context, to io.Writer, answers *bufio.Reader) error {
-	tick := time.NewTicker(beatEvery)
-	defer tick.Stop()
-	for ctx.Err() == nil {
-		var ask chan<- struct{}
-		select {
-		case <-ctx.Done():
-		case ask = <-w.asks:
-		case <-tick.C:
-		}
-		if _, err := io.WriteString(to, jail.Line(w.roster.watched())); err != nil {
-			return err
-		}
-		if _, err := answers.ReadString('\n'); err != nil {
-			return err
-		}
-		if ask != nil {
-			close(ask)
-		}
 	}
 	return nil
 }

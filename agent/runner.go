@@ -147,7 +147,7 @@ func (r *runner) begin(ctx context.Context) error {
 	var admit func(pid int) error
 	if r.right.Right != nil {
 		spec.Gate = launch.Gate
-		admit = func(pid int) error { return r.s.watchdog.admit(ctx, r, pid) }
+		admit = func(pid int) error { return r.admit(ctx, pid) }
 	}
 	cmd, err := launch.Command(r.s.cfg.Exec, &spec, env)
 	if err != nil {

@@ -72,7 +72,7 @@ type Supervisor struct {
 	bound    bindings
 	claims   *claim.Claims
 	launcher *launch.Launcher
-	watchdog watchdog
+	watchdog *launch.Watchdog
 
 	uploads  *upload.Uploads
 	turns    keymutex.Mutex[string] // one change of an agent's installation at a time
@@ -93,7 +93,7 @@ func Open(cfg Config) (*Supervisor, error) {
 		launcher: launch.New(),
 		building: make(chan struct{}, 1),
 	}
-	s.watchdog = watchdog{roster: s.roster, cfg: &s.cfg, asks: make(chan chan<- struct{})}
+	s.watchdog = launch.NewWatchdog(cfg.Exec, s.roster.watched, cfg.Log)
 	s.uploads = upload.New(string(s.dir))
 	if err := os.MkdirAll(string(s.dir), 0o700); err != nil {
 		return nil, fault.E("agent.Open", fault.Unavailable, string(s.dir), err)
@@ -181,7 +181,7 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	list := s.sorted()
 	s.group.Go(func() { s.measure(ctx, s.cfg.Log) })
 	if s.cfg.Right != nil {
-		starter.Go(func() { s.watchdog.run(launching) })
+		starter.Go(func() { s.watchdog.Run(launching) })
 	}
 	for _, r := range list {
 		s.group.Go(func() { r.run(ctx) })
