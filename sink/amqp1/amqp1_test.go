@@ -72,6 +72,7 @@ func read(t testing.TB, server *peers.Server, address string, found map[string]s
 
 func peer(t testing.TB, server *peers.Server, address string) *sinktest.Peer {
 	t.Helper()
+	peers.RabbitQueue(t, server, strings.TrimPrefix(address, "/queue/"))
 	secret, found := filepath.Join(t.TempDir(), "password"), map[string]string{}
 	if err := os.WriteFile(secret, []byte("guest\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -43,7 +43,7 @@ func open(s *setting.Sink, e destination.Environment) (destination.Writer, error
 }
 
 // connect connects unless connected.
-func (w *writer) connect() (err error) {
+func (w *writer) connect(ctx context.Context) (err error) {
 	if w.channel != nil && !w.channel.IsClosed() {
 		return nil
 	}
@@ -55,12 +55,7 @@ func (w *writer) connect() (err error) {
 		return err
 	}
 	if w.exchange == "" {
-		_, err = w.channel.QueueDeclare(w.entry.Into, true, false, false, false, nil)
-		var refused *amqp.Error
-		if errors.As(err, &refused) && refused.Code == amqp.PreconditionFailed { // it is there, with other properties
-			w.channel, err = w.conn.Channel()
-		}
-		if err != nil {
+		if err := w.queue(ctx); err != nil {
 			return err
 		}
 	}
@@ -68,11 +63,36 @@ func (w *writer) connect() (err error) {
 	return w.channel.Confirm(false)
 }
 
+// settled is how long nothing is sent to a queue that was just made. RabbitMQ 3 answers before what decided that the queue is made is on disk,
+// which it writes within 2 s: killed before, it forgets the queue and all messages in it that it confirmed.
+const settled = 4 * time.Second
+
+// queue makes the queue if it is missing. One that is there may have any properties.
+func (w *writer) queue(ctx context.Context) error {
+	_, err := w.channel.QueueDeclarePassive(w.entry.Into, true, false, false, false, nil)
+	var refused *amqp.Error
+	if !errors.As(err, &refused) || refused.Code != amqp.NotFound {
+		return err
+	}
+	if w.channel, err = w.conn.Channel(); err != nil { // the answer closed the one before
+		return err
+	}
+	if _, err := w.channel.QueueDeclare(w.entry.Into, true, false, false, false, nil); err != nil {
+		return err
+	}
+	select {
+	case <-time.After(settled):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // Write implements destination.Writer.
 func (w *writer) Write(ctx context.Context, rows []destination.Row) ([]destination.Refusal, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	err := w.connect()
+	err := w.connect(ctx)
 	if err == nil {
 		err = w.publish(ctx, rows)
 	}
@@ -161,10 +181,10 @@ func (w *writer) close() {
 }
 
 // Probe implements destination.Prober.
-func (w *writer) Probe(context.Context) error {
+func (w *writer) Probe(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err := w.connect(); err != nil {
+	if err := w.connect(ctx); err != nil {
 		return fault.E("sinks.Try", fault.Unavailable, w.entry.URL, w.dialer.Plain(err))
 	}
 	return nil

@@ -61,7 +61,15 @@ func read(t testing.TB, server *peers.Server, queue string, found map[string]str
 	}
 }
 
+// peer is a queue that is there.
 func peer(t testing.TB, server *peers.Server, queue string) *sinktest.Peer {
+	t.Helper()
+	peers.RabbitQueue(t, server, queue)
+	return unmade(t, server, queue)
+}
+
+// unmade is a queue that the destination makes.
+func unmade(t testing.TB, server *peers.Server, queue string) *sinktest.Peer {
 	t.Helper()
 	secret, found := filepath.Join(t.TempDir(), "password"), map[string]string{}
 	if err := os.WriteFile(secret, []byte("guest\n"), 0o600); err != nil {
@@ -89,20 +97,29 @@ func TestMessagesOfRabbitMQ(t *testing.T) {
 			return s.Err != nil && strings.Contains(s.Problem(), `does not accept the user "nobody" or the password`)
 		})
 	})
+	t.Run("a queue that it makes is there after the server was killed, with what it confirmed", func(t *testing.T) {
+		p, log := unmade(t, server, "made"), sinktest.NewLog()
+		r := sinktest.Open(t, t.TempDir(), log, nil, p)
+		log.Add(t, sinktest.At("plant/a", 1, point.FloatOf(1)))
+		r.Until(t, "it is sent", func(s *destination.State) bool { return s.Sent == 1 })
+		r.Stop()
+		server.Kill()
+		server.Start(t)
+		if got := p.Read(t); got[sinktest.Key("plant/a", sinktest.Noon().UnixMicro()+1000)] != "1.000" {
+			t.Errorf("the queue has %v", got)
+		}
+	})
 	t.Run("an exchange gets the point as the routing key", func(t *testing.T) {
+		p, log := peer(t, server, "temps"), sinktest.NewLog()
 		conn := dial(t, server)
 		defer conn.Close()
 		channel, err := conn.Channel()
+		if err == nil {
+			err = channel.QueueBind("temps", "plant.*.temp", "amq.topic", false, nil)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := channel.QueueDeclare("temps", true, false, false, false, nil); err != nil {
-			t.Fatal(err)
-		}
-		if err := channel.QueueBind("temps", "plant.*.temp", "amq.topic", false, nil); err != nil {
-			t.Fatal(err)
-		}
-		p, log := peer(t, server, "temps"), sinktest.NewLog()
 		p.Entry.URL += "/?exchange=amq.topic"
 		r := sinktest.Open(t, t.TempDir(), log, nil, p)
 		log.Add(t, sinktest.At("plant/a/temp", 1, point.FloatOf(1)), sinktest.At("plant/a/flow", 2, point.FloatOf(2)))

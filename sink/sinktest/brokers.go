@@ -66,7 +66,13 @@ func (b *Brokers) Addresses() string { return strings.Join(b.addrs, ",") }
 // Read returns the newest value of each point and time in a topic, as a reader of a compacted topic has it.
 func (b *Brokers) Read(t testing.TB, topic string) map[string]string {
 	t.Helper()
-	client, err := kgo.NewClient(kgo.SeedBrokers(b.addrs...), kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
+	return ReadTopic(t, topic, b.addrs...)
+}
+
+// ReadTopic is Read for the brokers at these addresses.
+func ReadTopic(t testing.TB, topic string, brokers ...string) map[string]string {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
 	if err != nil {
 		t.Fatal(err)
 	}

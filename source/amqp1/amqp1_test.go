@@ -83,12 +83,8 @@ func peer(t testing.TB, server *peers.Server, name string) *sourcetest.Peer {
 	if err := os.WriteFile(secret, []byte("guest\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, one := range []string{address, "/amq" + dead} { // has them made, durable
-		_, err := session(t, server).NewSender(t.Context(), strings.TrimPrefix(one, "/amq"), &amqp.SenderOptions{TargetDurability: amqp.DurabilityUnsettledState})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	peers.RabbitQueue(t, server, name)
+	peers.RabbitQueue(t, server, name+"-dead")
 	return &sourcetest.Peer{
 		Entry: setting.Source{URL: "amqp://" + server.Addr, User: "guest", PasswordFile: secret, From: address}, Kind: amqp1.Open,
 		Kill: server.Kill, Start: func() { server.Start(t) }, Dead: dead, Nowhere: "/exchange/nowhere/key",

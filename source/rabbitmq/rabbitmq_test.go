@@ -34,14 +34,6 @@ func channel(t testing.TB, server *peers.Server) *amqp.Channel {
 	return c
 }
 
-// queue makes a durable queue.
-func queue(t testing.TB, c *amqp.Channel, name string) {
-	t.Helper()
-	if _, err := c.QueueDeclare(name, true, false, false, false, nil); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func peer(t testing.TB, server *peers.Server, name string) *sourcetest.Peer {
 	t.Helper()
 	secret, dead := filepath.Join(t.TempDir(), "password"), name+"-dead"
@@ -49,8 +41,8 @@ func peer(t testing.TB, server *peers.Server, name string) *sourcetest.Peer {
 		t.Fatal(err)
 	}
 	c := channel(t, server)
-	queue(t, c, name)
-	queue(t, c, dead)
+	peers.RabbitQueue(t, server, name)
+	peers.RabbitQueue(t, server, dead)
 	if err := c.ExchangeDeclare(dead, "fanout", true, false, false, false, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -100,6 +99,27 @@ func (s *Server) Kill() {
 	_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL)
 	<-s.ended
 	s.cmd = nil
+	s.gone()
+}
+
+// gone waits until nothing listens any more: a server that a script has started ends a little later than the script.
+func (s *Server) gone() {
+	limit, tick := time.NewTimer(serverTime), time.NewTicker(time.Millisecond)
+	defer limit.Stop()
+	defer tick.Stop()
+	dialer := net.Dialer{Timeout: time.Second}
+	for {
+		conn, err := dialer.DialContext(context.Background(), "tcp", s.Addr)
+		if err != nil {
+			return
+		}
+		_ = conn.Close()
+		select {
+		case <-tick.C:
+		case <-limit.C:
+			return
+		}
+	}
 }
 
 // Stop ends the server as its operator would: it writes what it has.
@@ -148,34 +168,6 @@ func StartMariaDB(t testing.TB) *Server {
 		"--no-defaults", "--user=root", "--datadir=" + data, "--bind-address=127.0.0.1", "--port=" + port(s.Addr), "--socket=" + filepath.Join(s.Dir, "socket"),
 		"--init-file=" + first, "--innodb-buffer-pool-size=64M", "--skip-name-resolve", "--pid-file=" + filepath.Join(s.Dir, "pid"), "--log-error=" + filepath.Join(s.Dir, "errors"),
 	}
-	s.Start(t)
-	t.Cleanup(s.Kill)
-	return s
-}
-
-// rabbitProgram is the server's own start script; the one on the path changes the user.
-const rabbitProgram = "/usr/lib/rabbitmq/bin/rabbitmq-server"
-
-// StartRabbitMQ starts a RabbitMQ with plugins, and with the user guest, whose password is guest. It is ended when the test ends.
-func StartRabbitMQ(t testing.TB, plugins ...string) *Server {
-	t.Helper()
-	mapper := newServer(t, "rabbitmq-server", "epmd")
-	mapper.env = []string{"HOME=" + mapper.Dir, "ERL_EPMD_PORT=" + port(mapper.Addr), "ERL_EPMD_ADDRESS=127.0.0.1"}
-	mapper.Start(t)
-	t.Cleanup(mapper.Kill)
-	s := newServer(t, "rabbitmq-server", rabbitProgram)
-	file := filepath.Join(s.Dir, "rabbitmq.conf")
-	text := "listeners.tcp.1 = " + s.Addr + "\nlog.console = false\nlog.file.level = error\n"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(s.Dir, "plugins"), []byte("["+strings.Join(plugins, ",")+"].\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s.env = append(mapper.env,
-		"RABBITMQ_NODENAME=test@localhost", "RABBITMQ_CONFIG_FILE="+file, "RABBITMQ_MNESIA_BASE="+s.Dir+"/data", "RABBITMQ_LOG_BASE="+s.Dir+"/logs",
-		"RABBITMQ_ENABLED_PLUGINS_FILE="+s.Dir+"/plugins", "RABBITMQ_PID_FILE="+s.Dir+"/pid", "RABBITMQ_DIST_PORT="+FreePort(t), "RABBITMQ_CONF_ENV_FILE="+s.Dir+"/none",
-		"RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=-kernel inet_dist_use_interface {127,0,0,1}")
 	s.Start(t)
 	t.Cleanup(s.Kill)
 	return s
