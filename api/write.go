@@ -4,12 +4,12 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
 
 	"voltbus/api/exchange"
+	"voltbus/internal/coding"
 )
 
 // smallest is the size from which compression pays off.
@@ -42,17 +42,7 @@ func (z *zips) put(w *gzip.Writer) {
 }
 
 func (z *zips) compress(w http.ResponseWriter, r *http.Request) *zipper {
-	return &zipper{ResponseWriter: w, accepts: acceptsGzip(r.Header.Get("Accept-Encoding")), pool: z}
-}
-
-func acceptsGzip(header string) bool {
-	for part := range strings.SplitSeq(header, ",") {
-		name, weight, _ := strings.Cut(strings.TrimSpace(part), ";")
-		if strings.TrimSpace(name) == "gzip" {
-			return strings.Trim(strings.TrimPrefix(strings.TrimSpace(weight), "q="), "0.") != "" || weight == ""
-		}
-	}
-	return false
+	return &zipper{ResponseWriter: w, accepts: coding.Accepts(r.Header.Get("Accept-Encoding"), "gzip"), pool: z}
 }
 
 // decide chooses by the answer's header whether to compress.

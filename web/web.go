@@ -75,11 +75,15 @@ func serveFile(w http.ResponseWriter, r *http.Request, files fs.FS, name string)
 	if strings.HasPrefix(path.Base(name), ".") || !fs.ValidPath(name) {
 		return false
 	}
-	content, err := fs.ReadFile(files, name)
+	content, used, err := inCoding(files, name, r.Header.Get("Accept-Encoding"))
 	if err != nil {
 		return false
 	}
 	w.Header().Set("Cache-Control", caching(name))
+	w.Header().Add("Vary", "Accept-Encoding")
+	if used != "" {
+		w.Header().Set("Content-Encoding", used)
+	}
 	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(content))
 	return true
 }

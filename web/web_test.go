@@ -1,6 +1,8 @@
 package web
 
 import (
+	"bytes"
+	"compress/gzip"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -61,6 +63,44 @@ func TestHandler(t *testing.T) {
 			}
 			if got := w.Header().Get("Content-Security-Policy"); got != policy {
 				t.Errorf("policy %q, want %q", got, policy)
+			}
+		})
+	}
+}
+
+func TestAnAssetIsServedInTheBestCodingThatIsAccepted(t *testing.T) {
+	var packed bytes.Buffer
+	zip := gzip.NewWriter(&packed)
+	if _, err := zip.Write([]byte("export {}")); err != nil {
+		t.Fatal(err)
+	}
+	if err := zip.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h := handler(fstest.MapFS{
+		"assets/index-abc123.js.br": {Data: []byte("as brotli")},
+		"assets/index-abc123.js.gz": {Data: packed.Bytes()},
+	})
+	for accepted, want := range map[string]struct{ coding, body string }{
+		"gzip, deflate, br":  {"br", "as brotli"},
+		"gzip;q=0.5, br;q=0": {"gzip", packed.String()},
+		"GZIP":               {"gzip", packed.String()},
+		"identity":           {"", "export {}"},
+		"":                   {"", "export {}"},
+		"gzip;q=0.0, brotli": {"", "export {}"},
+	} {
+		t.Run(accepted, func(t *testing.T) {
+			r := httptest.NewRequest("GET", "/assets/index-abc123.js", http.NoBody)
+			r.Header.Set("Accept-Encoding", accepted)
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			if got := w.Header().Get("Content-Encoding"); got != want.coding || w.Body.String() != want.body {
+				t.Errorf("coding %q with %q, want %q with %q", got, w.Body.String(), want.coding, want.body)
+			}
+			for name, want := range map[string]string{"Content-Type": "text/javascript; charset=utf-8", "Cache-Control": forever, "Vary": "Accept-Encoding"} {
+				if got := w.Header().Get(name); got != want {
+					t.Errorf("%s is %q, want %q", name, got, want)
+				}
 			}
 		})
 	}

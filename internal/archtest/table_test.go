@@ -251,7 +251,7 @@ var table = []rule{
 	{"api/...", []string{"api/...", "operation/...", "agent/...", "ingest", "query", "store", "catalog", "control/access", "identity", "identity/registry", "audit", "document", "wire", "point", "fault"}, append([]string{"config"}, parts...), "the API never knows a driver, the device owner or an engine"},
 	{"gateway/...", []string{"gateway/feed", "api/...", "operation/...", "wire", "point", "fault", "protocol/..."}, parts, "a gateway is a client of the API; it shows points to others by a protocol"},
 	{"python", nil, nil, "the SDK of other programs; this one only carries it"},
-	{"web", nil, nil, "the screens are files; they speak to the API over HTTP"},
+	{"web", []string{"internal/coding"}, nil, "the screens are files; they speak to the API over HTTP"},
 
 	{"config/edit", []string{"config", "sink/setting", "point", "fault"}, []string{"driver/..."}, "a device is added to a text; what the text means is asked of config"},
 	{"config/reference", []string{"config", "broker/setting", "judge/setting", "meter/setting", "replication/setting", "sink/setting", "source/setting", "store/postgres/setting", "driver/...", "point", "fault"}, nil, "a program that writes the reference; it knows every driver's keys"},

@@ -128,6 +128,45 @@ test("a day of a hundred points", async () => {
   sayWaits("a day of 100 points (144,000 samples)", waits);
 });
 
+/** Opens a screen for the first time on a slow telephone: 1.6 Mbit/s, 150 ms, a quarter of the processor. */
+async function firstLoad(path: string, content: string): Promise<{ ms: number; bytes: number }> {
+  const { page } = await openPage(browser);
+  const session = await page.context().newCDPSession(page);
+  await session.send("Network.enable");
+  await session.send("Network.emulateNetworkConditions", {
+    offline: false,
+    latency: 150,
+    downloadThroughput: 200_000,
+    uploadThroughput: 94_000,
+  });
+  await session.send("Emulation.setCPUThrottlingRate", { rate: 4 });
+  let bytes = 0;
+  session.on("Network.loadingFinished", (e) => {
+    bytes += e.encodedDataLength;
+  });
+  const begin = performance.now();
+  await page.goto(`${node.url}${path}#token=${node.token}`, { waitUntil: "commit" });
+  await page.getByRole("heading", { name: content }).first().waitFor();
+  const ms = performance.now() - begin;
+  await page.context().close();
+  return { ms, bytes };
+}
+
+test("the first load on a slow telephone", async () => {
+  for (const [path, content] of [
+    ["/", "Overview"],
+    ["/site", "Site"],
+    ["/explore", "Explore"],
+  ] as const) {
+    const loads: { ms: number; bytes: number }[] = [];
+    for (let i = 0; i < repeats; i++) loads.push(await firstLoad(path, content));
+    const size = median(loads.map((l) => l.bytes)) / 1000;
+    say(
+      `${content}, first load: ${told(loads.map((l) => l.ms))}, ${size.toFixed(1)} kB over the wire`,
+    );
+  }
+});
+
 const watched = 15_000;
 
 test("a thousand live points", async () => {
