@@ -17,6 +17,7 @@ import (
 	"voltbus/broker/guard"
 	"voltbus/broker/setting"
 	"voltbus/broker/shelf"
+	"voltbus/broker/tally"
 	"voltbus/broker/template"
 	"voltbus/broker/tenant"
 	"voltbus/broker/unknown"
@@ -33,7 +34,10 @@ type Config struct {
 	Templates *template.Set
 	// Find returns what takes messages of a topic before the templates are asked, the same for topics whose points are
 	// shared; nil if they are for the templates. It is called with the lock held. nil: nothing does.
-	Find    func(topic string) *template.Match
+	Find func(topic string) *template.Match
+	// Take takes a message of a device, or its will, before anybody else, and returns what to answer; nobody gets it if it is taken. It is
+	// called with the lock held. nil: nothing does.
+	Take    func(device string, m *session.Message, will bool) (code packet.Code, taken bool)
 	Devices Devices
 	// Storage keeps sessions and retained messages; nil keeps them in memory only.
 	Storage Storage
@@ -136,22 +140,7 @@ type Broker struct {
 }
 
 // Counts are what happened since the broker was made.
-type Counts struct {
-	Connects, Refused   uint64 // clients that were let in, and that were not
-	Received, Delivered uint64 // messages of clients, and to clients
-	Recorded            uint64 // messages whose samples are on disk, or were offered
-	Samples             uint64
-	Unknown             uint64 // messages that no template took
-	Undecoded           uint64 // messages whose payload is not what the template says
-	Unauthorized        uint64 // messages and subscriptions outside of the rights
-	Dropped             uint64 // deliveries that a slow or absent client did not get
-	Overflow            uint64 // messages with QoS 0 that were not recorded because too many waited
-	NotRecorded         uint64 // messages with QoS 1 or 2 that were refused because they could not be recorded
-	Unretained          uint64 // messages and wills that were not retained because there was no room
-	Expired, TakenOver  uint64
-	Misdated            uint64 // samples whose time was not believed
-	Barred              uint64 // points that were not taken
-}
+type Counts = tally.Counts
 
 // New returns a broker without sessions. Load brings those back that were kept.
 func New(cfg Config) *Broker {

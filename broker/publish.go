@@ -32,6 +32,7 @@ type Post struct {
 var (
 	errTopic   = errors.New("is not a topic that the kind of the device may publish to")
 	errPayload = errors.New("is larger than payload of its kind allows")
+	errTaker   = errors.New("asks for a command that the application may not give now; the answer says why")
 	errTaken   = errors.New("no template takes its messages; they went to subscribers and are not recorded")
 )
 
@@ -98,6 +99,11 @@ func (h Hook) begin(p *Post) (done chan error, err error) {
 	now := b.cfg.Now()
 	b.counts.Received++
 	m := &session.Message{Topic: strings.Clone(p.Topic), Payload: p.Payload, QoS: 1}
+	if code, taken := b.handler.take(t.Name, m, false); taken && code.Failed() {
+		return nil, fault.E("broker.Publish", fault.Refused, p.Topic, errTaker)
+	} else if taken {
+		return nil, nil
+	}
 	bound := b.bind(m.Topic)
 	if bound == nil {
 		b.counts.Unknown++

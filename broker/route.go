@@ -20,6 +20,9 @@ func (b handler) Publish(c *session.Conn, p *session.Publication) packet.Code {
 		return code
 	}
 	m := p.Message()
+	if code, taken := b.take(t.Name, m, false); taken {
+		return code
+	}
 	bound := b.bind(p.Name)
 	if bound == nil {
 		b.counts.Unknown++
@@ -38,6 +41,14 @@ func (b handler) Publish(c *session.Conn, p *session.Publication) packet.Code {
 		b.work.add(w)
 	}
 	return b.routeNow(c.Session(), p.Sequence, m, t.Name)
+}
+
+// take hands a message to what takes it before anybody else.
+func (b handler) take(device string, m *session.Message, will bool) (code packet.Code, taken bool) {
+	if b.cfg.Take == nil {
+		return packet.Success, false
+	}
+	return b.cfg.Take(device, m, will)
 }
 
 // judge says whether a client may publish a message.
@@ -256,6 +267,9 @@ func (b *Broker) passOn(f topic.Filter, s *session.Session) {
 func (w watcher) Will(s *session.Session, m *session.Message) {
 	b := w.b
 	owner := ownerOf(s.ID())
+	if _, taken := b.handler.take(owner, m, true); taken {
+		return
+	}
 	if m.Retain && len(m.Payload) > 0 && !b.retained.Room(m.Topic, shelf.Size(m), owner) {
 		b.counts.Unretained++
 		once := *m

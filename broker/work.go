@@ -204,7 +204,7 @@ func (r *recording) do(ctx context.Context, list []pending) {
 		list[i] = pending{}
 	}
 	b.work.spare = list[:0]
-	b.counts.add(&r.count)
+	b.counts.Add(&r.count)
 	for i := range r.bad {
 		b.unknown.Note(r.bad[i])
 	}
@@ -448,12 +448,4 @@ func (b *Broker) mostPoints(device string) int {
 		return t.Kind.Points
 	}
 	return 0
-}
-
-func (c *Counts) add(more *Counts) {
-	c.Recorded += more.Recorded
-	c.Samples += more.Samples
-	c.Undecoded += more.Undecoded
-	c.Misdated += more.Misdated
-	c.Barred += more.Barred
 }

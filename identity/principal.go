@@ -13,9 +13,11 @@ import (
 const (
 	AgentKind  = "agent"
 	PersonKind = "person"
+	// ApplicationKind is a program outside that may command a few points, see package broker/application.
+	ApplicationKind = "application"
 )
 
-// Principal is the origin of a request: an agent or a person of this node, or of another one. Those of this
+// Principal is the origin of a request: an agent, a person or an application of this node, or of another one. Those of this
 // node are written agent:weather and person:ada, those of another node agent:campus/weather and
 // person:campus/ada; no local name contains a slash, so they cannot be confused. The zero Principal is
 // unknown.
@@ -26,7 +28,7 @@ type Principal struct {
 }
 
 // MaxPrincipal is the maximum length of a written Principal in bytes.
-const MaxPrincipal = len(PersonKind) + len(":/") + 2*maxUserName
+const MaxPrincipal = len(ApplicationKind) + len(":/") + 2*maxUserName
 
 // anyNode matches a node name as given by configurations and parents.
 var anyNode = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
@@ -34,7 +36,7 @@ var anyNode = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 // IsNodeName reports whether a node of the tree, including the root, can have the name.
 func IsNodeName(name string) bool { return anyNode.MatchString(name) }
 
-var errPrincipal = errors.New("is nobody who can ask: write agent or person, a colon, the node and a slash unless it is this one, and the name")
+var errPrincipal = errors.New("is nobody who can ask: write agent, person or application, a colon, the node and a slash unless it is this one, and the name")
 
 // ParsePrincipal is the inverse of String. Anything else is fault.Invalid.
 func ParsePrincipal(text string) (Principal, error) {
@@ -53,7 +55,7 @@ func ParsePrincipal(text string) (Principal, error) {
 // named reports whether a principal of the kind can have the name.
 func (p *Principal) named() bool {
 	switch p.Kind {
-	case AgentKind:
+	case AgentKind, ApplicationKind:
 		return CheckAgentName(p.Name) == nil
 	case PersonKind:
 		return checkName(p.Name) == nil

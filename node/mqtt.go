@@ -9,6 +9,7 @@ import (
 	"voltbus/broker/front"
 	"voltbus/config"
 	"voltbus/device"
+	"voltbus/operation"
 	"voltbus/operation/mqtt"
 	"voltbus/point"
 	"voltbus/sink/outward"
@@ -26,6 +27,7 @@ func openMQTT(ctx context.Context, n *Node) error {
 		Setting: section, Dir: cfg.Node.Data, Plain: string(cfg.Listen.MQTT), Secure: string(cfg.Listen.MQTTS), TLS: func() (*tls.Config, error) { return deviceTLS(n), nil },
 		Heard: func(scan *point.Scan) { n.outlet.hear(scan) }, Mesh: n.bus.Mesh(), Catalogue: n.catalog, Points: cfg.Ingest.Points, Recorder: n.recorder, Live: n.outlet.tellAs(forms(cfg.Live.Publish)),
 		Told: n.report.MQTT, Bounds: cfg.Ingest.Bounds(), Now: now, Log: n.log,
+		Carry: mqtt.Carrier{Table: func() *operation.Table { return n.asked }}, Blocks: n.blocks,
 	})
 	if err != nil {
 		return err
@@ -81,7 +83,7 @@ func fillMQTT(n *Node, p *mqtt.Part) {
 	if n.mqtt == nil {
 		return
 	}
-	p.Broker, p.Devices, p.Issue = n.mqtt, n.mqtt.Devices, func(device string) (mqtt.Issued, error) {
+	p.Broker, p.Devices, p.Applications, p.Issue = n.mqtt, n.mqtt.Devices, n.mqtt.Applications, func(device string) (mqtt.Issued, error) {
 		i, err := n.identity.Certificates.IssueDevice(device)
 		return mqtt.Issued(i), err
 	}

@@ -40,7 +40,11 @@ func plantChain(t *testing.T, extra map[string]string, grants map[string]identit
 	t.Helper()
 	c := &chain{toRegion: link.New(t), toCampus: link.New(t)}
 	grow := func(name string) member {
-		cfg := nodeOf(t, t.TempDir(), name, listenAnywhere+extra[name])
+		text := extra[name]
+		if !strings.HasPrefix(text, "listen:") {
+			text = listenAnywhere + text
+		}
+		cfg := nodeOf(t, t.TempDir(), name, text)
 		return member{run(t, cfg), cfg}
 	}
 	c.region = grow("region")

@@ -67,6 +67,9 @@ func (r *Reporter) MQTT(refused broker.Refusal) {
 	if refused.Address != "" {
 		e.Outcome += " (from " + admission.ParseNetwork(refused.Address).String() + ")"
 	}
+	if refused.Action == "command" { // only the account of an application gets so far
+		e.Actor = identity.Principal{Kind: identity.ApplicationKind, Name: clip(refused.Device)}.String()
+	}
 	if refused.Action == "connect" || refused.Device == "" {
 		e.Actor, e.Subject = "unknown", clip(cmp.Or(refused.Device, refused.Topic, refused.Address))
 	}

@@ -17,6 +17,7 @@ import (
 
 	"voltbus/broker"
 	"voltbus/broker/account"
+	"voltbus/broker/application"
 	"voltbus/broker/cluster"
 	"voltbus/broker/command"
 	"voltbus/broker/discovery"
@@ -48,9 +49,12 @@ type Config struct {
 	Live          func(*point.Scan)
 	Heard         func(*point.Scan) // takes what was reported at another replica; nil for a node alone
 	Told          func(broker.Refusal)
-	Bounds        point.Bounds
-	Now           func() time.Time
-	Log           *slog.Logger
+	// Carry carries out what applications ask for, and Blocks is the log from which they get the status.
+	Carry  application.Carrier
+	Blocks application.Log
+	Bounds point.Bounds
+	Now    func() time.Time
+	Log    *slog.Logger
 }
 
 // Catalogue lists points, as package catalog does.
@@ -77,6 +81,8 @@ type Front struct {
 	host     *sparkplug.Host  // nil if the node is none
 	ha       *discovery.Host  // nil if devices do not describe themselves
 	doors    []door.Door
+	// Applications are the programs outside that may command.
+	Applications *application.Gate
 	// templates are those in use.
 	templates atomic.Pointer[template.Set]
 	cfg       Config
@@ -112,9 +118,14 @@ func Open(ctx context.Context, cfg Config) (f *Front, err error) {
 	if err != nil {
 		return f, err
 	}
+	f.Applications = application.New(application.Config{
+		Applications: cfg.Setting.Applications, Carry: cfg.Carry, Blocks: cfg.Blocks, Send: func(m *session.Message) { broker.NewSender(f.Broker).Send(m) },
+		Refused: f.refused, Now: cfg.Now, Log: cfg.Log,
+	})
+	cfg.Setting.Kinds = cfg.Setting.AllKinds()
 	f.Broker = broker.New(broker.Config{
-		Setting: cfg.Setting, Templates: templates, Find: f.find, Kept: f.ha.Learn, Devices: f.Devices, Storage: f.storage, Cluster: f.cluster,
-		List: f.list, Record: cfg.Recorder.Record, Offer: cfg.Recorder.Offer, Live: f.live, Commanded: f.found, Told: cfg.Told,
+		Setting: cfg.Setting, Templates: templates, Find: f.find, Take: f.Applications.Take, Kept: f.ha.Learn, Devices: f.Devices, Storage: f.storage, Cluster: f.cluster,
+		List: f.list, Record: cfg.Recorder.Record, Offer: cfg.Recorder.Offer, Live: f.live, Commanded: f.found, Told: f.tellRefusal,
 		Bounds: cfg.Bounds, Now: cfg.Now, Log: cfg.Log,
 	})
 	f.Devices.Notify(f.Dismiss)
@@ -232,6 +243,7 @@ func (f *Front) Run(ctx context.Context, declare func(context.Context) error) er
 		commands.Go(func() error { f.learnAll(ctx); return nil })
 	}
 	commands.Go(func() error { return f.Commands.Run(ctx, declare) })
+	commands.Go(func() error { f.Applications.Run(ctx); return nil })
 	f.host.Announce(true)
 	serving, end := context.WithCancel(context.WithoutCancel(ctx))
 	leave := context.AfterFunc(ctx, func() { // while clients are still there
@@ -270,6 +282,21 @@ func (f *Front) Addr(secure bool) string {
 		return f.doors[i].Listener.Addr().String()
 	}
 	return ""
+}
+
+// tellRefusal tells who counts what the broker refuses to an application, and the audit log.
+func (f *Front) tellRefusal(r broker.Refusal) {
+	f.Applications.Note(r.Device, r.Topic, r.Action+": "+r.Why)
+	f.cfg.Told(r)
+}
+
+// refused tells the audit log what was refused to an application.
+func (f *Front) refused(device, topic, why string) {
+	action := "command"
+	if !f.Applications.Knows(device) {
+		action = "publish"
+	}
+	f.cfg.Told(broker.Refusal{Device: device, Action: action, Topic: topic, Why: why})
 }
 
 var (

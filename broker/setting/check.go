@@ -54,6 +54,7 @@ func (s *Section) Validate(r Report) {
 	}
 	s.Sparkplug.validate(func(key, format string, args ...any) { r("sparkplug."+key, format, args...) })
 	s.HomeAssistant.validate(func(key, format string, args ...any) { r("home_assistant."+key, format, args...) })
+	s.validateApplications(r)
 	validatePublish(r, s.Publish)
 	CheckTemplates(s.Templates, r)
 }

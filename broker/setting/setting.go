@@ -39,6 +39,9 @@ type Section struct {
 	Sparkplug Sparkplug `yaml:"sparkplug"`
 	// HomeAssistant makes points of devices that describe themselves by Home Assistant's MQTT discovery. Templates come first.
 	HomeAssistant HomeAssistant `yaml:"home_assistant"`
+	// Applications are programs outside that get readings of some points, and may command a few within bounds. Nothing else of the
+	// node can be reached with their accounts.
+	Applications []Application `yaml:"applications"`
 	// Publish sends samples to brokers of others. What is recorded while a broker is away is sent when it is back.
 	Publish []Publish `yaml:"publish"`
 	// Templates turn messages into points: the first whose topic matches is used. A message without a template is only

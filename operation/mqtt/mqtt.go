@@ -127,6 +127,8 @@ type Part struct {
 	Broker  Broker
 	Devices Devices
 	Issue   func(device string) (Issued, error)
+	// Applications are nil on a node without a broker.
+	Applications Applications
 }
 
 // Operations lists the operations of the part.
@@ -142,6 +144,7 @@ func (p *Part) Operations() []operation.Bound {
 		operation.Bind(CertifyAll, nil, there(p, p.certifyAll)),
 		operation.Bind(Clients, nil, there(p, p.clients)),
 		operation.Bind(Unknown, nil, there(p, p.unknown)),
+		operation.Bind(ListApplications, nil, p.applications),
 	}
 }
 

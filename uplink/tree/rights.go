@@ -72,8 +72,10 @@ func (r *Request) role() identity.Role {
 	return role
 }
 
-// IsAgent reports whether the caller is an agent, according to the nodes on the way.
-func (v *RemoteCaller) IsAgent() bool { return v.For.Kind == identity.AgentKind }
+// IsAgent reports whether the caller is an agent, or an application outside, according to the nodes on the way: they have grants and no role.
+func (v *RemoteCaller) IsAgent() bool {
+	return v.For.Kind == identity.AgentKind || v.For.Kind == identity.ApplicationKind
+}
 
 // As returns the role with which a person carries out an operation that requires a role. If a node on the way
 // does not state the role, it is the one that the operation requires, which every version of the program

@@ -194,6 +194,10 @@ export interface Alerts {
   refused: Count;
 }
 
+export interface AllApplications {
+  applications: ApplicationState[];
+}
+
 export interface AllRules {
   /** By destination, in the order of the configuration */
   rules: RuleState[];
@@ -209,6 +213,51 @@ export interface AllSinks {
 export interface AllSources {
   /** In the order of the configuration */
   sources: SourceState[];
+}
+
+export interface ApplicationCommand {
+  name: string;
+  /** Without it this one */
+  node?: string;
+  point: string;
+  level: number;
+  min: number;
+  max: number;
+  /** How far a value may be from the present one; without it any distance */
+  step?: number;
+  /** Seconds between two of them, at least */
+  every: number;
+  /** Seconds, at most */
+  lease: number;
+  accepted: Count;
+  refused: Count;
+  failed: Count;
+  last?: ApplicationEvent;
+}
+
+export interface ApplicationEvent {
+  time: Time;
+  topic?: string;
+  value?: number;
+  /** accepted, pending, released, refused or failed */
+  status: string;
+  why?: string;
+}
+
+export interface ApplicationState {
+  name: string;
+  /** Its clients */
+  connected: number;
+  /** Patterns of the points whose readings it gets */
+  status: string[];
+  published: Count;
+  accepted: Count;
+  /** Requests, and what else its clients tried */
+  refused: Count;
+  failed: Count;
+  commands: ApplicationCommand[];
+  /** The last ones, newest first */
+  events: ApplicationEvent[];
 }
 
 export interface Approval {
