@@ -63,22 +63,21 @@ type bench struct {
 
 	sent    []*session.Message
 	refused []string
+	now     time.Time
 }
-
-func float(f float64) *float64 { return &f }
 
 // gateIn runs a gate in a bubble of package synctest.
 func gateIn(t *testing.T, log application.Log) *bench {
 	t.Helper()
-	b := &bench{plant: &plant{points: map[point.Path]float64{"a/setpoint": 21}}}
+	b := &bench{now: time.Now(), plant: &plant{points: map[point.Path]float64{"a/setpoint": 21}}}
 	b.Gate = application.New(application.Config{
 		Applications: []setting.Application{
 			{Name: "forecast", Status: []string{"a/*"}, Commands: []setting.Order{
-				{Name: "a", Node: "zone", Point: "a/setpoint", Min: float(20), Max: float(24), Step: 1, Every: 10 * time.Second},
+				{Name: "a", Node: "zone", Point: "a/setpoint", Min: new(float64(20)), Max: new(float64(24)), Step: 1, Every: 10 * time.Second},
 			}},
 			{Name: "other"},
 		},
-		Carry: b.plant, Send: func(m *session.Message) { b.sent = append(b.sent, m) }, Blocks: log, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Carry: b.plant, Send: func(m *session.Message) { b.sent = append(b.sent, m) }, Blocks: log, Now: func() time.Time { return b.now }, Log: slog.New(slog.DiscardHandler),
 		Refused: func(who, topic, why string) { b.refused = append(b.refused, who+" "+topic+" "+why) },
 	})
 	ctx, end := context.WithCancel(t.Context())
@@ -151,13 +150,13 @@ func TestAGateLimitsHowFastAPointMoves(t *testing.T) {
 			ask(b, "forecast", set, `{"value":24}`)
 			ask(b, "forecast", set, `{"value":22}`)
 			ask(b, "forecast", set, `{"value":23}`)
-			time.Sleep(500 * time.Millisecond)
+			b.now = b.now.Add(500 * time.Millisecond)
 		}
 		// Every 10 s one request gets to the point, the first of them for too large a step.
 		if len(b.orders) != 0 || b.points["a/setpoint"] != 21 {
 			t.Errorf("the point is at %v after %+v", b.points["a/setpoint"], b.orders)
 		}
-		time.Sleep(10 * time.Second)
+		b.now = b.now.Add(10 * time.Second)
 		ask(b, "forecast", set, `{"value":22,"id":"x"}`)
 		want := application.Order{Application: "forecast", Node: "zone", Point: "a/setpoint", Level: 14, Value: 22, Lease: 15 * time.Minute, ID: "x"}
 		if len(b.orders) != 1 || b.orders[0] != want {
@@ -169,7 +168,7 @@ func TestAGateLimitsHowFastAPointMoves(t *testing.T) {
 			t.Errorf("it is told %s: %s", last.Topic, last.Payload)
 		}
 		b.away = errors.New("the zone is away")
-		time.Sleep(10 * time.Second)
+		b.now = b.now.Add(10 * time.Second)
 		ask(b, "forecast", set, `{"value":22}`)
 		if last = b.sent[len(b.sent)-1]; !strings.Contains(string(last.Payload), "the zone is away") {
 			t.Errorf("it is told %s", last.Payload)
