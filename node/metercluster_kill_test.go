@@ -167,6 +167,11 @@ func checkExactlyOnce(t *testing.T, k *clusterOf, meters []string, start time.Ti
 		return err == nil && missing.Cluster.Complete && missing.Received == want
 	})
 	var total account.MeterCluster
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the account was last %+v", total)
+		}
+	})
 	eventually(t, "the account balances", func() bool {
 		total = k.members[0].account()
 		return total.Balanced && total.Sum.Waiting == 0 && total.Sum.Stored == total.Sum.Accepted

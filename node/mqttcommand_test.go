@@ -219,11 +219,9 @@ func TestADeviceThatIsSilentOrAwayIsSaidToBe(t *testing.T) {
 		t.Errorf("a device that does not report: %s, %s, %v", status, output, err)
 	}
 	_ = th.Disconnect(&paho.Disconnect{})
-	eventually(t, "the device is gone", func() bool {
-		status, output, _, err = r.order("two"+strconv.Itoa(time.Now().Nanosecond()), "home/hall/heating", point.BoolOf(true))
-		return fault.Is(err, fault.Unreachable)
-	})
-	if status != control.Accepted || output != control.Failed || !strings.Contains(err.Error(), "it is not connected") {
+	eventually(t, "the device is gone", func() bool { return r.brokerCounts().Connected == 0 })
+	status, output, _, err = r.order("two", "home/hall/heating", point.BoolOf(true))
+	if status != control.Accepted || output != control.Failed || !fault.Is(err, fault.Unreachable) || !strings.Contains(err.Error(), "it is not connected") {
 		t.Errorf("a device that is away: %s, %s, %v", status, output, err)
 	}
 }

@@ -125,9 +125,15 @@ func (r *running) halt() {
 // which has no event to wait for.
 func eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
+	eventuallyIn(t, 60*time.Second, what, condition)
+}
+
+// eventuallyIn is eventually for what the other side of a protocol may delay on its own for long.
+func eventuallyIn(t testing.TB, limit time.Duration, what string, condition func() bool) {
+	t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(60 * time.Second)
+	deadline := time.After(limit)
 	for !condition() {
 		select {
 		case <-tick.C:

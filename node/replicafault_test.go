@@ -63,20 +63,16 @@ func TestAReplicaThatStandsStillLosesNothing(t *testing.T) {
 		for i, name := range s.names {
 			other := s.names[(i+1)%3]
 			more(50)
-			if err := s.processes[name].cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-				t.Fatal(err)
-			}
+			s.signal(t, name, syscall.SIGSTOP)
 			s.sees(t, other, "that one is not reached", func(c *report.Cluster) bool { return !c.Replicas[i].Reached })
 			more(50)
-			if err := s.processes[name].cmd.Process.Signal(syscall.SIGCONT); err != nil {
-				t.Fatal(err)
-			}
+			s.signal(t, name, syscall.SIGCONT)
 			s.sees(t, other, "all", func(c *report.Cluster) bool { return c.Reached == 3 })
 		}
 	})
 }
 
-// Replicas are killed in turn for as long as SOAK says, under load.
+// Replicas are killed, or stand still, in turn for as long as SOAK says, under load.
 func TestSoakReplicas(t *testing.T) {
 	text := os.Getenv("VOLTBUS_SOAK")
 	if text == "" {
@@ -86,15 +82,35 @@ func TestSoakReplicas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, kills := newReplicaSet(t), 0
-	s.underLoad(t, func(more func(int64)) {
-		for end := time.Now().Add(long); time.Now().Before(end); kills++ {
-			name := s.names[kills%3]
-			more(200)
+	for what, disturb := range map[string]func(*testing.T, *replicaSet, string, func(int64)){
+		"killed": func(t *testing.T, s *replicaSet, name string, more func(int64)) {
 			s.kill(name)
 			more(200)
 			s.start(t, name)
-		}
-	})
-	t.Logf("%d kills in %s", kills, long)
+		},
+		"standing still": func(t *testing.T, s *replicaSet, name string, more func(int64)) {
+			s.signal(t, name, syscall.SIGSTOP)
+			more(30)
+			s.signal(t, name, syscall.SIGCONT)
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			s, rounds := newReplicaSet(t), 0
+			s.underLoad(t, func(more func(int64)) {
+				for end := time.Now().Add(long); time.Now().Before(end); rounds++ {
+					more(50)
+					disturb(t, s, s.names[rounds%3], more)
+				}
+			})
+			t.Logf("%d times in %s", rounds, long)
+		})
+	}
+}
+
+func (s *replicaSet) signal(t *testing.T, name string, which syscall.Signal) {
+	t.Helper()
+	if err := s.processes[name].cmd.Process.Signal(which); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -365,11 +365,11 @@ func (s *replicaSet) balanced(t *testing.T) {
 				}
 			}
 		}
-		for _, l := range ledgers {
+		for name, l := range ledgers {
 			stored := map[string]uint64{}
 			for _, o := range l.Origins {
 				if !o.Balanced || o.Missing > 0 {
-					t.Fatalf("the ledger does not add up: %+v", o)
+					t.Fatalf("the ledger of %s does not add up: %+v; all are %+v", name, o, ledgers)
 				}
 				stored[o.Origin] = o.Stored
 			}

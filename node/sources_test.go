@@ -76,7 +76,8 @@ func TestASourceTakesNothingWhileTheNodeDoesNotRecord(t *testing.T) {
 	})
 	r.halt()
 	r = run(t, load(t, dir, listenAnywhere+section))
-	eventually(t, "it goes on", func() bool {
+	// A member of the group that the server did not hear leave in time is only forgotten after the session of 45 s.
+	eventuallyIn(t, 2*time.Minute, "it goes on", func() bool {
 		s := r.source(t)
 		return s.Messages == 2 && s.Samples == 1 && s.Refused == 1 && s.Kept == 1
 	})
