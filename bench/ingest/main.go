@@ -38,6 +38,7 @@ func main() {
 	flag.IntVar(&b.batch, "batch", 10_000, "samples in one call")
 	flag.IntVar(&b.rate, "rate", 0, "samples a second that the writers offer together; 0: as many as are answered")
 	flag.IntVar(&b.commit, "commit", 400_000, "samples in one transaction of the store")
+	flag.IntVar(&b.destinations, "destinations", 0, "destinations that get what is recorded, too")
 	flag.StringVar(&b.dir, "dir", "", "directory for the data, on the disk to measure; default: a temporary one")
 	flag.StringVar(&b.profile, "cpuprofile", "", "file for a CPU profile")
 	flag.Parse()
@@ -51,6 +52,8 @@ type bench struct {
 	time                   time.Duration
 	points, writers, batch int
 	commit, rate           int
+	destinations           int
+	waited                 delays
 	dir, profile           string
 }
 
@@ -126,19 +129,29 @@ type chain struct {
 	dir      string
 }
 
-func (b *bench) measure(ctx context.Context, c *chain) error {
+func (b *bench) measure(ctx context.Context, c *chain) (err error) {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	var group errgroup.Group
 	group.Go(func() error { return c.recorder.Run(running) })
 	group.Go(func() error { return c.sink.Run(running) })
 	group.Go(func() error { return memory.Follow(running) }) // as a node does
+	d, closed, err := destinations(ctx, b.destinations, c.dir, c.log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closed()) }()
+	group.Go(func() error { return d.Run(running) })
 	begin := time.Now()
 	if err := b.write(ctx, c.recorder, begin.Add(b.time)); err != nil {
 		return err
 	}
 	acknowledged := c.recorder.Stats().Acknowledged
 	report("acknowledged (on disk)", acknowledged, time.Since(begin))
+	b.waited.report()
+	if b.destinations > 0 {
+		fmt.Printf("sent meanwhile           %d samples to %d destinations\n", sent(ctx, d), b.destinations)
+	}
 	fmt.Printf("backlog of the store     %d samples\n", acknowledged-c.sink.Stats().Samples)
 	for c.sink.Stats().Samples < acknowledged {
 		time.Sleep(time.Millisecond)
@@ -184,9 +197,11 @@ func (b *bench) write(ctx context.Context, r *recorder.Recorder, end time.Time) 
 				mu.Unlock()
 				fill(samples, paths, first, time.Unix(1_750_000_000+int64(at), 0), rng)
 				time.Sleep(time.Until(due))
+				asked := time.Now()
 				if err := r.Record(ctx, samples); err != nil {
 					return err
 				}
+				b.waited.add(time.Since(asked))
 			}
 			return nil
 		})

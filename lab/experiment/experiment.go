@@ -4,6 +4,7 @@ package experiment
 
 import (
 	"context"
+	"strconv"
 )
 
 // Experiment asks one question and answers it with figures. It is a value; to add one, write
@@ -75,3 +76,12 @@ type Peer struct {
 
 // Own is the subject of what is measured on Voltbus itself.
 const Own = "voltbus"
+
+// Count writes a number with commas between thousands, as names of cases have it.
+func Count(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

@@ -57,7 +57,7 @@ func collectBACnet(ctx context.Context, b *experiment.Bench) error {
 	}
 	for _, way := range []collection{{name: "all at once"}, {name: "staggered over the interval", staggered: true}, {name: "change of value", cov: true}} {
 		for _, rate := range rates {
-			c := experiment.Case{Name: fmt.Sprintf("%s, %s requests/s", way.name, count(rate)), X: float64(rate), Line: way.name}
+			c := experiment.Case{Name: fmt.Sprintf("%s, %s requests/s", way.name, experiment.Count(rate)), X: float64(rate), Line: way.name}
 			err := b.Measure(ctx, c, func(ctx context.Context, t *experiment.Trial) error { return way.measure(ctx, b, t, rate) })
 			if err != nil {
 				return err

@@ -42,7 +42,7 @@ func catchUp() experiment.Experiment {
 		},
 		Run: func(ctx context.Context, b *experiment.Bench) error {
 			n := max(1, b.Int("samples"))
-			c := experiment.Case{Name: count(n) + " samples", X: float64(n)}
+			c := experiment.Case{Name: experiment.Count(n) + " samples", X: float64(n)}
 			return b.Measure(ctx, c, func(ctx context.Context, t *experiment.Trial) error {
 				return (&returning{tree: tree{bench: b, trial: t}}).run(ctx)
 			})

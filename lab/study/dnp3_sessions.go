@@ -65,7 +65,7 @@ func (c *pairCase) experimentCase() experiment.Case {
 		ends = "ends in two processes"
 	}
 	line := fmt.Sprintf("%d values, %d workers, %s", c.values, c.workers, ends)
-	return experiment.Case{Name: fmt.Sprintf("%s sessions, %s", count(c.sessions), line), X: float64(c.sessions), Line: line}
+	return experiment.Case{Name: fmt.Sprintf("%s sessions, %s", experiment.Count(c.sessions), line), X: float64(c.sessions), Line: line}
 }
 
 // eachPairCase calls do with the cases of a run.

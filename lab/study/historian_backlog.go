@@ -51,7 +51,7 @@ func historianBacklog() experiment.Experiment {
 }
 
 func backlogCase(devices int) experiment.Case {
-	return experiment.Case{Name: count(devices) + " devices", X: float64(devices)}
+	return experiment.Case{Name: experiment.Count(devices) + " devices", X: float64(devices)}
 }
 
 // backlogPoints is how many points a device has.
@@ -74,14 +74,14 @@ func runBacklog(ctx context.Context, b *experiment.Bench) error {
 		}
 		switch {
 		case formed:
-			b.Note("A backlog formed at %s devices.", count(devices))
+			b.Note("A backlog formed at %s devices.", experiment.Count(devices))
 			return nil
 		case behind:
-			b.Note("At %s devices the devices themselves fell behind their interval of %v; no backlog had formed.", count(devices), b.Duration("interval"))
+			b.Note("At %s devices the devices themselves fell behind their interval of %v; no backlog had formed.", experiment.Count(devices), b.Duration("interval"))
 			return nil
 		}
 	}
-	b.Note("No backlog formed; the largest case had at most %s devices.", count(most))
+	b.Note("No backlog formed; the largest case had at most %s devices.", experiment.Count(most))
 	return nil
 }
 

@@ -19,20 +19,19 @@ import (
 	"voltbus/lab/study/ami"
 	"voltbus/lab/study/destination"
 	"voltbus/lab/study/fleet"
+	"voltbus/lab/study/scrape"
 	"voltbus/store/duckdb/statement"
 )
 
 // List returns all experiments in the order in which they are shown.
 func List() []experiment.Experiment {
 	return slices.Concat([]experiment.Experiment{
-		pnnlFY17Table2(),
+		scrape.FY17(),
 		cloudScale(),
 		chain(),
 		catchUp(),
 		manyChildren(),
-		pnnl30858Table2(),
-		pnnl30858Table4(),
-		largeMessages(),
+	}, scrape.List(), []experiment.Experiment{
 		dnp3Sessions(),
 		bacnetCollection(),
 		historianBacklog(),

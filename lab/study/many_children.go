@@ -38,7 +38,7 @@ func manyChildren() experiment.Experiment {
 		},
 		Run: func(ctx context.Context, b *experiment.Bench) error {
 			n := max(1, b.Int("children"))
-			c := experiment.Case{Name: count(n) + " children", X: float64(n)}
+			c := experiment.Case{Name: experiment.Count(n) + " children", X: float64(n)}
 			return b.Measure(ctx, c, func(ctx context.Context, t *experiment.Trial) error {
 				return (&gathering{tree: tree{bench: b, trial: t}, children: n}).run(ctx)
 			})
@@ -102,7 +102,7 @@ func (s *gathering) connected(ctx context.Context) error {
 	began := time.Now()
 	err := until(ctx, func() (bool, error) {
 		status, err := s.crowd.Look()
-		s.trial.Report(experiment.Progress{Message: count(status.Connected) + " children are connected"})
+		s.trial.Report(experiment.Progress{Message: experiment.Count(status.Connected) + " children are connected"})
 		return status.Connected == s.children, err
 	})
 	s.trial.Also("all connected after", "s", time.Since(began).Seconds())

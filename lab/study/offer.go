@@ -36,7 +36,7 @@ func offerRates(ctx context.Context, b *experiment.Bench, who string, open func(
 	most := max(1, b.Int("most-rate"))
 	for rate := min(most, max(1, b.Int("first-rate"))); rate <= most; rate *= 2 {
 		kept := true
-		c := experiment.Case{Name: count(rate) + " samples/s offered", X: float64(rate)}
+		c := experiment.Case{Name: experiment.Count(rate) + " samples/s offered", X: float64(rate)}
 		err := b.Measure(ctx, c, func(ctx context.Context, t *experiment.Trial) error {
 			w := offer{bench: b, trial: t, who: who, rate: rate, batch: max(1, b.Int("batch")), points: max(1, b.Int("points"))}
 			ok, err := w.run(ctx, open)
@@ -47,7 +47,7 @@ func offerRates(ctx context.Context, b *experiment.Bench, who string, open func(
 			return err
 		}
 		if !kept {
-			b.Note("%s did not keep up with %s samples/s.", who, count(rate))
+			b.Note("%s did not keep up with %s samples/s.", who, experiment.Count(rate))
 			return nil
 		}
 	}
@@ -93,7 +93,7 @@ func (w *offer) run(ctx context.Context, open func(context.Context, *experiment.
 	w.trial.Latency(o.Latency)
 	w.trial.Generator(o.HeadRoom)
 	if o.First != nil {
-		w.bench.Note("%s at %s samples/s: %d bodies failed, the first: %.300s", w.who, count(w.rate), o.Failed, o.First)
+		w.bench.Note("%s at %s samples/s: %d bodies failed, the first: %.300s", w.who, experiment.Count(w.rate), o.Failed, o.First)
 	}
 	return o.Failed == 0 && reached >= 0.95*float64(w.rate), w.audit(ctx)
 }

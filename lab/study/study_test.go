@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"voltbus/lab/machine"
 	"voltbus/lab/study"
 	"voltbus/store/duckdb/statement"
+	"voltbus/testing/peers"
 )
 
 // partEnv makes the test binary play a part of an experiment in a process of its own.
@@ -37,50 +39,52 @@ func TestMain(m *testing.M) {
 func tiny() map[string]map[string]string {
 	scan := map[string]string{"most-devices": "50", "scrapes": "1", "interval": "200ms"}
 	return map[string]map[string]string{
-		"pnnl-fy17-table2":     scan,
-		"pnnl-30858-table2":    scan,
-		"pnnl-30858-table4":    {"scrapes": "1", "interval": "200ms", "most-listeners": "5", "listener-processes": "true"},
-		"cloud-scale":          {"buildings": "1,2", "devices": "3", "interval": "200ms", "warm-up": "100ms", "window": "600ms"},
-		"chain":                {"devices": "3", "interval": "200ms", "warm-up": "100ms", "window": "600ms"},
-		"catch-up":             {"samples": "3000", "devices": "10", "batch": "5", "others": "1", "other-devices": "2", "interval": "200ms", "warm-up": "100ms", "window": "300ms"},
-		"many-children":        {"children": "5", "points": "2", "interval": "200ms", "warm-up": "100ms", "window": "300ms"},
-		"historian-backlog":    {"first-devices": "20", "most-devices": "40", "interval": "200ms", "warm-up": "300ms", "window": "1s"},
-		"ingest-line-protocol": {"first-rate": "2000", "most-rate": "2000", "batch": "100", "window": "600ms", "warm-up": "200ms"},
-		"recorder-kill":        {"kills": "2", "answers": "30"},
-		"sink-catch-up":        {"samples": "3000", "devices": "10", "batch": "5"},
-		"bacnet-collection":    {"devices": "5", "points": "2", "rates": "1000", "interval": "400ms", "changing": "300", "timeout": "200ms"},
-		"dnp3-sessions":        {"sessions": "1,3", "workers": "1000", "values": "1,100", "window": "100ms", "warm-up": "10ms"},
-		"ami-1a":               {"bulks": "2,10", "requests": "5", "meters": "50"},
-		"ami-1b":               {"concentrators": "1,3", "rate": "100", "bulk": "5", "requests": "2", "meters": "50"},
-		"ami-1c":               {"periods": "20", "concentrators": "2", "bulk": "5", "time": "60ms", "meters": "50"},
-		"ami-cluster":          {"members": "1,2", "bulk": "5", "concentrators": "2", "meters": "50", "warm-up": "50ms", "window": "300ms"},
-		"ami-2":                {"bulks": "3", "first-rate": "20", "most-rate": "80", "halvings": "0", "period": "250ms", "age": "50ms", "warm-up": "250ms", "window": "1500ms"},
-		"ami-dehems":           {"scale": "0.0003", "concentrators": "1"},
-		"ami-itron":            {"scale": "0.0005", "concentrators": "1"},
-		"ami-tables":           {"bulk": "5", "concentrators": "2", "day-meters": "1000", "first-rate": "20", "most-rate": "40", "halvings": "0", "period": "100ms", "age": "50ms", "meters": "50", "warm-up": "50ms", "window": "300ms"},
-		"ami-3b":               {"periods": "100", "first-bulk": "2", "most-bulk": "8", "bulks": "3", "warm-up": "200ms", "window": "2s"},
-		"ami-4":                {"concentrators": "2,4", "bulk": "5", "period": "50ms", "warm-up": "50ms", "window": "300ms"},
-		"ami-bulk":             {"bulks": "1,5", "at-once": "3", "warm-up": "50ms", "window": "300ms"},
-		"ami-parallel":         {"parallel": "1,3", "bulk": "5", "meters": "50", "warm-up": "50ms", "window": "300ms"},
-		"ami-links":            {"links": "none,mobile", "bulks": "5", "meters": "50", "warm-up": "50ms", "window": "500ms"},
-		"ami-redundancy":       {"meters": "20", "members": "2", "requests": "20", "period": "10ms", "bulk": "5"},
-		"ami-payload":          {"bulk": "5", "concentrators": "2", "meters": "50", "warm-up": "50ms", "window": "200ms"},
-		"ami-3a":               {"bulks": "1,10", "concentrators": "2", "meters": "50", "warm-up": "50ms", "window": "300ms"},
-		"mqtt-clients":         {"clients": "5", "http": "2", "speed": "50", "rest": "1ms", "warm-up": "100ms", "window": "300ms"},
-		"mqtt-fleet":           {"first": "2", "most": "3", "speed": "50", "bound": "false", "window": "300ms", "machines": "false"},
-		"mqtt-fleet-1":         {"first": "2", "most": "3", "speed": "50", "bound": "false", "window": "300ms"},
-		"mqtt-fleet-2":         {"first": "2", "most": "3", "speed": "50", "bound": "false", "window": "300ms"},
-		"mqtt-fleet-3":         {"first": "2", "most": "3", "speed": "50", "bound": "false", "window": "300ms"},
-		"mqtt-fleet-4":         {"first": "2", "most": "3", "speed": "50", "bound": "false", "window": "300ms", "tls": "false"},
-		"mqtt-fleet-5":         {"first": "2", "most": "3", "speed": "50", "bound": "false", "window": "300ms", "qos": "1"},
-		"mqtt-fleet-6":         {"first": "2", "most": "3", "speed": "50", "bound": "false", "window": "300ms", "machines": machines()},
-		"mqtt-fleet-7":         {"first": "2", "most": "3", "speed": "50", "bound": "false", "window": "300ms", "machines": machines()},
-		"mqtt-storm":           {"clients": "10", "live": "2", "window": "200ms"},
-		"mqtt-failover":        {"clients": "5", "speed": "50", "window": "200ms"},
-		"mqtt-p2p":             {"publishers": "3", "warm-up": "50ms", "window": "300ms"},
-		"mqtt-fan-in":          {"publishers": "3", "subscribers": "2", "warm-up": "50ms", "window": "300ms"},
-		"mqtt-fan-out":         {"publishers": "2", "subscribers": "3", "warm-up": "50ms", "window": "300ms"},
-		"large-messages":       {"most-devices": "2", "scrapes": "1", "interval": "200ms"},
+		"pnnl-fy17-table2":        scan,
+		"pnnl-30858-table2":       scan,
+		"sustainable":             scan,
+		"pnnl-30858-interpreters": {"most-devices": "50", "scrapes": "1", "interval": "200ms", "pythons": filepath.Join(peers.Root(), ".venv", "bin", "python")},
+		"pnnl-30858-table4":       {"scrapes": "1", "interval": "200ms", "most-listeners": "5", "listener-processes": "true"},
+		"cloud-scale":             {"buildings": "1,2", "devices": "3", "interval": "200ms", "warm-up": "100ms", "window": "600ms"},
+		"chain":                   {"devices": "3", "interval": "200ms", "warm-up": "100ms", "window": "600ms"},
+		"catch-up":                {"samples": "3000", "devices": "10", "batch": "5", "others": "1", "other-devices": "2", "interval": "200ms", "warm-up": "100ms", "window": "300ms"},
+		"many-children":           {"children": "5", "points": "2", "interval": "200ms", "warm-up": "100ms", "window": "300ms"},
+		"historian-backlog":       {"first-devices": "20", "most-devices": "40", "interval": "200ms", "warm-up": "300ms", "window": "1s"},
+		"ingest-line-protocol":    {"first-rate": "2000", "most-rate": "2000", "batch": "100", "window": "600ms", "warm-up": "200ms"},
+		"recorder-kill":           {"kills": "2", "answers": "30"},
+		"sink-catch-up":           {"samples": "3000", "devices": "10", "batch": "5"},
+		"bacnet-collection":       {"devices": "5", "points": "2", "rates": "1000", "interval": "400ms", "changing": "300", "timeout": "200ms"},
+		"dnp3-sessions":           {"sessions": "1,3", "workers": "1000", "values": "1,100", "window": "100ms", "warm-up": "10ms"},
+		"ami-1a":                  {"bulks": "2,10", "requests": "5", "meters": "50"},
+		"ami-1b":                  {"concentrators": "1,3", "rate": "100", "bulk": "5", "requests": "2", "meters": "50"},
+		"ami-1c":                  {"periods": "20", "concentrators": "2", "bulk": "5", "time": "60ms", "meters": "50"},
+		"ami-cluster":             {"members": "1,2", "bulk": "5", "concentrators": "2", "meters": "50", "warm-up": "50ms", "window": "300ms"},
+		"ami-2":                   {"bulks": "3", "first-rate": "20", "most-rate": "80", "halvings": "0", "period": "250ms", "age": "50ms", "warm-up": "250ms", "window": "1500ms"},
+		"ami-dehems":              {"scale": "0.0003", "concentrators": "1"},
+		"ami-itron":               {"scale": "0.0005", "concentrators": "1"},
+		"ami-tables":              {"bulk": "5", "concentrators": "2", "day-meters": "1000", "first-rate": "20", "most-rate": "40", "halvings": "0", "period": "100ms", "age": "50ms", "meters": "50", "warm-up": "50ms", "window": "300ms"},
+		"ami-3b":                  {"periods": "100", "first-bulk": "2", "most-bulk": "8", "bulks": "3", "warm-up": "200ms", "window": "2s"},
+		"ami-4":                   {"concentrators": "2,4", "bulk": "5", "period": "50ms", "warm-up": "50ms", "window": "300ms"},
+		"ami-bulk":                {"bulks": "1,5", "at-once": "3", "warm-up": "50ms", "window": "300ms"},
+		"ami-parallel":            {"parallel": "1,3", "bulk": "5", "meters": "50", "warm-up": "50ms", "window": "300ms"},
+		"ami-links":               {"links": "none,mobile", "bulks": "5", "meters": "50", "warm-up": "50ms", "window": "500ms"},
+		"ami-redundancy":          {"meters": "20", "members": "2", "requests": "20", "period": "10ms", "bulk": "5"},
+		"ami-payload":             {"bulk": "5", "concentrators": "2", "meters": "50", "warm-up": "50ms", "window": "200ms"},
+		"ami-3a":                  {"bulks": "1,10", "concentrators": "2", "meters": "50", "warm-up": "50ms", "window": "300ms"},
+		"mqtt-clients":            {"clients": "5", "http": "2", "speed": "50", "rest": "1ms", "warm-up": "100ms", "window": "300ms"},
+		"mqtt-fleet":              {"first": "2", "most": "3", "speed": "50", "bound": "false", "window": "300ms", "machines": "false"},
+		"mqtt-fleet-1":            {"first": "2", "most": "3", "speed": "50", "bound": "false", "window": "300ms"},
+		"mqtt-fleet-2":            {"first": "2", "most": "3", "speed": "50", "bound": "false", "window": "300ms"},
+		"mqtt-fleet-3":            {"first": "2", "most": "3", "speed": "50", "bound": "false", "window": "300ms"},
+		"mqtt-fleet-4":            {"first": "2", "most": "3", "speed": "50", "bound": "false", "window": "300ms", "tls": "false"},
+		"mqtt-fleet-5":            {"first": "2", "most": "3", "speed": "50", "bound": "false", "window": "300ms", "qos": "1"},
+		"mqtt-fleet-6":            {"first": "2", "most": "3", "speed": "50", "bound": "false", "window": "300ms", "machines": machines()},
+		"mqtt-fleet-7":            {"first": "2", "most": "3", "speed": "50", "bound": "false", "window": "300ms", "machines": machines()},
+		"mqtt-storm":              {"clients": "10", "live": "2", "window": "200ms"},
+		"mqtt-failover":           {"clients": "5", "speed": "50", "window": "200ms"},
+		"mqtt-p2p":                {"publishers": "3", "warm-up": "50ms", "window": "300ms"},
+		"mqtt-fan-in":             {"publishers": "3", "subscribers": "2", "warm-up": "50ms", "window": "300ms"},
+		"mqtt-fan-out":            {"publishers": "2", "subscribers": "3", "warm-up": "50ms", "window": "300ms"},
+		"large-messages":          {"most-devices": "2", "scrapes": "1", "interval": "200ms"},
 	}
 }
 

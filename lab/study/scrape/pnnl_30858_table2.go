@@ -1,4 +1,4 @@
-package study
+package scrape
 
 import (
 	"context"
@@ -6,17 +6,23 @@ import (
 	"voltbus/lab/experiment"
 )
 
-// pnnl30858Table2 repeats the tables about the number of devices of the report of December 2020.
-func pnnl30858Table2() experiment.Experiment {
-	labels := []string{
+// byDevices are the tables about the number of devices of the report of December 2020, and what the peer reached.
+type byDevices struct {
+	devices   int
+	published [6]float64 // s, in the order of devicesLabels; 0 where there is none
+	peer      float64
+}
+
+// devicesLabels name the columns of these tables.
+func devicesLabels() []string {
+	return []string{
 		"ZeroMQ, Raspberry Pi 4", "RabbitMQ, Raspberry Pi 4", "ZeroMQ on Python 2, 1-CPU VM",
 		"RabbitMQ on Python 2, 1-CPU VM", "ZeroMQ on Python 3, 1-CPU VM", "RabbitMQ on Python 3, 1-CPU VM",
 	}
-	rows := []struct {
-		devices   int
-		published [6]float64
-		peer      float64
-	}{
+}
+
+func devicesTable() []byDevices {
+	return []byDevices{
 		{2000, [6]float64{6.8425, 7.1926}, 0.927},
 		{4000, [6]float64{15.7469, 15.3346, 22.6471, 11.9526, 11.4655, 4.4405}, 1.76},
 		{6000, [6]float64{27.3608, 23.1164}, 0},
@@ -24,13 +30,11 @@ func pnnl30858Table2() experiment.Experiment {
 		{10000, [6]float64{52.9024, 39.2204}, 4.29},
 		{15000, [6]float64{92.7736, 59.5759}, 0},
 	}
-	var cases []scanCase
-	var published []experiment.Published
-	for _, r := range rows {
-		c := experiment.Case{Name: count(r.devices) + " devices", X: float64(r.devices)}
-		cases = append(cases, scanCase{Case: c, devices: r.devices, points: 18, listeners: 1})
-		published = append(published, experiment.Published{Case: c, Figures: figures(labels, r.published[:]...), Peer: peer(r.peer)})
-	}
+}
+
+// pnnl30858Table2 repeats the tables about the number of devices of the report of December 2020.
+func pnnl30858Table2() experiment.Experiment {
+	cases, published := publishedDevices()
 	return experiment.Experiment{
 		Name:     "pnnl-30858-table2",
 		Title:    "Interval of a scrape of 2,000 to 15,000 devices, 1 listener",
@@ -40,4 +44,19 @@ func pnnl30858Table2() experiment.Experiment {
 		Run:   func(ctx context.Context, b *experiment.Bench) error { return measureScans(ctx, b, orSmaller(cases, b)) },
 		Peers: brokerPeers(func(b *experiment.Bench) []scanCase { return orSmaller(cases, b) }),
 	}
+}
+
+// publishedDevices are the cases of the tables, with their figures.
+func publishedDevices() (cases []scanCase, published []experiment.Published) {
+	for _, r := range devicesTable() {
+		c := devicesCase(r.devices)
+		cases = append(cases, c)
+		published = append(published, experiment.Published{Case: c.Case, Figures: figures(devicesLabels(), r.published[:]...), Peer: peer(r.peer)})
+	}
+	return cases, published
+}
+
+func devicesCase(devices int) scanCase {
+	c := experiment.Case{Name: experiment.Count(devices) + " devices", X: float64(devices)}
+	return scanCase{Case: c, devices: devices, points: 18, listeners: 1}
 }

@@ -1,15 +1,21 @@
-package study
+// Package scrape contains the experiments about the interval of a scrape: from the first header of its messages to the last message at the listeners.
+package scrape
 
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"voltbus/lab/experiment"
 	"voltbus/lab/rig/scan"
 )
 
-// What all experiments about the interval of a scrape have in common.
+// List returns the experiments, in the order in which they are shown.
+func List() []experiment.Experiment {
+	return []experiment.Experiment{pnnl30858Table2(), pnnl30858Table4(), sustainable(), interpreters(), largeMessages()}
+}
+
+// FY17 returns the experiment of the report of April 2017.
+func FY17() experiment.Experiment { return pnnlFY17Table2() }
 
 func scanMetric(axis string) experiment.Metric {
 	return experiment.Metric{Name: "interval of a scrape", Unit: "s", Axis: axis}
@@ -62,21 +68,31 @@ func measureScans(ctx context.Context, b *experiment.Bench, cases []scanCase) er
 		}
 	}
 	if left > 0 {
-		b.Note("%d cases with more than %s devices were left out.", left, count(b.Int("most-devices")))
+		b.Note("%d cases with more than %s devices were left out.", left, experiment.Count(b.Int("most-devices")))
 	}
 	return nil
 }
 
 func (c *scanCase) measure(ctx context.Context, b *experiment.Bench, t *experiment.Trial) error {
-	run := scan.Scan{
+	run := c.scan(b, t)
+	if b.Flag("listener-processes") {
+		run.Program = b.Program()
+	}
+	return c.run(ctx, t, run)
+}
+
+// scan is the case as a set-up, with listeners in this process.
+func (c *scanCase) scan(b *experiment.Bench, t *experiment.Trial) *scan.Scan {
+	return &scan.Scan{
 		Devices: c.devices, Points: c.points, Listeners: c.listeners, Scans: max(1, b.Int("scrapes")),
 		Interval: b.Duration("interval"), Seed: b.Seed(), Dir: t.Dir,
 		Watch: c.watch(t),
 	}
-	if b.Flag("listener-processes") {
-		run.Program = b.Program()
-	}
-	scrapes, err := run.Run(ctx)
+}
+
+// run runs a set-up and records what its scrapes took.
+func (c *scanCase) run(ctx context.Context, t *experiment.Trial, set *scan.Scan) error {
+	scrapes, err := set.Run(ctx)
 	if err != nil {
 		return err
 	}
@@ -86,15 +102,6 @@ func (c *scanCase) measure(ctx context.Context, b *experiment.Bench, t *experime
 
 // scrapeWords says what a scrape took.
 func scrapeWords(s scan.Scrape) string { return fmt.Sprintf("scrape took %.4f s", s.Mean.Seconds()) }
-
-// count writes a number with commas between thousands.
-func count(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
 
 // peerHere is the label of the peer's figures that were measured earlier.
 const peerHere = "VOLTTRON 9.0.4 on ZeroMQ with CURVE, development machine"
@@ -130,7 +137,7 @@ func orSmaller(cases []scanCase, b *experiment.Bench) []scanCase {
 	small := cases[0]
 	small.devices = max(1, most)
 	small.Case = experiment.Case{
-		Name: fmt.Sprintf("%s devices × %s points (not published)", count(small.devices), count(small.points)), X: small.X,
+		Name: fmt.Sprintf("%s devices × %s points (not published)", experiment.Count(small.devices), experiment.Count(small.points)), X: small.X,
 	}
 	return append([]scanCase{small}, cases...)
 }

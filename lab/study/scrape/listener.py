@@ -1,6 +1,7 @@
 """A listener of the lab on the SDK: it says when it has every message of a scan.
 
-It reads its work from the first line of its input, and ends with the input. The first argument is the SDK: a wheel or a folder.
+It reads its work from the first line of its input, and ends with the input. The arguments are the SDK, a wheel or a
+folder, and the subject of the scans.
 """
 
 import asyncio
@@ -47,7 +48,7 @@ async def main():
     place = find(work["address"], name="listener", ca=work["ca"], key=work["key"])
     bus = Connection(place.address, place.name, place.trust(), place.secret())
     await bus.open()
-    bus.subscribe(work["subject"], Scans(work["want"]).receive)
+    bus.subscribe(sys.argv[2], Scans(work["want"]).receive)
     await bus._link.ping()  # the node has the subscription
     say(ready=True)
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)

@@ -1,4 +1,4 @@
-package study
+package scrape
 
 import (
 	"context"
@@ -31,7 +31,7 @@ func pnnlFY17Table2() experiment.Experiment {
 	var published []experiment.Published
 	for _, r := range rows {
 		c := experiment.Case{
-			Name: fmt.Sprintf("%s devices, %d listeners", count(r.devices), r.listeners), X: float64(r.devices),
+			Name: fmt.Sprintf("%s devices, %d listeners", experiment.Count(r.devices), r.listeners), X: float64(r.devices),
 			Line: fmt.Sprintf("%d listeners", r.listeners),
 		}
 		cases = append(cases, scanCase{Case: c, devices: r.devices, points: 18, listeners: r.listeners})
