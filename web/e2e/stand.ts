@@ -424,13 +424,15 @@ function problem(
   response.end(JSON.stringify({ title: detail, detail, kind, subject: "", ...more }));
 }
 
-/** Like the program: an asset, or else the page. */
+/** Like the program: an asset, which the build keeps in codings, or else the page. */
 function serveFile(path: string, response: ServerResponse): void {
   const isFile = path.startsWith("/assets/") || path === "/icon.svg";
   const name = isFile ? path : "/index.html";
   response.setHeader("Content-Security-Policy", policy);
   try {
-    const content = readFileSync(join(root, "dist", name));
+    const packed = path.startsWith("/assets/");
+    const content = readFileSync(join(root, "dist", packed ? `${name}.gz` : name));
+    if (packed) response.setHeader("Content-Encoding", "gzip");
     response.writeHead(200, { "Content-Type": types[extname(name)] ?? "text/plain" });
     response.end(content);
   } catch {

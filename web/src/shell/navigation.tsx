@@ -7,7 +7,7 @@ import { Mark } from "../mark";
 import { Icon } from "./icons";
 import type { Part } from "./parts";
 import { includes } from "./role";
-import { type Screen, screens } from "./screens";
+import { groups, type Screen, screens } from "./screens";
 import { type Theme, useTheme } from "./theme";
 
 interface Props {
@@ -35,13 +35,9 @@ export function Rail({ session, parts, here, alerts, onLogOut }: Props) {
       <a class="brand" href="/" aria-label="Voltbus, overview">
         <Mark /> <span aria-hidden="true">Voltbus</span>
       </a>
-      <ul>
-        {visibleTo(session, parts).map((s) => (
-          <li key={s.path}>
-            <Way screen={s} here={here} alerts={alerts} />
-          </li>
-        ))}
-      </ul>
+      <div class="ways">
+        <Groups shown={visibleTo(session, parts)} here={here} alerts={alerts} />
+      </div>
       <div class="rail-foot">
         <ThemeSwitch />
         <Account session={session} onLogOut={onLogOut} />
@@ -81,13 +77,7 @@ export function Bar({ session, parts, here, alerts, onLogOut }: Props) {
         </li>
       </ul>
       <dialog ref={sheet} class="sheet" aria-label="More screens">
-        <ul>
-          {rest.map((s) => (
-            <li key={s.path}>
-              <Way screen={s} here={here} alerts={alerts} />
-            </li>
-          ))}
-        </ul>
+        <Groups shown={rest} here={here} alerts={alerts} />
         <ThemeSwitch />
         <Account session={session} onLogOut={onLogOut} />
         <form method="dialog">
@@ -96,6 +86,33 @@ export function Bar({ session, parts, here, alerts, onLogOut }: Props) {
       </dialog>
     </nav>
   );
+}
+
+interface GroupsProps {
+  shown: readonly Screen[];
+  here: Screen | undefined;
+  alerts: readonly Alert[];
+}
+
+/** The ways under the headings of their groups. */
+function Groups({ shown, here, alerts }: GroupsProps) {
+  return groups
+    .map((group) => ({ group, of: shown.filter((s) => s.group === group) }))
+    .filter(({ of }) => of.length > 0)
+    .map(({ group, of }) => (
+      <section key={group} aria-label={group}>
+        <p class="group" aria-hidden="true">
+          {group}
+        </p>
+        <ul>
+          {of.map((s) => (
+            <li key={s.path}>
+              <Way screen={s} here={here} alerts={alerts} />
+            </li>
+          ))}
+        </ul>
+      </section>
+    ));
 }
 
 interface WayProps {

@@ -3,6 +3,7 @@ import { useAlerts } from "../alert/use-alerts";
 import type { Api, Session } from "../api";
 import { type Health, health } from "../health";
 import { useBooks } from "../use-site";
+import { useCodeAhead } from "./ahead";
 import { Banner } from "./banner";
 import { Bar, Rail } from "./navigation";
 import { useParts } from "./parts";
@@ -34,6 +35,7 @@ export function Shell({ api, session, refresh, onLogOut }: Props) {
   const { data: books, problem } = useBooks(api, epoch);
   const alerts = useAlerts(api, epoch);
   const parts = useParts(api, epoch);
+  useCodeAhead(session.role, parts);
   const screen = old ? undefined : screenAt(place.path);
   const main = useArrival(place.path, screen?.name ?? "Not found");
 
@@ -59,6 +61,7 @@ export function Shell({ api, session, refresh, onLogOut }: Props) {
           {!old && (
             <Stage
               screen={screen}
+              isAway={connected.link.state === "lost"}
               api={api}
               session={session}
               place={place}

@@ -4,8 +4,13 @@ import { Boundary, Fault } from "./boundary";
 import { includes } from "./role";
 import type { Screen, ScreenProps } from "./screens";
 
+interface StageProps extends ScreenProps {
+  /** Whether the node cannot be reached. */
+  isAway: boolean;
+}
+
 /** The place of the screens: brings the code of the one that is asked for, and says if it cannot. */
-export function Stage({ screen, ...props }: ScreenProps & { screen: Screen | undefined }) {
+export function Stage({ screen, ...props }: StageProps & { screen: Screen | undefined }) {
   if (!screen) return <Nowhere />;
   if (!includes(props.session.role, screen.role)) {
     return <NotAllowed screen={screen} role={props.session.role} />;
@@ -20,7 +25,7 @@ export function Stage({ screen, ...props }: ScreenProps & { screen: Screen | und
 type Loaded = { is: "ready"; show: ComponentType<ScreenProps> } | { is: "lost"; why: string };
 
 /** Shows a screen as soon as its code is there. */
-function Chunk({ screen, ...props }: ScreenProps & { screen: Screen }) {
+function Chunk({ screen, isAway, ...props }: StageProps & { screen: Screen }) {
   const [loaded, setLoaded] = useState<Loaded>();
   const [attempt, setAttempt] = useState(0);
   // Another attempt loads again
@@ -35,9 +40,16 @@ function Chunk({ screen, ...props }: ScreenProps & { screen: Screen }) {
       left = true;
     };
   }, [screen, attempt]);
+  const { epoch } = props;
+  const lost = loaded?.is === "lost";
+  // So does the return of the node
+  useEffect(() => {
+    if (lost) setAttempt((n) => n + 1);
+  }, [epoch]);
 
   if (!loaded) return <p class="asking">Loading…</p>;
   if (loaded.is === "ready") return <loaded.show {...props} />;
+  if (isAway) return <NotYet screen={screen} />;
   return (
     <Fault
       title={`${screen.name} could not be loaded`}
@@ -46,6 +58,16 @@ function Chunk({ screen, ...props }: ScreenProps & { screen: Screen }) {
     />
   );
 }
+
+const NotYet = ({ screen }: { screen: Screen }) => (
+  <div class="card nothing" role="alert">
+    <h1>{screen.name} opens when the node is back</h1>
+    <p>
+      The node cannot be reached, and this browser has not loaded this screen yet. Screens that you
+      have visited still open. Nothing is lost that the node has acknowledged.
+    </p>
+  </div>
+);
 
 const Nowhere = () => (
   <div class="card nothing">

@@ -1,0 +1,40 @@
+import { useEffect } from "preact/hooks";
+import type { Part } from "./parts";
+import { includes } from "./role";
+import { type Screen, screens } from "./screens";
+
+/** The screens whose code a person may need next: those that the role may see at this node. */
+export const wantedAhead = (role: string, parts: ReadonlySet<Part>): readonly Screen[] =>
+  screens.filter((s) => includes(role, s.role) && (!s.part || parts.has(s.part)));
+
+/**
+ * Brings the code of all screens when the page has nothing else to do, one after the other, so that a screen that
+ * nobody visited yet opens also while the node is down. Not for those who save data.
+ */
+export function useCodeAhead(role: string, parts: ReadonlySet<Part>): void {
+  useEffect(() => {
+    if (savesData()) return;
+    let left = false;
+    const bring = async () => {
+      for (const screen of wantedAhead(role, parts)) {
+        await idle();
+        if (left) return;
+        await screen.load().catch(() => undefined); // the screen says it when it is asked for
+      }
+    };
+    void bring();
+    return () => {
+      left = true;
+    };
+  }, [role, parts]);
+}
+
+const savesData = () =>
+  (navigator as { connection?: { saveData?: boolean } }).connection?.saveData === true;
+
+/** A moment without work; Safari has no way to ask for one. */
+const idle = () =>
+  new Promise<void>((resolve) => {
+    if ("requestIdleCallback" in window) requestIdleCallback(() => resolve(), { timeout: 10_000 });
+    else setTimeout(resolve, 200);
+  });
