@@ -2448,9 +2448,12 @@ export interface ReplicaLog {
 export interface RuleState {
   sink: string;
   rule: string;
-  check: "range" | "rate" | "stuck" | "difference" | "ratio" | "residual";
+  check: "range" | "rate" | "stuck" | "difference" | "ratio" | "residual" | "function";
   withheld: Count;
   marked: Count;
+  unjudged: Count;
+  /** Why the function of the rule cannot judge at present */
+  failing?: string;
 }
 
 export interface Sample {
