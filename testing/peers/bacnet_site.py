@@ -258,7 +258,7 @@ async def main() -> None:
             site.told.presentValue = f"{len(site.classes.recipientList)} recipients"
         elif command in ("command", "relinquish"):
             level, _, value = rest.partition(" ")
-            await site.setpoint.write_property("present-value", Real(float(value)) if value else Null(()), priority=int(level))
+            await site.setpoint.write_property("presentValue", Real(float(value)) if value else Null(()), priority=int(level))
     os._exit(0)
 
 

@@ -101,12 +101,12 @@ describe.skipIf(!possible || !inside)("a fresh node in a subnet with devices of 
     await page.getByRole("link", { name: "Open the device" }).click();
     await page.getByText(/^Answers; read/).waitFor();
     for (const [name, value] of [
-      ["watched", "20.00\\s*°C"],
-      ["Zone_Setpoint", "21.00\\s*°C"],
+      ["watched", "20 °C"],
+      ["Zone_Setpoint", "21 °C"],
     ])
       await expect
         .poll(() => page.getByRole("main").textContent(), { timeout: 30_000 })
-        .toMatch(new RegExp(`${name}\\s*›?\\s*${value}`));
+        .toContain(`${name}${value}`);
     expect(await seriousViolations(page)).toEqual([]);
     await shoot(page, "bacnet-device");
     expect(complaints).toEqual([]);

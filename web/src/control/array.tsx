@@ -27,7 +27,7 @@ export function PriorityArray({ point, me, role, now, device, onRelease }: Props
     <section class="card panel" aria-labelledby="array-title">
       <h2 id="array-title">Priority array</h2>
       {device && <InDevice point={point} device={device} />}
-      <table class="data-table array-table">
+      <table class={`data-table array-table${device ? " has-device" : ""}`}>
         <thead>
           <tr>
             <th scope="col">Level</th>
