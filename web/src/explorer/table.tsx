@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Api, PlotSeries } from "../api";
+import { filled } from "../filled";
 import { count, dateTime, exact, plain, qualityName, reasonFor, unit, value } from "../format";
 import { nameOf } from "../path";
 import type { Span } from "../span";
@@ -110,9 +111,6 @@ function Rows({
     </section>
   );
 }
-
-/** The quality of a value with which a gap was filled. */
-const filled = "good(backfilled)";
 
 function classFor(quality: string): string {
   if (quality.startsWith("bad")) return " is-bad";
