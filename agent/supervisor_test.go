@@ -20,7 +20,6 @@ import (
 	"go.uber.org/goleak"
 
 	"voltbus/agent/claim"
-	"voltbus/agent/guard"
 	"voltbus/agent/jail"
 	"voltbus/agent/journal"
 	"voltbus/agent/place"
@@ -477,7 +476,7 @@ func TestAnInterpreterMayReadTheEnvironmentThatItBelongsTo(t *testing.T) {
 		os.WriteFile(filepath.Join(environment, "pyvenv.cfg"), nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if got := guard.Interpreter(filepath.Join(bin, "python3")); !slices.Contains(got, environment) {
+	if got := interpreter(filepath.Join(bin, "python3")); !slices.Contains(got, environment) {
 		t.Errorf("it may read %q, want %q among them", got, environment)
 	}
 }

@@ -60,6 +60,11 @@ func (h *Health) facts(ctx context.Context) *verdict.Facts {
 			})
 		}
 	}
+	if h.parts.Alarms != nil {
+		var err error
+		f.Alarms, err = h.parts.Alarms()
+		f.Unjudged = text(err)
+	}
 	f.Children = h.parts.Children()
 	f.Trial = h.trialFact()
 	return f

@@ -16,6 +16,7 @@ import (
 	"voltbus/store"
 	"voltbus/store/duckdb"
 	"voltbus/store/duckdb/statement"
+	"voltbus/store/memory"
 	"voltbus/store/postgres"
 	"voltbus/uplink"
 )
@@ -134,6 +135,14 @@ func (h *History) Close() error {
 
 // Store returns the store; nil for a node without one.
 func (h *History) Store() Store { return h.store }
+
+// Kept returns the store, or for a node without one a store that stays empty.
+func (h *History) Kept() store.Store {
+	if h.store == nil {
+		return memory.New(memory.Options{})
+	}
+	return h.store
+}
 
 // Database returns the store if other nodes may store in it, too; nil otherwise.
 func (h *History) Database() *postgres.Store { return h.database }

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 
+	"voltbus/alarm/monitor"
 	"voltbus/control/mismatch"
 	"voltbus/health"
 	"voltbus/operation/declared"
@@ -23,4 +24,22 @@ func aboutAlerts(n *Node, p *declared.Parts) {
 			n.mismatch.Update(n.dispatcher.MismatchedPoints())
 		}
 	}
+	if p.Alarms.Now = now; n.monitor != nil {
+		p.Alarms.Monitor, p.Alarms.AcknowledgeAlert = n.monitor, p.Alerts.Seen
+	}
+}
+
+// openAlarms opens the alarms. A node that is opened to inspect its data has none.
+func openAlarms(ctx context.Context, n *Node) (err error) {
+	if n.opts.Idle {
+		return nil
+	}
+	o := monitor.Options{
+		Dir: n.opts.Config.Node.Data, Blocks: n.blocks, Documents: n.docs, Points: n.catalog, Alerts: n.presence, Told: n.report.Alarm, Now: now, Log: n.log,
+	}
+	if kept := n.history.Store(); kept != nil {
+		o.Readings = kept
+	}
+	n.monitor, err = monitor.Open(ctx, o)
+	return err
 }

@@ -40,7 +40,8 @@ func openControl(ctx context.Context, n *Node) error {
 		return err
 	}
 	n.reviewer = &requester.Reviewer{Directory: requesters, Dispatcher: n.dispatcher}
-	n.outlet.hear, n.plant.commands = n.dispatcher.Hear, n.dispatcher
+	n.outlet.HearBy(n.dispatcher.Hear)
+	n.plant.commands = n.dispatcher
 	n.control = access.New(access.Config{Dispatcher: n.dispatcher, Refused: n.report.Control, Freeze: n.fleet.Freeze, Priorities: n.fleet.Priorities, Below: func() []access.Branch { return branches(n.nodes.Nodes()) }})
 	n.agents.Notify(n.reviewer.Agent)
 	return nil

@@ -5,19 +5,13 @@ import (
 
 	"voltbus/point"
 	"voltbus/query"
-	"voltbus/store"
-	"voltbus/store/memory"
 	"voltbus/uplink/federation"
 )
 
 // newFederation completes answers about the history with data that descendants have not sent yet.
 func newFederation(n *Node) *federation.Federation {
-	var kept store.Store = n.history.Store()
-	if n.history.Store() == nil {
-		kept = memory.New(memory.Options{}) // stays empty
-	}
 	return federation.New(federation.Config{
-		Name: n.opts.Config.Node.Name, Store: kept, LogOnly: n.history.Store() == nil, Catalog: n.catalog, Limits: query.DefaultLimits(), Now: now, Log: n.blocks,
+		Name: n.opts.Config.Node.Name, Store: n.history.Kept(), LogOnly: n.history.Store() == nil, Catalog: n.catalog, Limits: query.DefaultLimits(), Now: now, Log: n.blocks,
 		Children: n.descendants.Historians,
 		Ask: func(ctx context.Context, child string, body []byte) ([]byte, error) {
 			return n.neighbours.AskNewer(ctx, child, federation.Method, body, "answer questions about what it did not send")

@@ -8,7 +8,6 @@ import (
 	"voltbus/api/listener"
 	"voltbus/broker/front"
 	"voltbus/config"
-	"voltbus/device"
 	"voltbus/operation"
 	"voltbus/operation/mqtt"
 	"voltbus/point"
@@ -25,7 +24,7 @@ func openMQTT(ctx context.Context, n *Node) error {
 	n.files, section.Clients = n.files.Split(section.Clients)
 	f, err := front.Open(ctx, front.Config{
 		Setting: section, Dir: cfg.Node.Data, Plain: string(cfg.Listen.MQTT), Secure: string(cfg.Listen.MQTTS), TLS: func() (*tls.Config, error) { return deviceTLS(n), nil },
-		Heard: func(scan *point.Scan) { n.outlet.hear(scan) }, Mesh: n.bus.Mesh(), Catalogue: n.catalog, Points: cfg.Ingest.Points, Recorder: n.recorder, Live: n.outlet.tellAs(forms(cfg.Live.Publish)),
+		Heard: n.outlet.Hear, Mesh: n.bus.Mesh(), Catalogue: n.catalog, Points: cfg.Ingest.Points, Recorder: n.recorder, Live: n.outlet.TellAs(forms(cfg.Live.Publish)),
 		Told: n.report.MQTT, Bounds: cfg.Ingest.Bounds(), Now: now, Log: n.log,
 		Carry: mqtt.Carrier{Table: func() *operation.Table { return n.asked }}, Blocks: n.blocks,
 	})
@@ -56,7 +55,6 @@ func (n *Node) MQTTAddr(secure bool) string {
 func openOutward(ctx context.Context, n *Node) (err error) {
 	cfg := n.opts.Config
 	c := outward.Config{Publish: cfg.MQTT.Publish, Sinks: cfg.Sinks, Judge: cfg.Judge, Dir: cfg.Node.Data, Node: cfg.Node.Name, Blocks: n.blocks, History: n.history.Store(), Unit: func(path point.Path) string { return unitOf(n, path) }, Recorded: n.account.Acknowledged, Now: now, Log: n.log} //nolint:contextcheck // it is asked later
-	c.Functions = outward.Functions{Exec: n.opts.AgentExec, Python: cfg.Agents.Python, Isolation: cfg.Agents.Isolation, Users: outward.Users(cfg.Agents.Users), Nice: cfg.Agents.Nice}
 	c.Sources, c.Admission, c.Bounds = cfg.Sources, n.admission, cfg.Ingest.Bounds()
 	if n.opts.Idle {
 		c.Publish, c.Sinks, c.Sources = nil, nil, nil
@@ -87,14 +85,6 @@ func fillMQTT(n *Node, p *mqtt.Part) {
 	p.Broker, p.Devices, p.Applications, p.Issue = n.mqtt, n.mqtt.Devices, n.mqtt.Applications, func(device string) (mqtt.Issued, error) {
 		i, err := n.identity.Certificates.IssueDevice(device)
 		return mqtt.Issued(i), err
-	}
-}
-
-// tellAs passes the samples of a message to subscribers and control.
-func (o *outlet) tellAs(f device.Forms) func(*point.Scan) {
-	return func(scan *point.Scan) {
-		o.hear(scan)
-		o.Live(scan, f)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"voltbus/agent"
+	"voltbus/alarm/monitor"
 	"voltbus/api"
 	"voltbus/api/answer"
 	"voltbus/api/listener"
@@ -41,6 +42,7 @@ import (
 	"voltbus/identity"
 	"voltbus/identity/registry"
 	"voltbus/ingest/admission"
+	"voltbus/ingest/outlet"
 	"voltbus/internal/datadir"
 	"voltbus/internal/descriptor"
 	"voltbus/internal/logbook"
@@ -73,6 +75,9 @@ import (
 	"voltbus/uplink/sender"
 	"voltbus/uplink/tree"
 )
+
+// now is the clock of all parts that the node opens.
+func now() time.Time { return time.Now() }
 
 // Options configure a node.
 type Options struct {
@@ -160,11 +165,12 @@ type Node struct {
 	service     *service.Service
 	sink        *sink.Sink     // nil without a store
 	meters      *system.System // nil for a node without a metering data system
-	outlet      *outlet
+	outlet      *outlet.Outlet
 	leases      *owner.Leases // nil for a node alone
 	lines       *owner.Lines
 	fleet       *device.Fleet
 	alarms      *device.Alarms
+	monitor     *monitor.Monitor // of alarms; nil for an idle node
 	plant       *plant
 	dispatcher  *term.Controller // nil for an idle node
 	control     *access.Access   // nil for an idle node
@@ -224,7 +230,7 @@ func (n *Node) Close() error {
 	if n.mqtt != nil {
 		errs = append(errs, n.mqtt.Close())
 	}
-	errs = append(errs, n.history.Close(), n.meters.Close())
+	errs = append(errs, n.monitor.Close(), n.history.Close(), n.meters.Close())
 	if n.bus != nil {
 		errs = append(errs, n.bus.Close())
 	}
@@ -283,6 +289,9 @@ func (n *Node) Run(ctx context.Context) error {
 		start("mqtt", func(ctx context.Context) error { return runMQTT(ctx, n) })
 	}
 	start("presence", n.presence.Run)
+	if n.monitor != nil {
+		start("alarms", n.monitor.Run)
+	}
 	start("devices", func(ctx context.Context) error { return n.lines.Run(ctx, n.fleet.Run) })
 	start("recovery", func(ctx context.Context) error { return n.fleet.LookAfter(ctx, recorded(n), n.alarms) })
 	if n.dispatcher != nil {

@@ -23,6 +23,7 @@ import (
 	"voltbus/identity/pki"
 	"voltbus/identity/registry"
 	"voltbus/ingest/admission"
+	"voltbus/ingest/outlet"
 	"voltbus/internal/datadir"
 	"voltbus/internal/descriptor"
 	"voltbus/owner"
@@ -63,7 +64,7 @@ func openIdentity(ctx context.Context, n *Node) error {
 	if n.catalog, err = catalog.Open(ctx, n.opts.Config.Node.Data, now); err != nil {
 		return err
 	}
-	n.docs = document.New(n.catalog, now, func(c document.Change) { notifyOfDocument(n.bus, n.log, c) })
+	n.docs = document.New(n.catalog, now, func(c document.Change) { notifyOfDocument(n.bus, n.log, c); n.monitor.Changed(c) })
 	n.identity, err = identity.Open(ctx, identity.Options{
 		Dir: n.opts.Config.Node.Data, Node: n.opts.Config.Node.Name, Accounts: n.catalog, Now: now,
 		Names: certified(n.opts.Config.Listen), Looks: n.opts.Idle,
@@ -154,7 +155,7 @@ func checkSpace(free *datadir.FreeSpace, dir string) error {
 
 func openFleet(ctx context.Context, n *Node) error {
 	n.opts.Kinds = driver.Kept(n.opts.Kinds, identity.DriverSecrets(n.opts.Config.Node.Data))
-	n.outlet = newOutlet(n.bus, n.recorder)
+	n.outlet = outlet.New(n.bus, n.recorder)
 	n.fleet = device.New(n.outlet, n.log, device.Limits{})
 	n.lines = owner.NewLines(n.fleet, n.leases)
 	n.plant = &plant{

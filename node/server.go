@@ -19,7 +19,7 @@ import (
 	"voltbus/identity"
 	"voltbus/identity/pki"
 	"voltbus/internal/admission"
-	"voltbus/internal/atomicfile"
+	"voltbus/internal/datadir"
 	"voltbus/meter/system"
 	"voltbus/promql"
 	"voltbus/web"
@@ -112,7 +112,7 @@ func announce(n *Node) error {
 		return fmt.Errorf("write the addresses: %w", err)
 	}
 	file := filepath.Join(n.opts.Config.Node.Data, AddressFile)
-	if err := (atomicfile.Writer{}).Write(file, append(data, '\n'), 0o600); err != nil {
+	if err := datadir.Put(file, append(data, '\n')); err != nil {
 		return fault.E("node.Open", fault.Unavailable, file, err)
 	}
 	return nil

@@ -23,6 +23,9 @@ func openService(ctx context.Context, n *Node) error {
 	if n.presence, err = presence.Open(ctx, n.catalog, now); err != nil {
 		return err
 	}
+	if err = openAlarms(ctx, n); err != nil {
+		return err
+	}
 	n.asker = &remote.Asker{Tree: n.tree, Roles: func(method string) identity.Role { return n.service.Role(method) }}
 	calls := &agentcall.Calls{Agents: n.agents, Bus: n.bus}
 	n.asked = newOperations(n, calls)

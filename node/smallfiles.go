@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"voltbus/alarm/monitor"
 	"voltbus/audit"
 	"voltbus/catalog"
 	"voltbus/control/term"
@@ -62,6 +63,7 @@ func smallFiles() []quarantine.File {
 		{Name: tls + "server.key", Check: pki.CheckPrivateKey, Lost: "it was made anew"},
 		{Name: catalog.File, Database: true, Lost: "accounts, agents, children and descriptions are gone: stop the node, put the file back from a copy, and start again"},
 		{Name: audit.File, Database: true, Lost: "the entries are gone: keep that file for who wants to look into it"},
+		{Name: monitor.File, Database: true, Lost: "states and history of alarms are gone: what is in alarm opens again; shelve again, and take out of service again, what was"},
 		{Name: term.File, Database: true, Lost: "commands, reservations and overrides are gone: give them anew"},
 	}
 }

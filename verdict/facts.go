@@ -19,6 +19,8 @@ type Facts struct {
 	Points    []Point
 	Devices   []Device
 	Agents    []Agent
+	Unjudged  string // why alarms of rules are not kept; "" if they are
+	Alarms    []Alarm
 	Alerts    []Alert
 	Children  []Child
 	Proposals []Proposal
@@ -89,6 +91,16 @@ type Agent struct {
 	Name  string
 	Does  string // what it does, such as "says that it does not work: no flow"
 	Since time.Time
+}
+
+// Alarm is an open alarm of a rule, or an alert of an agent that is over and that nobody has acknowledged.
+type Alarm struct {
+	Point    string // "" for the alert of an agent
+	ID       string
+	Text     string
+	Priority string // low, medium, high, critical
+	Over     bool   // its condition is over
+	Since    time.Time
 }
 
 // Alert is an open alert of an agent.

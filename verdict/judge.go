@@ -24,7 +24,7 @@ func pageOf(p Part) string {
 		return "/site"
 	case Agents:
 		return "/agents"
-	case Alerts:
+	case Alarms, Alerts:
 		return "/alerts"
 	case Approvals, Nodes, Uplink:
 		return "/nodes"
@@ -242,6 +242,31 @@ func agents(f *Facts) []Concern {
 			Part: Agents, Severity: Warning, Subject: a.Name, Since: a.Since, Link: page("agents", a.Name),
 			Sentence: a.Name + " " + a.Does,
 		})
+	}
+	return out
+}
+
+// alarms says which alarms are open. Those of low priority do not count.
+func alarms(f *Facts) []Concern {
+	var out []Concern
+	if f.Unjudged != "" {
+		out = append(out, Concern{Part: Alarms, Severity: Critical, Sentence: "alarms are not kept: " + f.Unjudged, Link: pageOf(Alarms)})
+	}
+	for i := range f.Alarms {
+		a := &f.Alarms[i]
+		c := Concern{Part: Alarms, Severity: Warning, Subject: a.ID, Since: a.Since, Link: pageOf(Alarms), Sentence: fmt.Sprintf("%s alarm: %s", a.Priority, a.Text)}
+		switch {
+		case a.Priority == "low":
+			continue
+		case a.Over:
+			c.Sentence += "; that is over, and nobody has acknowledged it"
+		case a.Priority != "medium":
+			c.Severity = Critical
+		}
+		if a.Point != "" {
+			c.Link = page("point", a.Point)
+		}
+		out = append(out, c)
 	}
 	return out
 }

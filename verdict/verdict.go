@@ -35,6 +35,7 @@ const (
 	Devices       Part = "devices"
 	Registers     Part = "registers"
 	Agents        Part = "agents"
+	Alarms        Part = "alarms"
 	Alerts        Part = "alerts"
 	Approvals     Part = "approvals"
 	Configuration Part = "configuration"
@@ -45,7 +46,7 @@ const (
 // Parts returns all parts, in the order in which they are shown.
 func Parts() []Part {
 	return []Part{
-		Recorder, Cluster, Store, History, Audit, State, Meters, Control, Devices, Registers, Agents, Alerts, Approvals, Configuration, Nodes, Uplink,
+		Recorder, Cluster, Store, History, Audit, State, Meters, Control, Devices, Registers, Agents, Alarms, Alerts, Approvals, Configuration, Nodes, Uplink,
 	}
 }
 
@@ -74,7 +75,7 @@ const (
 func Judge(f *Facts) []Concern {
 	var all []Concern
 	for _, of := range []func(*Facts) []Concern{
-		recording, replicas, sinks, history, logs, files, metering, control, silent, unreadable, agents, alerts, approvals, trial, children,
+		recording, replicas, sinks, history, logs, files, metering, control, silent, unreadable, agents, alarms, alerts, approvals, trial, children,
 	} {
 		all = append(all, of(f)...)
 	}

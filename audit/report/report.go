@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"time"
 
+	"voltbus/alarm"
 	"voltbus/api/exchange"
 	"voltbus/audit"
 	"voltbus/operation"
@@ -91,6 +92,18 @@ func (r *Reporter) Operation(ctx context.Context, e operation.Entry) {
 	if err := r.opts.Audit.Append(context.WithoutCancel(ctx), entry); err != nil {
 		r.opts.Log.ErrorContext(ctx, "the audit log cannot be written", slog.String("action", e.Action), slog.Any("err", err))
 	}
+}
+
+// Alarm reports that an alarm changed by itself. What operators do is reported by their operations.
+func (r *Reporter) Alarm(t alarm.Transition) {
+	if t.By != "" || r.opts.ReadOnly {
+		return
+	}
+	e := audit.Entry{Actor: "node", Action: "alarm." + string(t.Event), Subject: string(t.Alarm), Outcome: "ok"}
+	e.Detail, _ = json.Marshal(map[string]string{ // strings cannot fail
+		"from": string(t.From), "to": string(t.To), "priority": string(t.Priority), "value": t.Value, "at": t.At.Format(time.RFC3339Nano),
+	})
+	r.opts.Audit.Offer(e)
 }
 
 // Process reports what happened to the process of an agent.

@@ -2,7 +2,6 @@ package bacnet_test
 
 import (
 	"context"
-	"flag"
 	"net/netip"
 	"strings"
 	"testing"
@@ -23,11 +22,7 @@ import (
 	"voltbus/testing/peers"
 )
 
-func TestMain(m *testing.M) {
-	flag.Parse()
-	_ = flag.Set("test.parallel", "12") // tests wait for devices and time-outs, not for processors
-	goleak.VerifyTestMain(m)
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // subnet are the addresses of a test in a namespace: of this node, of another client, and of the devices.
 var subnet = []string{"10.66.0.2/24", "10.66.0.3/24", "10.66.0.11/24", "10.66.0.12/24"}

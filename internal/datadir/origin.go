@@ -100,3 +100,8 @@ func KeepOrigin(dir, origin string) error {
 	}
 	return nil
 }
+
+// Put writes a small file that only the owner of the directory reads: all of it, or nothing.
+func Put(file string, content []byte) error {
+	return (atomicfile.Writer{}).Write(file, content, 0o600)
+}

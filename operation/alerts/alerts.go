@@ -94,6 +94,14 @@ func (p *Part) acknowledge(ctx context.Context, c *operation.Call, in *Alert) (o
 	return operation.None{}, p.Acknowledge(ctx, in.Key, strings.TrimPrefix(c.Name, "person:"))
 }
 
+// Seen tells the device of an alert of the node that somebody has seen it, if the device waits for that.
+func (p *Part) Seen(ctx context.Context, agent, key, who string) error {
+	if agent != p.Own || !p.Waits(key) {
+		return nil
+	}
+	return p.Acknowledge(ctx, key, who)
+}
+
 // alertTime is how long an agent may take to answer whether an alert persists.
 const alertTime = 2 * time.Second
 

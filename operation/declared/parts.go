@@ -5,6 +5,7 @@ import (
 
 	"voltbus/operation"
 	"voltbus/operation/agents"
+	"voltbus/operation/alarms"
 	"voltbus/operation/alerts"
 	"voltbus/operation/auditlog"
 	"voltbus/operation/children"
@@ -33,6 +34,7 @@ import (
 // Parts carry out the operations of a node. A part that is not filled in answers that this node does not have it.
 type Parts struct {
 	Agents    agents.Part
+	Alarms    alarms.Part
 	Alerts    alerts.Part
 	Audit     auditlog.Part
 	Children  children.Part
@@ -61,7 +63,7 @@ type Parts struct {
 // Operations lists the operations of the parts.
 func (p *Parts) Operations() []operation.Bound {
 	return slices.Concat(
-		p.Settings.Operations(), p.Agents.Operations(), p.Alerts.Operations(), p.Audit.Operations(), p.Children.Operations(), p.Parent.Operations(), p.People.Operations(), p.Tokens.Operations(), p.Control.Operations(),
+		p.Settings.Operations(), p.Agents.Operations(), p.Alarms.Operations(), p.Alerts.Operations(), p.Audit.Operations(), p.Children.Operations(), p.Parent.Operations(), p.People.Operations(), p.Tokens.Operations(), p.Control.Operations(),
 		p.Devices.Operations(), p.Documents.Operations(), p.History.Operations(), p.Ledger.Operations(), p.Nodes.Operations(), p.Points.Operations(),
 		p.Log.Operations(), p.Processes.Operations(), p.MQTT.Operations(), p.Cluster.Operations(), p.Sinks.Operations(), p.Judge.Operations(), p.Sources.Operations(), p.Metering.Operations(), p.Lab.Operations(),
 	)

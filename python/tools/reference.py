@@ -19,7 +19,6 @@ MODULES = (
     "voltbus.operations",
     "voltbus.schedule",
     "voltbus.meters",
-    "voltbus.rule",
     "voltbus.clock",
     "voltbus.path",
     "voltbus.log",

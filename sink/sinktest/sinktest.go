@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"voltbus/judge"
 	rules "voltbus/judge/setting"
 	"voltbus/point"
 	"voltbus/sink/destination"
@@ -34,8 +33,6 @@ type Peer struct {
 	Blocks int
 	// Judge are the rules that readings for it are judged by.
 	Judge rules.Rules
-	// Function makes the functions of rules; nil for none.
-	Function func(rule *rules.Rule, to string) judge.Function
 }
 
 // Limit is how long anything may take: on a busy machine a server starts slowly, and a destination tries it again after up to a minute.
@@ -76,7 +73,7 @@ func Open(t testing.TB, dir string, log *Log, history destination.History, p *Pe
 	entry := p.Entry
 	entry.Name, entry.Kind = "there", "tested"
 	d, err := destination.Open(t.Context(), destination.Config{
-		Sinks: []setting.Sink{entry}, Kinds: map[string]destination.Kind{"tested": p.Kind}, Dir: dir, Node: "home", Blocks: log, History: history, Judge: p.Judge, Function: p.Function,
+		Sinks: []setting.Sink{entry}, Kinds: map[string]destination.Kind{"tested": p.Kind}, Dir: dir, Node: "home", Blocks: log, History: history, Judge: p.Judge,
 		Unit: func(path point.Path) string {
 			if path == "plant/boiler/temp" {
 				return "degF"

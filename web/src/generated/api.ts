@@ -170,6 +170,170 @@ export interface Aggregate {
   sources?: Sources;
 }
 
+export interface Alarm {
+  id: string;
+  state: "normal" | "unacknowledged" | "acknowledged" | "returned" | "latched_unacknowledged" | "latched_acknowledged" | "shelved" | "suppressed" | "out_of_service";
+  /** Whether the condition holds, also if it is not annunciated */
+  active: boolean;
+  priority: "low" | "medium" | "high" | "critical";
+  /** The name of the rule; empty for the alert of an agent */
+  rule: string;
+  /** The agent whose alert it is; empty for the alarm of a rule */
+  agent: string;
+  /** The key of the alert; empty for the alarm of a rule */
+  key: string;
+  /** Empty for the alert of an agent */
+  point: string;
+  /** Of the point */
+  description: string;
+  /** Of the point */
+  unit: string;
+  /** What is wrong */
+  text: string;
+  /** What the rule looks for, in words */
+  limit: string;
+  /** Of the point, when the alarm opened */
+  value: string;
+  /** The newest value of the point; empty if it is not known */
+  now: string;
+  /** When it opened or returned to normal */
+  since: Time;
+  /** How often it opened since it was normal */
+  count: number;
+  /** Whether it opened first in its group */
+  first: boolean;
+  group: string;
+  acknowledged_by: string;
+  acknowledged_at: string | null;
+  /** Of the last act */
+  note: string;
+  shelved_until: string | null;
+  shelved_by: string;
+  /** Who took it out of service */
+  removed_by: string;
+}
+
+export interface AlarmChange {
+  number: number;
+  time: Time;
+  alarm: string;
+  rule: string;
+  point: string;
+  event: "opened" | "returned" | "acknowledged" | "reset" | "shelved" | "unshelved" | "shelf_expired" | "suppressed" | "unsuppressed" | "out_of_service" | "back_in_service" | "ended";
+  from: string;
+  to: string;
+  /** Who did it; empty for the node */
+  by: string;
+  note: string;
+  priority: string;
+  text: string;
+  value: string;
+  first: boolean;
+}
+
+export interface AlarmCount {
+  alarm: string;
+  rule: string;
+  point: string;
+  text: string;
+  times: number;
+  /** Of all, from 0 to 1 */
+  share: number;
+  /** How often it came within one minute, at most */
+  most: number;
+  /** Of a standing alarm */
+  since?: Time;
+}
+
+export interface AlarmHistory {
+  changes: AlarmChange[];
+  /** The before of the next page; 0 if this is the last */
+  next: number;
+}
+
+export interface AlarmRates {
+  from: Time;
+  to: Time;
+  /** That were annunciated */
+  alarms: number;
+  /** ISA-18.2: about 6 are acceptable for an operator, 12 can just be attended to */
+  per_hour: number;
+  /** The most within ten minutes */
+  peak: number;
+  /** The part of the time in which there were more than ten within ten minutes, from 0 to 1 */
+  flood: number;
+  by_priority: Record<string, number>;
+  /** The ten that came most often */
+  top: AlarmCount[];
+  /** Those that came three times or more within a minute */
+  chattering: AlarmCount[];
+  /** Those that have been active for more than 24 hours now */
+  standing: AlarmCount[];
+}
+
+/** A rule, which has one alarm for each point that it selects */
+export interface AlarmRule {
+  /** Small letters, digits, dots, hyphens and underscores */
+  name: string;
+  /** Patterns of points; each point has an alarm of its own */
+  points: string[];
+  /** Patterns of points that have none */
+  except?: string[];
+  /** Tags that the points must have, too */
+  tags?: Record<string, string>;
+  /** What it looks at. high, low: the value is above or below limit. rate: it changes by more than change within per. stuck: it stays within tolerance for longest. stale: no usable reading arrives for longest. state: it is one of values. discrepancy: it differs from feedback by more than tolerance */
+  check: "high" | "low" | "rate" | "stuck" | "stale" | "state" | "discrepancy";
+  /** Of high and low, in the unit of the point */
+  limit?: number;
+  /** Of high, low and rate: how far the value must be back for the alarm to return to normal */
+  deadband?: number;
+  /** Seconds that the condition must last before the alarm opens */
+  on_delay?: number;
+  /** Seconds that it must be over before the alarm returns to normal */
+  off_delay?: number;
+  /** Of rate */
+  change?: number;
+  /** Of rate, in seconds; 60 if left out */
+  per?: number;
+  /** Of stuck and stale, in seconds; stale: three times the interval of the point if left out */
+  longest?: number;
+  /** Of stuck and discrepancy */
+  tolerance?: number;
+  /** Of state: the values that are an alarm, as text */
+  values?: string[];
+  /** Of discrepancy: the point to compare with; {1} to {9} stand for the segments of the path of the rule's point */
+  feedback?: string;
+  /** medium if left out */
+  priority?: "low" | "medium" | "high" | "critical";
+  /** Whether the alarm stays until an operator resets it */
+  latching?: boolean;
+  /** In a group the alarm that opens first is marked; {1} to {9} as in feedback */
+  group?: string;
+  /** While this point has one of suppress_values, the alarm is suppressed by design; {1} to {9} as in feedback */
+  suppress_point?: string;
+  suppress_values?: string[];
+  /** What is wrong, for the operator; made of the check if left out */
+  message?: string;
+  /** What happens if nobody acts */
+  consequence?: string;
+  /** What the operator does */
+  response?: string;
+}
+
+export interface AlarmRules {
+  rules: KeptAlarmRule[];
+}
+
+export interface Alarms {
+  alarms: Alarm[];
+  /** How many are annunciated; the others are shelved, suppressed or out of service */
+  open: number;
+  /** Since when more new alarms come than an operator can attend to (ISA-18.2: more than ten within ten minutes); null for no flood */
+  flood: string | null;
+  /** New alarms within the last ten minutes */
+  recent: number;
+}
+
 export interface Alert {
   /** Who raised it */
   agent: string;
@@ -732,8 +896,6 @@ export interface ControlPoint {
   policy?: ControlPolicy;
   /** The levels that are taken, the most urgent first */
   array: ControlSlot[];
-  /** Its device has a priority array of its own for it, see listPriorities */
-  array_in_device: boolean;
   overrides: ControlHolder[];
   /** The reservation that holds it now */
   window: ControlHolder | null;
@@ -1107,6 +1269,16 @@ export interface IssuedToken {
   name: string;
   under: string;
   token: string;
+}
+
+export interface KeptAlarmRule {
+  rule: AlarmRule;
+  /** Of its document */
+  version: number;
+  /** Who wrote it */
+  by: string;
+  /** What is wrong with it, so that it is not looked at; empty if nothing is */
+  wrong: string;
 }
 
 export interface LabExperiment {
@@ -2219,10 +2391,6 @@ export interface Priorities {
   point: string;
   /** Those in use, the most urgent first */
   levels: Priority[];
-  /** The relinquish default of the device; null if it does not tell */
-  default: Value;
-  /** The level at which this node commands it now; 0 if at none */
-  own: number;
 }
 
 export interface Priority {
@@ -2454,12 +2622,9 @@ export interface ReplicaLog {
 export interface RuleState {
   sink: string;
   rule: string;
-  check: "range" | "rate" | "stuck" | "difference" | "ratio" | "residual" | "function";
+  check: "range" | "rate" | "stuck" | "difference" | "ratio" | "residual";
   withheld: Count;
   marked: Count;
-  unjudged: Count;
-  /** Why the function of the rule cannot judge at present */
-  failing?: string;
 }
 
 export interface Sample {
@@ -2714,6 +2879,22 @@ export interface TrialPoint {
   quality: Quality;
   /** Only if the trial found the point - what the list of points must say to have it, by column */
   entry?: Record<string, string>;
+}
+
+export interface TriedPoint {
+  point: string;
+  description: string;
+  unit: string;
+  time: string | null;
+  value: string;
+  active: boolean;
+}
+
+export interface TriedPoints {
+  points: TriedPoint[];
+  all: number;
+  /** How many of those listed would be in alarm now */
+  active: number;
 }
 
 export interface UnreadMessage {
