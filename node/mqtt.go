@@ -10,8 +10,8 @@ import (
 	"voltbus/config"
 	"voltbus/operation"
 	"voltbus/operation/mqtt"
+	"voltbus/outside"
 	"voltbus/point"
-	"voltbus/sink/outward"
 )
 
 // openMQTT opens the broker and listens for its clients, if one is configured.
@@ -54,13 +54,13 @@ func (n *Node) MQTTAddr(secure bool) string {
 // openOutward opens the sinks to systems outside and the sources there.
 func openOutward(ctx context.Context, n *Node) (err error) {
 	cfg := n.opts.Config
-	c := outward.Config{Publish: cfg.MQTT.Publish, Sinks: cfg.Sinks, Judge: cfg.Judge, Dir: cfg.Node.Data, Node: cfg.Node.Name, Blocks: n.blocks, History: n.history.Store(), Unit: func(path point.Path) string { return unitOf(n, path) }, Recorded: n.account.Acknowledged, Now: now, Log: n.log} //nolint:contextcheck // it is asked later
+	c := outside.Config{Publish: cfg.MQTT.Publish, Sinks: cfg.Sinks, Judge: cfg.Judge, Dir: cfg.Node.Data, Node: cfg.Node.Name, Blocks: n.blocks, History: n.history.Store(), Unit: func(path point.Path) string { return unitOf(n, path) }, Recorded: n.account.Acknowledged, Now: now, Log: n.log} //nolint:contextcheck // it is asked later
 	c.Sources, c.Admission, c.Bounds = cfg.Sources, n.admission, cfg.Ingest.Bounds()
 	if n.opts.Idle {
 		c.Publish, c.Sinks, c.Sources = nil, nil, nil
 	}
-	if n.outward, err = outward.Open(ctx, c); err == nil && !n.opts.Idle {
-		n.plant.send = func(ctx context.Context, cfg *config.Config) error { return n.outward.Adopt(ctx, cfg.Sinks) }
+	if n.outside, err = outside.Open(ctx, c); err == nil && !n.opts.Idle {
+		n.plant.send = func(ctx context.Context, cfg *config.Config) error { return n.outside.Adopt(ctx, cfg.Sinks) }
 	}
 	return err
 }

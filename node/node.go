@@ -50,6 +50,7 @@ import (
 	"voltbus/meter/system"
 	"voltbus/operation"
 	"voltbus/operation/configuration"
+	"voltbus/outside"
 	"voltbus/owner"
 	"voltbus/point"
 	"voltbus/presence"
@@ -57,7 +58,6 @@ import (
 	"voltbus/replication"
 	"voltbus/service"
 	"voltbus/sink"
-	"voltbus/sink/outward"
 	"voltbus/uplink/children"
 	"voltbus/uplink/descendants"
 	"voltbus/uplink/enrol"
@@ -178,7 +178,7 @@ type Node struct {
 	settings    *configuration.Part   // nil for a node without a file
 	mqtt        *front.Front          // nil for a node without a broker
 	replicas    *replication.Replicas // nil for a node alone
-	outward     *outward.Sinks        // to external systems; none for an idle node
+	outside     *outside.Systems      // to external systems; none for an idle node
 	mismatch    *mismatch.Alert
 	health      *health.Health
 	served      *children.Children // serves the children
@@ -284,7 +284,7 @@ func (n *Node) Run(ctx context.Context) error {
 		start("reports", n.reporter.Run)
 	}
 	start("replicas", n.replicas.Run)
-	start("systems outside", n.outward.Run)
+	start("systems outside", n.outside.Run)
 	if n.mqtt != nil {
 		start("mqtt", func(ctx context.Context) error { return runMQTT(ctx, n) })
 	}

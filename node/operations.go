@@ -25,7 +25,7 @@ func newOperations(n *Node, calls *agentcall.Calls) *operation.Table {
 	p.Control.Access, p.Control.Now = n.control, now
 	fillMQTT(n, &p.MQTT)
 	p.Cluster.Replicas = n.replicas
-	p.Sinks.Destinations, p.Sinks.Now, p.Sources.Sources, p.Judge.Destinations = n.outward, now, n.outward.Sources, n.outward
+	p.Sinks.Destinations, p.Sinks.Now, p.Sources.Sources, p.Judge.Destinations = n.outside, now, n.outside.Sources, n.outside
 	p.Documents.Documents, p.Documents.Agents, p.Points.Points = n.docs, n.agents, n.catalog
 	p.Devices.Devices, p.Devices.Health, p.Ledger.Ledger, p.Nodes.Nodes, p.Nodes.Version = devices{n.fleet}, n, n, nodes{n}, n.opts.Version
 	p.History.TempDir, p.History.Now = n.opts.Config.Node.Data, now
@@ -61,7 +61,7 @@ func openSettings(n *Node) *configuration.Part {
 		Tell: n.report.Node,
 	})
 	if !n.opts.Idle {
-		part.Send(n.outward)
+		part.Send(n.outside)
 	}
 	if n.opts.WentBack != nil {
 		part.WentBack(n.opts.WentBack, n.started)

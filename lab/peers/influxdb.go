@@ -80,7 +80,12 @@ func (i *influx) Write(ctx context.Context, b *Batch) error {
 
 // Count implements Intake.
 func (i *influx) Count(ctx context.Context) (uint64, error) {
-	text, err := i.web.ask(ctx, "GET", "/query?db=lab&q="+url.QueryEscape("SELECT count(*) FROM /.*/"), nil)
+	return i.of(ctx, "SELECT count(*) FROM /.*/")
+}
+
+// of adds the numbers of the answer to a question.
+func (i *influx) of(ctx context.Context, question string) (uint64, error) {
+	text, err := i.web.ask(ctx, "GET", "/query?db=lab&q="+url.QueryEscape(question), nil)
 	if err != nil {
 		return 0, err
 	}

@@ -96,6 +96,22 @@ func (s *server) stop() error {
 	return nil
 }
 
+// waitUntilNobodyListens waits until the address is free: what a script has started ends a little later than the script.
+func (s *server) waitUntilNobodyListens(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, stopTime)
+	defer cancel()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for {
+		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.address)
+		if err != nil {
+			return nil
+		}
+		_ = conn.Close()
+		<-tick.C
+	}
+}
+
 // process is the number of the process.
 func (s *server) process() int { return s.cmd.Process.Pid }
 

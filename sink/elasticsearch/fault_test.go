@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/internal/await"
 	"voltbus/point"
 	"voltbus/sink/destination"
 	"voltbus/sink/elasticsearch"
@@ -75,12 +76,12 @@ func TestASlowDestinationHoldsUpNoOther(t *testing.T) {
 	defer release()
 	add(t, log, 0, 10)
 	now := func() string { return "" }
-	sinktest.Eventually(t, "the quick one has all", func() bool { return d.States(t.Context())[1].Sent == 10 }, now)
+	await.Until(t, "the quick one has all", func() bool { return d.States(t.Context())[1].Sent == 10 }, now)
 	if s := d.States(t.Context())[0]; s.Sent != 0 || s.Waiting != 10 {
 		t.Errorf("the slow one is %+v", s)
 	}
 	release()
-	sinktest.Eventually(t, "the slow one has all", func() bool { return d.States(t.Context())[0].Sent == 10 }, now)
+	await.Until(t, "the slow one has all", func() bool { return d.States(t.Context())[0].Sent == 10 }, now)
 }
 
 func TestADestinationThatIsRemovedAndAddedAgainGoesOnUnlessItIsForgotten(t *testing.T) {
@@ -93,7 +94,7 @@ func TestADestinationThatIsRemovedAndAddedAgainGoesOnUnlessItIsForgotten(t *test
 	}
 	now := func() string { return "" }
 	add(t, log, 0, 5)
-	sinktest.Eventually(t, "the first are sent", has(5), now)
+	await.Until(t, "the first are sent", has(5), now)
 	change := func(list ...setting.Sink) {
 		t.Helper()
 		if err := d.Adopt(t.Context(), list); err != nil {
@@ -106,7 +107,7 @@ func TestADestinationThatIsRemovedAndAddedAgainGoesOnUnlessItIsForgotten(t *test
 	change()
 	add(t, log, 5, 5)
 	change(entry)
-	sinktest.Eventually(t, "it goes on where it was", has(10), now)
+	await.Until(t, "it goes on where it was", has(10), now)
 	change()
 	if err := d.Forget("search"); err != nil || d.Remembered("search") {
 		t.Errorf("it is not forgotten: %v", err)
@@ -114,7 +115,7 @@ func TestADestinationThatIsRemovedAndAddedAgainGoesOnUnlessItIsForgotten(t *test
 	add(t, log, 10, 5)
 	change(entry)
 	add(t, log, 15, 5)
-	sinktest.Eventually(t, "it begins anew", has(5), now)
+	await.Until(t, "it begins anew", has(5), now)
 	if n := x.Stored(); n != 15 {
 		t.Errorf("there are %d documents, not 15", n)
 	}
@@ -127,7 +128,7 @@ func TestADestinationThatIsRemovedAndAddedAgainGoesOnUnlessItIsForgotten(t *test
 		t.Error("an entry that cannot be used is taken")
 	}
 	add(t, log, 20, 1)
-	sinktest.Eventually(t, "after a wrong entry it goes on as before", has(6), now)
+	await.Until(t, "after a wrong entry it goes on as before", has(6), now)
 }
 
 // open runs destinations of Elasticsearch.

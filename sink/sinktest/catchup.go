@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/internal/await"
 	"voltbus/point"
 	"voltbus/sink/destination"
 	"voltbus/sink/setting"
@@ -47,7 +48,7 @@ func CatchUp(b *testing.B, open func() *Peer) {
 		ended := make(chan error, 1)
 		begun := time.Now()
 		go func() { ended <- d.Run(ctx) }()
-		Eventually(b, "all is sent", func() bool { return d.States(ctx)[0].Sent == uint64(backlogPoints*blocks) }, func() string { return fmt.Sprintf("%+v", d.States(ctx)[0]) })
+		await.Until(b, "all is sent", func() bool { return d.States(ctx)[0].Sent == uint64(backlogPoints*blocks) }, func() string { return fmt.Sprintf("%+v", d.States(ctx)[0]) })
 		b.ReportMetric(float64(backlogPoints*blocks)/time.Since(begun).Seconds(), "samples/s")
 		stop()
 		if err := <-ended; err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"voltbus/internal/await"
 	rules "voltbus/judge/setting"
 	"voltbus/point"
 	"voltbus/sink/destination"
@@ -34,9 +35,6 @@ type Peer struct {
 	// Judge are the rules that readings for it are judged by.
 	Judge rules.Rules
 }
-
-// Limit is how long anything may take: on a busy machine a server starts slowly, and a destination tries it again after up to a minute.
-const Limit = 3 * time.Minute
 
 // Text is the form of a value in a test: a number with three decimals, or the text.
 func Text(number float64, text string) string {
@@ -107,25 +105,10 @@ func (r *Running) State(t testing.TB) destination.State {
 // Until waits until the destination is so.
 func (r *Running) Until(t testing.TB, what string, is func(*destination.State) bool) {
 	t.Helper()
-	Eventually(t, what, func() bool {
+	await.Until(t, what, func() bool {
 		s := r.State(t)
 		return is(&s)
 	}, func() string { return fmt.Sprintf("%+v", r.State(t)) })
-}
-
-// Eventually asks again and again: there is no event for what another process has.
-func Eventually(t testing.TB, what string, is func() bool, now func() string) {
-	t.Helper()
-	limit, tick := time.NewTimer(Limit), time.NewTicker(10*time.Millisecond)
-	defer limit.Stop()
-	defer tick.Stop()
-	for !is() {
-		select {
-		case <-tick.C:
-		case <-limit.C:
-			t.Fatalf("%s: it never was so; now: %s", what, now())
-		}
-	}
 }
 
 // has waits until the server has these readings.
@@ -141,7 +124,7 @@ func (p *Peer) has(t testing.TB, want map[string]string) {
 		slices.Sort(list)
 		return list
 	}
-	Eventually(t, "the destination has all readings", func() bool {
+	await.Until(t, "the destination has all readings", func() bool {
 		got = p.Read(t)
 		return len(missing()) == 0
 	}, func() string {

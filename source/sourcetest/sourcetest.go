@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"voltbus/fault"
+	"voltbus/internal/await"
 	"voltbus/point"
 	"voltbus/source"
 	"voltbus/source/setting"
@@ -36,9 +37,6 @@ type Peer struct {
 	Nowhere string // a place that is not there; default: nowhere
 	Letters func(t testing.TB) []string
 }
-
-// Limit is how long anything may take: on a busy machine a broker starts slowly, and a source tries it again after up to a minute.
-const Limit = 3 * time.Minute
 
 // Noon is when the readings of tests begin.
 func Noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
@@ -87,22 +85,7 @@ func Open(t testing.TB, dir string, log *Log, p *Peer) *Running {
 // Until waits until the source is so.
 func (r *Running) Until(t testing.TB, what string, is func(*source.State) bool) {
 	t.Helper()
-	Eventually(t, what, func() bool { return is(&r.States()[0]) }, func() string { return fmt.Sprintf("%+v", r.States()[0]) })
-}
-
-// Eventually asks again and again: there is no event for what another process has.
-func Eventually(t testing.TB, what string, is func() bool, now func() string) {
-	t.Helper()
-	limit, tick := time.NewTimer(Limit), time.NewTicker(10*time.Millisecond)
-	defer limit.Stop()
-	defer tick.Stop()
-	for !is() {
-		select {
-		case <-tick.C:
-		case <-limit.C:
-			t.Fatalf("%s: it never was so; now: %s", what, now())
-		}
-	}
+	await.Until(t, what, func() bool { return is(&r.States()[0]) }, func() string { return fmt.Sprintf("%+v", r.States()[0]) })
 }
 
 // has waits until the log has these readings, and fails if it has others.
@@ -117,7 +100,7 @@ func (l *Log) has(t testing.TB, want map[string]string) {
 		}
 		return list
 	}
-	Eventually(t, "the log has all readings", func() bool { return len(missing()) == 0 }, func() string {
+	await.Until(t, "the log has all readings", func() bool { return len(missing()) == 0 }, func() string {
 		list := missing()
 		return fmt.Sprintf("of %d readings %d are missing, such as %v", len(want), len(list), list[:min(len(list), 5)])
 	})
@@ -244,7 +227,7 @@ func killNode(t *testing.T, p *Peer) {
 	r := Open(t, dir, log, &muted)
 	select {
 	case <-asked:
-	case <-time.After(Limit):
+	case <-time.After(await.Limit):
 		t.Fatalf("nothing was recorded: %+v", r.States()[0])
 	}
 	r.Stop()
@@ -310,7 +293,7 @@ func deadLetters(t *testing.T, p *Peer) {
 	})
 	log.has(t, want)
 	there := map[string]bool{}
-	Eventually(t, "all are there", func() bool {
+	await.Until(t, "all are there", func() bool {
 		for _, body := range p.Letters(t) {
 			there[body] = true
 		}

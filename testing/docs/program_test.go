@@ -43,7 +43,8 @@ type shell struct {
 	t     *testing.T
 	dir   string
 	env   []string
-	ports *strings.Replacer // a document's ports to free ones
+	known []string          // a document's ports, each followed by the free one that takes its place
+	ports *strings.Replacer // made of them
 	fewer *strings.Replacer // what a document has many of; nil if nothing
 }
 
@@ -51,11 +52,20 @@ type shell struct {
 func newShell(t *testing.T, folders ...string) *shell {
 	t.Helper()
 	path := strings.Join(append(folders, os.Getenv("PATH")), string(os.PathListSeparator))
-	return &shell{
-		t: t, dir: t.TempDir(), env: append(os.Environ(), "PATH="+path, "VOLTBUS_URL=", "VOLTBUS_TOKEN="),
-		ports: strings.NewReplacer("127.0.0.1:8080", "127.0.0.1:"+peers.FreePort(t), "127.0.0.1:4222", "127.0.0.1:"+peers.FreePort(t), "5020", peers.FreePort(t), "18831", peers.FreePort(t), "18832", peers.FreePort(t),
-			"127.0.0.1:8081", "127.0.0.1:"+peers.FreePort(t), "127.0.0.1:8082", "127.0.0.1:"+peers.FreePort(t), "127.0.0.1:4223", "127.0.0.1:"+peers.FreePort(t), "127.0.0.1:20000", "127.0.0.1:"+peers.FreePort(t)),
+	s := &shell{t: t, dir: t.TempDir(), env: append(os.Environ(), "PATH="+path, "VOLTBUS_URL=", "VOLTBUS_TOKEN=")}
+	for _, port := range []string{"127.0.0.1:8080", "127.0.0.1:8081", "127.0.0.1:8082", "127.0.0.1:4222", "127.0.0.1:4223", "127.0.0.1:20000"} {
+		s.place(port, "127.0.0.1:"+peers.FreePort(t))
 	}
+	for _, port := range []string{"5020", "18831", "18832"} {
+		s.place(port, peers.FreePort(t))
+	}
+	return s
+}
+
+// place has something else take the place of a document's port or address.
+func (s *shell) place(port, by string) {
+	s.known = append(s.known, port, by)
+	s.ports = strings.NewReplacer(s.known...)
 }
 
 func (s *shell) command(ctx context.Context, line string) *exec.Cmd {

@@ -18,6 +18,15 @@ var fewer = map[string]*strings.Replacer{
 	"docs/tutorials/meters-from-concentrators-to-bills.md": strings.NewReplacer("100000", "400", "50000", "200"),
 }
 
+// beside start what a document needs beside the program.
+var beside = map[string]func(s *shell){
+	"docs/guides/sources.md": func(s *shell) {
+		server := peers.StartRabbitMQ(s.t, peers.RabbitManagement)
+		s.place("127.0.0.1:5672", server.Addr)
+		s.place("127.0.0.1:15672", server.Web)
+	},
+}
+
 // The documents whose commands are run.
 func TestACommandOfTheDocumentationDoesWhatIsPrintedBelowIt(t *testing.T) {
 	bin := filepath.Dir(program(t))
@@ -32,6 +41,7 @@ func TestACommandOfTheDocumentationDoesWhatIsPrintedBelowIt(t *testing.T) {
 		"docs/tutorials/your-first-agent.md",
 		"docs/tutorials/join-a-second-node.md",
 		"docs/tutorials/meters-from-concentrators-to-bills.md",
+		"docs/guides/sources.md",
 		"docs/guides/migrate-a-registry-from-volttron.md",
 		"docs/guides/notebooks.md",
 		"docs/guides/query-the-history-with-python.md",
@@ -40,6 +50,9 @@ func TestACommandOfTheDocumentationDoesWhatIsPrintedBelowIt(t *testing.T) {
 			s := newShell(t, bin, python)
 			s.copyPrograms(filepath.Join(root(), filepath.Dir(file)))
 			s.fewer = fewer[file]
+			if start := beside[file]; start != nil {
+				start(s)
+			}
 			if slices.Contains(needPast, file) {
 				s.remember()
 			}

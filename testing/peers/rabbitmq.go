@@ -1,8 +1,10 @@
 package peers
 
 import (
+	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +13,9 @@ import (
 
 // rabbitProgram is the server's own start script; the one on the path changes the user.
 const rabbitProgram = "/usr/lib/rabbitmq/bin/rabbitmq-server"
+
+// RabbitManagement is the plugin of RabbitMQ that has its HTTP API.
+const RabbitManagement = "rabbitmq_management"
 
 // StartRabbitMQ starts a RabbitMQ with plugins, and with the user guest, whose password is guest. It is ended when the test ends.
 func StartRabbitMQ(t testing.TB, plugins ...string) *Server {
@@ -22,6 +27,10 @@ func StartRabbitMQ(t testing.TB, plugins ...string) *Server {
 	s := newServer(t, "rabbitmq-server", rabbitProgram)
 	file := filepath.Join(s.Dir, "rabbitmq.conf")
 	text := "listeners.tcp.1 = " + s.Addr + "\nlog.console = false\nlog.file.level = error\n"
+	if slices.Contains(plugins, RabbitManagement) {
+		s.Web = net.JoinHostPort("127.0.0.1", FreePort(t))
+		text += "management.tcp.ip = 127.0.0.1\nmanagement.tcp.port = " + port(s.Web) + "\n"
+	}
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

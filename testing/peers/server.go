@@ -14,6 +14,7 @@ import (
 // Server is somebody else's server on loopback, in a process group of its own. It is used by one goroutine.
 type Server struct {
 	Addr string // host:port
+	Web  string // host:port of its HTTP API; "" without one
 	Dir  string // a directory of its own
 
 	program string

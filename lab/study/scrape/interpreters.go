@@ -34,7 +34,7 @@ func interpreters() experiment.Experiment {
 		published = append(published, experiment.Published{Case: devicesCase(r.devices).Case, Figures: figures(devicesLabels()[2:], r.published[2:]...)})
 	}
 	settings := append(scanSettings(), experiment.Setting{
-		Name: "pythons", Default: "", Doc: "programs or paths, with commas, such as python3.12,/opt/python/bin/python3; empty for all that are found",
+		Name: "pythons", Default: allFound, Doc: "programs or paths, with commas, such as python3.12,/opt/python/bin/python3; or found for all that are",
 	})
 	for i := range settings {
 		if settings[i].Name == "interval" {
@@ -54,6 +54,9 @@ func interpreters() experiment.Experiment {
 		Run: func(ctx context.Context, b *experiment.Bench) error { return measureInterpreters(ctx, b, most) },
 	}
 }
+
+// allFound has the Pythons looked for.
+const allFound = "found"
 
 func measureInterpreters(ctx context.Context, b *experiment.Bench, devices []int) error {
 	found, err := findInterpreters(ctx, b)
@@ -87,8 +90,8 @@ type interpreter struct {
 
 // findInterpreters finds the Pythons that can run the SDK. It fails with fault.NotFound if there are none.
 func findInterpreters(ctx context.Context, b *experiment.Bench) (list []interpreter, err error) {
-	names := strings.FieldsFunc(b.Text("pythons"), func(r rune) bool { return r == ',' })
-	chosen := len(names) > 0
+	names := strings.Split(b.Text("pythons"), ",")
+	chosen := b.Text("pythons") != allFound
 	if !chosen {
 		names = []string{".venv/bin/python", "python3", "pypy3", "graalpy"}
 		for minor := 10; minor <= 15; minor++ {

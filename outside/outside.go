@@ -1,6 +1,6 @@
-// Package outward runs all that connects a node with systems outside: readings go to external MQTT brokers and to other destinations, and messages of
+// Package outside runs all that connects a node with systems outside: readings go to external MQTT brokers and to other destinations, and messages of
 // brokers are recorded.
-package outward
+package outside
 
 import (
 	"context"
@@ -43,17 +43,17 @@ type Config struct {
 	Log       *slog.Logger
 }
 
-// Sinks are all sinks of a node, beside its history, and its sources.
-type Sinks struct {
+// Systems are all systems outside that a node is connected with: its sinks, beside the history, and its sources.
+type Systems struct {
 	*destination.Destinations
 
 	Sources *source.Sources
 	brokers *mqtt.Publishers
 }
 
-// Open creates the sinks. A new one receives what is recorded from now on.
-func Open(ctx context.Context, c Config) (s *Sinks, err error) {
-	s = &Sinks{}
+// Open creates sinks and sources. A new sink receives what is recorded from now on.
+func Open(ctx context.Context, c Config) (s *Systems, err error) {
+	s = &Systems{}
 	if s.brokers, err = mqtt.Open(ctx, mqtt.Config{Publish: c.Publish, Dir: c.Dir, Node: c.Node, Blocks: c.Blocks, Unit: c.Unit, Now: c.Now, Log: c.Log}); err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func Open(ctx context.Context, c Config) (s *Sinks, err error) {
 }
 
 // Run sends and records until ctx ends.
-func (s *Sinks) Run(ctx context.Context) error {
+func (s *Systems) Run(ctx context.Context) error {
 	var group errgroup.Group
 	group.Go(func() error { return s.brokers.Run(ctx) })
 	group.Go(func() error { return s.Destinations.Run(ctx) })
@@ -79,7 +79,7 @@ func (s *Sinks) Run(ctx context.Context) error {
 }
 
 // Facts tells which systems outside currently receive nothing or give nothing, and what was refused.
-func (s *Sinks) Facts() (list []verdict.File) {
+func (s *Systems) Facts() (list []verdict.File) {
 	ctx := context.Background() // what it asks for is on this machine
 	for _, text := range s.brokers.Problems(ctx) {
 		list = append(list, verdict.File{Name: "mqtt publish", Sentence: text})
