@@ -236,7 +236,7 @@ func (b *builder) run(ctx context.Context, args []string) ([]byte, error) {
 	spec := b.s.guard.Spec(b.place, b.uid)
 	spec.Args, spec.Dir = args, b.dir
 	spec.Write = append(spec.Write, b.dir)
-	spec.Read = append(append(spec.Read, interpreter(args[0])...), interpreter(b.s.tools.python())...)
+	spec.Read = append(append(spec.Read, guard.Interpreter(args[0])...), guard.Interpreter(b.s.tools.python())...)
 	spec.Read = append(spec.Read, filepath.Dir(args[0]))
 	if links := os.Getenv("PIP_FIND_LINKS"); filepath.IsAbs(links) {
 		spec.Read = append(spec.Read, links)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"os"
-	"path/filepath"
 
 	"voltbus/agent/guard"
 	"voltbus/agent/jail"
@@ -55,7 +54,7 @@ func (a *preparation) spec(p place.Place, rec *Record) (jail.Spec, []string, err
 	}
 	spec.Args, spec.Dir = rec.Program.Args, p.In(place.Work)
 	spec.Show = []string{p.Version(rec.Version), p.In(place.Key), p.In(place.CA)}
-	spec.Read = append(spec.Read, interpreter(rec.Program.Args[0])...)
+	spec.Read = append(spec.Read, guard.Interpreter(rec.Program.Args[0])...)
 	spec.Nice, spec.Files = a.cfg.Nice, uint64(a.cfg.Files)
 	if limit := a.memory(rec); limit > 0 {
 		// A backstop for growth faster than the measurements: private memory, most of which an interpreter
@@ -93,23 +92,4 @@ func (a *preparation) folders(p place.Place, rec *Record) error {
 		return fault.E("agent.start", fault.Unavailable, a.cfg.CA, err)
 	}
 	return nil
-}
-
-// interpreter returns the folders that a program needs. Its file may be a link: that of a virtual environment
-// points to the Python that it was created from.
-func interpreter(program string) []string {
-	var folders []string
-	// Python locates its environment by the name under which it was called.
-	environment := filepath.Dir(filepath.Dir(program))
-	if _, err := os.Stat(filepath.Join(environment, "pyvenv.cfg")); err == nil {
-		folders = append(folders, environment)
-	}
-	target, err := filepath.EvalSymlinks(program)
-	if err != nil || filepath.Base(filepath.Dir(target)) != "bin" {
-		return folders
-	}
-	if prefix := filepath.Dir(filepath.Dir(target)); prefix != "/" {
-		folders = append(folders, prefix)
-	}
-	return folders
 }

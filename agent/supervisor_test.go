@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"voltbus/agent/claim"
+	"voltbus/agent/guard"
 	"voltbus/agent/jail"
 	"voltbus/agent/journal"
 	"voltbus/agent/place"
@@ -476,7 +477,7 @@ func TestAnInterpreterMayReadTheEnvironmentThatItBelongsTo(t *testing.T) {
 		os.WriteFile(filepath.Join(environment, "pyvenv.cfg"), nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if got := interpreter(filepath.Join(bin, "python3")); !slices.Contains(got, environment) {
+	if got := guard.Interpreter(filepath.Join(bin, "python3")); !slices.Contains(got, environment) {
 		t.Errorf("it may read %q, want %q among them", got, environment)
 	}
 }

@@ -35,6 +35,9 @@ func namedFiles(cfg *Config) []namedFile {
 	add := func(key string, file *string, secret bool) { list = append(list, namedFile{key, file, secret}) }
 	cfg.Sinks.Files(func(key string, file *string, secret bool) { add("sinks"+key, file, secret) })
 	cfg.Sources.Files(func(key string, file *string, secret bool) { add("sources"+key, file, secret) })
+	for i := range cfg.Judge {
+		add(fmt.Sprintf("judge[%d].file", i), &cfg.Judge[i].File, false)
+	}
 	members := cfg.Metering.Cluster.Members
 	for i := range members {
 		if members[i].Name == cfg.Node.Name { // its entry is for the others

@@ -37,6 +37,7 @@ type View struct {
 	Reverting  bool        // the commanded value is that of the revert
 	Output     Output
 	Held       point.Value // what it was last set to, if known
+	Place      Level       // the level of that in the device's own priority array; 0 if it has none, or nothing is commanded
 	Reported   point.Value // what the device last answered
 	Observed   point.Value // the last value read
 	Later      time.Time   // when it continues, if a rate, minimum time or pause delays it

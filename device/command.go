@@ -74,16 +74,18 @@ func (f *Fleet) Write(ctx context.Context, path point.Path, v point.Value) (poin
 	return reported, nil
 }
 
-// Priorities returns the commands of all sources in the priority array of a point in its device, from level 1 on,
-// without a value at unused levels. Errors are those of Read, and fault.Refused for a point without such an array.
-func (f *Fleet) Priorities(ctx context.Context, path point.Path) ([]point.Value, error) {
+// PriorityArray is what all systems command a point to in its device.
+type PriorityArray = driver.PriorityArray
+
+// Priorities returns the priority array of a point in its device. Errors are those of Read, and fault.Refused for a point
+// without such an array.
+func (f *Fleet) Priorities(ctx context.Context, path point.Path) (array PriorityArray, err error) {
 	const op = "device.Priorities"
 	u, i := f.roster.pointAt(path)
 	if u == nil {
-		return nil, fault.E(op, fault.NotFound, string(path), errNoDevice)
+		return array, fault.E(op, fault.NotFound, string(path), errNoDevice)
 	}
-	array, err := []point.Value(nil), f.askable(u)
-	if err == nil {
+	if err = f.askable(u); err == nil {
 		err = line.Call(ctx, u, func(ctx context.Context, s driver.Session) error {
 			p, can := s.(driver.Prioritizer)
 			if !can {
@@ -95,7 +97,7 @@ func (f *Fleet) Priorities(ctx context.Context, path point.Path) ([]point.Value,
 		})
 	}
 	if err != nil {
-		return nil, fault.E(op, trouble.KindOf(err), string(path), err)
+		return PriorityArray{}, fault.E(op, trouble.KindOf(err), string(path), err)
 	}
 	return array, nil
 }

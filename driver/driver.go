@@ -249,9 +249,14 @@ type Prioritizer interface {
 	// while a more urgent level is in use. For a point without an array it works as Write, and gives fault.Refused
 	// for a command without a value.
 	Command(ctx context.Context, name string, c Command) (point.Value, error)
-	// Priorities returns the array of a point, from level 1 on, without a value at unused levels. A point without an array
-	// gives fault.Refused; other errors are those of Read.
-	Priorities(ctx context.Context, name string) ([]point.Value, error)
+	// Priorities returns the array of a point. A point without one gives fault.Refused; other errors are those of Read.
+	Priorities(ctx context.Context, name string) (PriorityArray, error)
+}
+
+// PriorityArray is what all systems command a point to in its device (ASHRAE 135, clause 19.2).
+type PriorityArray struct {
+	Levels  [16]point.Value // from level 1 on; none where nothing is commanded
+	Default point.Value     // what the point has when no level is in use; none if the device does not tell
 }
 
 // Prioritizing is a Config that knows which of its points have a priority array in the device: there, nothing

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"slices"
 	"strings"
 
 	"voltbus/judge/setting"
@@ -53,6 +52,7 @@ type Verdict struct {
 	Withheld bool          // it is not passed on
 	Quality  point.Quality // with which it is passed on
 	Reason   string        // why it is withheld
+	Unjudged bool          // the rule is a function, which did not answer
 }
 
 // New returns a judge with rules that are completed, and what an earlier one remembered.
@@ -95,8 +95,7 @@ func (j *Judge) make(path point.Path) *Point {
 	p := &Point{path: path}
 	for i := range j.rules {
 		r := &j.rules[i]
-		match := func(pattern string) bool { return point.Pattern(pattern).Match(path) }
-		if !slices.ContainsFunc(r.Points, match) || slices.ContainsFunc(r.Except, match) {
+		if r.Check == setting.Function || !r.Concerns(path) {
 			continue
 		}
 		c := check{rule: r, index: i, low: math.Inf(-1), high: math.Inf(1)}

@@ -55,6 +55,7 @@ func (n *Node) MQTTAddr(secure bool) string {
 func openOutward(ctx context.Context, n *Node) (err error) {
 	cfg := n.opts.Config
 	c := outside.Config{Publish: cfg.MQTT.Publish, Sinks: cfg.Sinks, Judge: cfg.Judge, Dir: cfg.Node.Data, Node: cfg.Node.Name, Blocks: n.blocks, History: n.history.Store(), Unit: func(path point.Path) string { return unitOf(n, path) }, Recorded: n.account.Acknowledged, Now: now, Log: n.log} //nolint:contextcheck // it is asked later
+	c.Functions = outside.Functions{Exec: n.opts.AgentExec, Python: cfg.Agents.Python, Isolation: cfg.Agents.Isolation, Users: outside.Users(cfg.Agents.Users), Nice: cfg.Agents.Nice}
 	c.Sources, c.Admission, c.Bounds = cfg.Sources, n.admission, cfg.Ingest.Bounds()
 	if n.opts.Idle {
 		c.Publish, c.Sinks, c.Sources = nil, nil, nil

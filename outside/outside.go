@@ -9,7 +9,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"voltbus/agent/claim"
 	broker "voltbus/broker/setting"
+	"voltbus/judge/function"
 	rules "voltbus/judge/setting"
 	"voltbus/point"
 	"voltbus/sink"
@@ -28,12 +30,14 @@ type Config struct {
 	Publish []broker.Publish
 	Sinks   []setting.Sink
 	Judge   rules.Rules
-	Sources []inward.Source
-	Dir     string // the data directory
-	Node    string
-	Blocks  sink.Log
-	History destination.History // nil without a store
-	Unit    func(point.Path) string
+	// Functions tells how functions of rules are started.
+	Functions Functions
+	Sources   []inward.Source
+	Dir       string // the data directory
+	Node      string
+	Blocks    sink.Log
+	History   destination.History // nil without a store
+	Unit      func(point.Path) string
 	// Recorded returns how many samples of each origin were acknowledged.
 	Recorded func() map[string]uint64
 	// Admission records what sources take, with times within Bounds.
@@ -42,6 +46,12 @@ type Config struct {
 	Now       func() time.Time
 	Log       *slog.Logger
 }
+
+// Functions tells how functions of rules are started: see function.Config.
+type Functions = function.Config
+
+// Users are the users as which they run.
+type Users = claim.Range
 
 // Systems are all systems outside that a node is connected with: its sinks, beside the history, and its sources.
 type Systems struct {
@@ -54,11 +64,12 @@ type Systems struct {
 // Open creates sinks and sources. A new sink receives what is recorded from now on.
 func Open(ctx context.Context, c Config) (s *Systems, err error) {
 	s = &Systems{}
+	c.Functions.Data, c.Functions.Now, c.Functions.Log = c.Dir, c.Now, c.Log
 	if s.brokers, err = mqtt.Open(ctx, mqtt.Config{Publish: c.Publish, Dir: c.Dir, Node: c.Node, Blocks: c.Blocks, Unit: c.Unit, Now: c.Now, Log: c.Log}); err != nil {
 		return nil, err
 	}
 	s.Destinations, err = destination.Open(ctx, destination.Config{
-		Sinks: c.Sinks, Judge: c.Judge, Kinds: all.Kinds(), Dir: c.Dir, Node: c.Node, Blocks: c.Blocks, History: c.History, Unit: c.Unit, Recorded: c.Recorded, Now: c.Now, Log: c.Log,
+		Sinks: c.Sinks, Judge: c.Judge, Function: function.New(c.Functions).Make, Kinds: all.Kinds(), Dir: c.Dir, Node: c.Node, Blocks: c.Blocks, History: c.History, Unit: c.Unit, Recorded: c.Recorded, Now: c.Now, Log: c.Log,
 	})
 	if err != nil {
 		return s, err

@@ -13,6 +13,24 @@ import (
 //go:embed all:dist
 var dist embed.FS
 
+// rule holds the modules that functions of rules run with: only these, which need nothing else.
+//
+//go:embed src/voltbus/rule.py src/voltbus/_judging.py
+var rule embed.FS
+
+// Rule returns the modules with which a function judges readings, each with its name and its source, in the order in which they are loaded.
+func Rule() ([][2]string, error) {
+	list := [][2]string{{"voltbus", ""}}
+	for _, name := range []string{"rule", "_judging"} {
+		text, err := rule.ReadFile("src/voltbus/" + name + ".py")
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, [2]string{"voltbus." + name, string(text)})
+	}
+	return list, nil
+}
+
 // ErrNotBuilt says that the program was built without the SDK.
 var ErrNotBuilt = errors.New("the Python SDK is not in this program; run make build, and start the program that it makes")
 

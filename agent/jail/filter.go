@@ -1,6 +1,8 @@
 package jail
 
 import (
+	"slices"
+
 	"golang.org/x/sys/unix"
 
 	"voltbus/internal/seccomp"
@@ -35,6 +37,11 @@ var families = []uint32{
 	unix.AF_ALG, unix.AF_KCM, unix.AF_KEY, unix.AF_PACKET, unix.AF_RDS, unix.AF_SMC, unix.AF_TIPC, unix.AF_VSOCK, unix.AF_XDP,
 }
 
+// sockets are what a program without the network may not call.
+//
+//nolint:gochecknoglobals // a table
+var sockets = []uint32{unix.SYS_SOCKET, unix.SYS_SOCKETPAIR, unix.SYS_CONNECT, unix.SYS_BIND, unix.SYS_LISTEN, unix.SYS_SENDTO, unix.SYS_SENDMSG, unix.SYS_SENDMMSG}
+
 const namespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 
@@ -54,6 +61,9 @@ func (s *Spec) filter() error {
 	for _, family := range families {
 		f.Rules = append(f.Rules, seccomp.Rule{Call: unix.SYS_SOCKET, Test: seccomp.Equal, Value: family},
 			seccomp.Rule{Call: unix.SYS_SOCKETPAIR, Test: seccomp.Equal, Value: family})
+	}
+	if s.Offline {
+		f.Denied = slices.Concat(f.Denied, sockets)
 	}
 	return f.Thread()
 }

@@ -29,14 +29,15 @@ type Spec struct {
 	User   *User    `json:"user"`   // nil keeps the user
 	// Landlock makes everything except Read and Write invisible.
 	Landlock bool     `json:"landlock"`
-	Read     []string `json:"read"`   // may be read and executed, recursively; missing paths are skipped
-	Write    []string `json:"write"`  // may also be written
-	Filter   bool     `json:"filter"` // refuses system calls that no agent needs, see filter.go
-	Hide     string   `json:"hide"`   // stays invisible, even below a path of Read
-	Show     []string `json:"show"`   // may be read although it lies below Hide
-	Nice     int      `json:"nice"`   // 0 to 19; higher values yield the processor to others
-	Files    uint64   `json:"files"`  // maximum open files; 0 keeps the parent's limit
-	Data     uint64   `json:"data"`   // maximum private memory in bytes; 0 for no limit
+	Read     []string `json:"read"`              // may be read and executed, recursively; missing paths are skipped
+	Write    []string `json:"write"`             // may also be written
+	Filter   bool     `json:"filter"`            // refuses system calls that no agent needs, see filter.go
+	Offline  bool     `json:"offline,omitempty"` // with Filter, refuses all sockets
+	Hide     string   `json:"hide"`              // stays invisible, even below a path of Read
+	Show     []string `json:"show"`              // may be read although it lies below Hide
+	Nice     int      `json:"nice"`              // 0 to 19; higher values yield the processor to others
+	Files    uint64   `json:"files"`             // maximum open files; 0 keeps the parent's limit
+	Data     uint64   `json:"data"`              // maximum private memory in bytes; 0 for no limit
 	// Processes is how many processes and threads its user may have; 0 for no limit. It applies only with a
 	// User of its own: otherwise the user's other programs would count too.
 	Processes uint64 `json:"processes"`

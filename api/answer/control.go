@@ -46,10 +46,12 @@ type Freeze struct {
 	Clear  bool   `json:"clear,omitempty"` // and set them to zero
 }
 
-// Priorities lists the commands of all sources in the priority array of a point's device.
+// Priorities is the priority array of a point in its device, with what all systems command there.
 type Priorities struct {
-	Point  string     `json:"point"`
-	Levels []Priority `json:"levels" doc:"Those in use, the most urgent first"`
+	Point   string          `json:"point"`
+	Levels  []Priority      `json:"levels" doc:"Those in use, the most urgent first"`
+	Default json.RawMessage `json:"default" api:"schema=Value" doc:"The relinquish default of the device; null if it does not tell"`
+	Own     int             `json:"own" api:"min=0,max=16" doc:"The level at which this node commands it now; 0 if at none"`
 }
 
 // Priority is a level in use.
@@ -238,6 +240,7 @@ type ControlPoint struct {
 	Revert     string          `json:"revert" api:"one-of=relinquish|default|before" doc:"What it is set to when its last command ended"`
 	Policy     *Policy         `json:"policy,omitempty"` // what it requires of commands; nil: nothing
 	Array      []Slot          `json:"array" doc:"The levels that are taken, the most urgent first"`
+	InDevice   bool            `json:"array_in_device" doc:"Its device has a priority array of its own for it, see listPriorities"`
 	Overrides  []Holder        `json:"overrides"`
 	Window     *Holder         `json:"window" doc:"The reservation that holds it now"`
 	Commanded  json.RawMessage `json:"commanded" api:"schema=Value"` // the commanded value; null: there is none

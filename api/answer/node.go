@@ -114,8 +114,7 @@ type NodesChange struct {
 	Refused *[]RefusedNode               `json:"refused,omitempty" doc:"As of Nodes, if it changed"`
 }
 
-// LedgerChange is an event of the stream about nodes with the ledger: the first is complete, each further
-// one holds the changes since the previous event.
+// LedgerChange is an event of the stream about nodes with the ledger: the first is complete, others hold what changed since the last.
 type LedgerChange struct {
 	_ struct{} `doc:"An event of the stream about nodes with the ledger: what changed since the one before"`
 

@@ -9,8 +9,7 @@ import (
 	"voltbus/wire"
 )
 
-// Commands and their results are encoded and decoded field by field where they have their usual form:
-// package json takes a fifth of the cost of a command over the bus.
+// Commands and their results in their usual form are coded field by field: package json takes a fifth of a command's cost over the bus.
 
 // AppendJSON appends the commands as package json would write them.
 func (n *NewCommands) AppendJSON(dst []byte) []byte {

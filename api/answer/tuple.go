@@ -12,8 +12,7 @@ import (
 	"voltbus/point"
 )
 
-// Tuple is a sample of a Series: [milliseconds since 1970, value] or, if the quality is not
-// good, [milliseconds, value, quality].
+// Tuple is a sample of a Series: [milliseconds since 1970, value], and the quality behind them if it is not good.
 type Tuple struct {
 	Millis  float64 // with microseconds as decimals
 	Value   json.RawMessage
@@ -69,8 +68,7 @@ func AppendTuple(dst []byte, s *point.Sample) []byte {
 	return append(dst, ']')
 }
 
-// ParseValue decodes a value of a kind, as "kind" names it. For an unknown kind or "none" the type
-// follows from the JSON: whole numbers that fit are integers.
+// ParseValue decodes a value of the kind with a name. For an unknown one or "none" the JSON decides: whole numbers that fit are integers.
 func ParseValue(kind string, raw json.RawMessage) (point.Value, error) {
 	text := string(raw)
 	switch {

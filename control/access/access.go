@@ -68,8 +68,8 @@ type Config struct {
 	Dispatcher Dispatcher
 	// Refused is called with refused commands; may be nil. It must return at once.
 	Refused func(Refusal)
-	// Priorities returns the commands of all sources for a point in its device, as Fleet.Priorities of package device does.
-	Priorities func(ctx context.Context, path point.Path) ([]point.Value, error)
+	// Priorities returns what all systems command a point to in its device, as Fleet.Priorities of package device does.
+	Priorities func(ctx context.Context, path point.Path) (device.PriorityArray, error)
 	// Freeze freezes the counters of a device, as Fleet.Freeze of package device does.
 	Freeze func(ctx context.Context, path point.Path, clears bool) ([]point.Sample, error)
 	// Below lists the paths under which the points of descendants lie; nil: there are none.

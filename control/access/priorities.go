@@ -8,7 +8,7 @@ import (
 	"voltbus/point"
 )
 
-// Priorities returns the commands of all sources in the priority array of a point's device, including other systems.
+// Priorities returns what all systems command a point to in its device, and which of that this node does.
 func (a *Access) Priorities(ctx context.Context, who *Who, path point.Path) (answer.Priorities, error) {
 	if err := path.Validate(); err != nil {
 		return answer.Priorities{}, fault.E("access.Priorities", fault.Invalid, "path", err)
@@ -16,12 +16,16 @@ func (a *Access) Priorities(ctx context.Context, who *Who, path point.Path) (ans
 	if err := who.See(path); err != nil {
 		return answer.Priorities{}, err
 	}
+	v, err := a.cfg.Dispatcher.View(ctx, path)
+	if err != nil {
+		return answer.Priorities{}, err
+	}
 	array, err := a.cfg.Priorities(ctx, path)
 	if err != nil {
 		return answer.Priorities{}, err
 	}
-	out := answer.Priorities{Point: string(path), Levels: []answer.Priority{}}
-	for i, v := range array {
+	out := answer.Priorities{Point: string(path), Levels: []answer.Priority{}, Default: array.Default.AppendJSON(nil), Own: int(v.Place)}
+	for i, v := range array.Levels {
 		if v.Kind() != point.None {
 			out.Levels = append(out.Levels, answer.Priority{Level: i + 1, Value: v.AppendJSON(nil)})
 		}

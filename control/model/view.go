@@ -35,6 +35,7 @@ func (o *output) view(v *control.View) {
 	}
 	want, commanded := o.commanded("")
 	v.Commanded, v.Reverting, v.Output, v.Held, v.Reported = want.Value, o.reverting, o.state, o.held, o.reported
+	v.Place = o.placed.Place
 	v.Failures, v.FailedWith, v.FailedKind = o.write.failures, o.write.text, o.write.kind
 	if o.target.away && (o.state == control.Confirmed || o.state == control.Differs || o.state == control.Mismatch) {
 		v.Output, v.Reported = control.Unknown, point.Value{} // memory is no evidence

@@ -2,6 +2,7 @@ package bacnet_test
 
 import (
 	"context"
+	"flag"
 	"net/netip"
 	"strings"
 	"testing"
@@ -22,7 +23,11 @@ import (
 	"voltbus/testing/peers"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	flag.Parse()
+	_ = flag.Set("test.parallel", "12") // tests wait for devices and time-outs, not for processors
+	goleak.VerifyTestMain(m)
+}
 
 // subnet are the addresses of a test in a namespace: of this node, of another client, and of the devices.
 var subnet = []string{"10.66.0.2/24", "10.66.0.3/24", "10.66.0.11/24", "10.66.0.12/24"}

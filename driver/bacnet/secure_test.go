@@ -65,6 +65,21 @@ func secured(t *testing.T, dir, hub string, instance int, change func(*bacnet.Co
 	return c
 }
 
+// own returns a folder with a certificate for a way to the hub, within another one: nodes with the same certificate have the same
+// address, and a hub takes one of them.
+func own(t *testing.T, a *sctest.Authority, dir, way string) string {
+	t.Helper()
+	dir = filepath.Join(dir, "way "+way)
+	if _, err := os.Stat(dir); err == nil {
+		return dir
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	a.Files(t, dir, "node")
+	return dir
+}
+
 // hubOf starts a hub of rusty-bacnet with a device.
 func hubOf(t *testing.T, dir, instance string) (address string) {
 	t.Helper()
@@ -86,10 +101,7 @@ func TestTheDriverKeepsTheContractOverBACnetSCWithADeviceAndAHubOfRustyBACnet(t 
 	drivertest.Run(t, drivertest.Harness{
 		Kind: bacnet.Kind(),
 		Config: func(t *testing.T, address string) driver.Config {
-			if address == "" {
-				address = hub
-			}
-			return secured(t, dir, "wss://"+address+"/", 81, nil)
+			return secured(t, own(t, a, dir, address), "wss://"+cmp.Or(address, hub)+"/", 81, nil)
 		},
 		Peer: hub,
 		Want: map[string]point.Value{"temperature": point.FloatOf(21.5)},
@@ -101,7 +113,7 @@ func TestTheDriverKeepsTheContractOverBACnetSCWithADeviceAndAHubOfRustyBACnet(t 
 		Writable: "setpoint", Value: point.FloatOf(25.5), ReadOnly: "temperature", TooMuch: point.FloatOf(1e300), Denied: "locked",
 		Prioritized: "speed", Priority: point.IntOf(3),
 		Reporting: func(t *testing.T, address string) driver.Config {
-			return secured(t, dir, "wss://"+cmp.Or(address, hub)+"/", 81, func(c *bacnet.Config) { c.Registry.Entries = securePoints[1:2] })
+			return secured(t, own(t, a, dir, address), "wss://"+cmp.Or(address, hub)+"/", 81, func(c *bacnet.Config) { c.Registry.Entries = securePoints[1:2] })
 		},
 		Report: func(t *testing.T) (string, point.Value) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

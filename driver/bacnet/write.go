@@ -199,35 +199,53 @@ func (s *session) readBack(ctx context.Context, t item) (point.Value, error) {
 	return v, nil
 }
 
-// Priorities implements driver.Prioritizer.
-func (s *session) Priorities(ctx context.Context, name string) ([]point.Value, error) {
+// Priorities implements driver.Prioritizer. A value that is none of the point, such as one of a vendor's type, is its text.
+func (s *session) Priorities(ctx context.Context, name string) (array driver.PriorityArray, err error) {
 	const op = "bacnet.Priorities"
 	i, known := s.byName[name]
 	if !known {
-		return nil, fault.E(op, fault.NotFound, name, errNoPoint)
+		return array, fault.E(op, fault.NotFound, name, errNoPoint)
 	}
 	t := &s.items[i]
 	if !t.IsPresentValue() {
-		return nil, fault.E(op, fault.Refused, name, errNoArray)
+		return array, fault.E(op, fault.Refused, name, errNoArray)
 	}
 	remote, err := s.reach(ctx)
 	if err != nil {
-		return nil, s.fail(op, err)
+		return array, s.fail(op, err)
 	}
 	values, err := remote.ReadArray(ctx, client.Property{Object: t.Object, Property: enum.PropertyPriorityArray})
 	switch {
 	case isAbsent(err):
-		return nil, fault.E(op, fault.Refused, name, errNoArray)
+		return array, fault.E(op, fault.Refused, name, errNoArray)
 	case err != nil:
-		return nil, s.fail(op, err)
+		return array, s.fail(op, err)
 	case len(values) != constructed.Priorities:
-		return nil, fault.E(op, fault.Corrupt, name, fmt.Errorf("the priority array has %d elements instead of %d", len(values), constructed.Priorities))
+		return array, fault.E(op, fault.Corrupt, name, fmt.Errorf("the priority array has %d elements instead of %d", len(values), constructed.Priorities))
 	}
-	array := make([]point.Value, len(values))
 	for k, v := range values {
-		if v.Kind() != encoding.KindNull {
-			array[k], _ = t.Decode(encoding.Encode(v))
-		}
+		array.Levels[k] = shown(t, v)
+	}
+	otherwise, err := remote.ReadProperty(ctx, client.Property{Object: t.Object, Property: enum.PropertyRelinquishDefault})
+	switch {
+	case declined(err): // some devices have none
+		return array, nil
+	case err != nil:
+		return array, s.fail(op, err)
+	}
+	if v, err := otherwise.One(); err == nil {
+		array.Default = shown(t, v)
 	}
 	return array, nil
+}
+
+// shown returns a value of a point's object as one of the point, or as a text; none for null.
+func shown(t *pointlist.Item, v encoding.Value) point.Value {
+	if v.Kind() == encoding.KindNull {
+		return point.Value{}
+	}
+	if shown, ok := t.Decode(encoding.Encode(v)); ok {
+		return shown
+	}
+	return point.TextOf(v.String())
 }

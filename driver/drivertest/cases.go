@@ -109,6 +109,7 @@ func afterClose(t *testing.T, h Harness) {
 }
 
 func absentPeer(t *testing.T, h Harness) {
+	h.aside(t)
 	cfg := h.Absent(t)
 	line, err := h.Kind.Dial(t.Context(), cfg)
 	if err == nil {
@@ -122,6 +123,7 @@ func absentPeer(t *testing.T, h Harness) {
 }
 
 func hangingPeer(t *testing.T, h Harness) {
+	h.aside(t)
 	r := throughProxy(t, h)
 	r.proxy.Hang()
 	within(t, h.Timeout, func() {
@@ -135,6 +137,7 @@ func hangingPeer(t *testing.T, h Harness) {
 }
 
 func cancelledMeanwhile(t *testing.T, h Harness) {
+	h.aside(t)
 	r := throughProxy(t, h)
 	defer r.done()
 	r.proxy.Hang()
@@ -149,6 +152,7 @@ func cancelledMeanwhile(t *testing.T, h Harness) {
 // lateAnswer delays answers beyond the time-out and checks that the next reads, which request something else,
 // do not take them for their own.
 func lateAnswer(t *testing.T, h Harness) {
+	h.aside(t)
 	r := throughProxy(t, h)
 	defer r.done()
 	r.proxy.Delay(h.Timeout + h.Timeout/4)
@@ -170,6 +174,7 @@ func lateAnswer(t *testing.T, h Harness) {
 }
 
 func cutWithin(t *testing.T, h Harness) {
+	h.aside(t)
 	r := throughProxy(t, h)
 	defer r.done()
 	r.proxy.CutAfter(1)
@@ -180,6 +185,7 @@ func cutWithin(t *testing.T, h Harness) {
 }
 
 func cutBetween(t *testing.T, h Harness) {
+	h.aside(t)
 	r := throughProxy(t, h)
 	defer r.done()
 	r.proxy.Cut()
@@ -189,6 +195,7 @@ func cutBetween(t *testing.T, h Harness) {
 }
 
 func halfClosed(t *testing.T, h Harness) {
+	h.aside(t)
 	r := throughProxy(t, h)
 	defer r.done()
 	r.proxy.HalfClose()
@@ -211,29 +218,31 @@ func mustWorkAgain(t *testing.T, h Harness, proxy *Proxy) {
 // end; afterwards a new line must work. A changed value may pass if the protocol has no checksum, so values
 // are not checked.
 func garbage(t *testing.T, h Harness) {
-	random := rand.New(rand.NewPCG(1, 2))
+	h.aside(t)
 	for _, damage := range []struct {
 		name   string
-		change func([]byte) []byte
+		change func(*rand.Rand, []byte) []byte
 	}{
-		{"random bytes", func([]byte) []byte {
+		{"random bytes", func(random *rand.Rand, _ []byte) []byte {
 			noise := make([]byte, 300)
 			for i := range noise {
 				noise[i] = byte(random.Uint32())
 			}
 			return noise
 		}},
-		{"one byte changed", func(b []byte) []byte { b[random.IntN(len(b))] ^= byte(1 + random.IntN(255)); return b }},
-		{"the end missing", func(b []byte) []byte { return b[:len(b)/2] }},
-		{"twice", func(b []byte) []byte { return append(b, b...) }},
-		{"zeros", func(b []byte) []byte { clear(b); return b }},
-		{"ones", func(b []byte) []byte { return slices.Repeat([]byte{0xFF}, len(b)) }},
+		{"one byte changed", func(random *rand.Rand, b []byte) []byte { b[random.IntN(len(b))] ^= byte(1 + random.IntN(255)); return b }},
+		{"the end missing", func(_ *rand.Rand, b []byte) []byte { return b[:len(b)/2] }},
+		{"twice", func(_ *rand.Rand, b []byte) []byte { return append(b, b...) }},
+		{"zeros", func(_ *rand.Rand, b []byte) []byte { clear(b); return b }},
+		{"ones", func(_ *rand.Rand, b []byte) []byte { return slices.Repeat([]byte{0xFF}, len(b)) }},
 	} {
 		t.Run(damage.name, func(t *testing.T) {
+			h.aside(t)
+			random := rand.New(rand.NewPCG(1, 2))
 			r := throughProxy(t, h)
 			defer r.done()
 			r.names = r.names[:min(len(r.names), 4)] // each may cost a time-out
-			r.proxy.Corrupt(damage.change)
+			r.proxy.Corrupt(func(answer []byte) []byte { return damage.change(random, answer) })
 			for range 2 {
 				within(t, h.Timeout*time.Duration(2+len(r.names)), func() {
 					samples, err := r.session.Read(t.Context(), r.names)

@@ -67,8 +67,17 @@ type Harness struct {
 	// Denied is a point that is declared writable, but that the device refuses to write.
 	Denied string
 
-	// Beside says that other tests run at the same time, whose goroutines cannot be told from leaked ones.
+	// Beside says that other tests run at the same time, whose goroutines cannot be told from leaked ones. The cases with a proxy
+	// then run at the same time, too, so that the device must serve sessions with the configurations of several addresses at once.
 	Beside bool
+}
+
+// aside has a case that waits for time-outs run beside others, if the harness allows it.
+func (h *Harness) aside(t *testing.T) {
+	t.Helper()
+	if h.Beside {
+		t.Parallel()
+	}
 }
 
 // Run runs every case that the harness allows. Leaked goroutines fail a case, or with Beside the package's goleak.VerifyTestMain.

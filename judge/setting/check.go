@@ -18,6 +18,7 @@ const longestSpan = 366 * 24 * time.Hour
 
 var (
 	plainName   = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$`)
+	pythonName  = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]{0,99}$`)
 	placeholder = regexp.MustCompile(`\{[1-9]\}`)
 )
 
@@ -49,7 +50,7 @@ func (l Rules) Validate(destinations []string, r report) {
 var reads = map[string][]string{ //nolint:gochecknoglobals // a table
 	Range: {"low", "high"}, Rate: {"change", "per"}, Stuck: {"longest", "tolerance"},
 	Difference: {"low", "high", "against", "window"}, Ratio: {"low", "high", "against", "window"},
-	Residual: {"model", "sigmas", "readings", "tolerance", "window"},
+	Function: {"file", "function", "python", "timeout", "memory_mib", "failure"}, Residual: {"model", "sigmas", "readings", "tolerance", "window"},
 }
 
 func (u *Rule) validate(r report) {
@@ -59,7 +60,7 @@ func (u *Rule) validate(r report) {
 	keys, known := reads[u.Check]
 	if !known {
 		if u.Check == "" {
-			r("check", "is missing; write one of range, rate, stuck, difference, ratio, residual")
+			r("check", "is missing; write one of range, rate, stuck, difference, ratio, residual, function")
 		}
 		return
 	}
@@ -75,6 +76,8 @@ func (u *Rule) validate(r report) {
 		u.validateStuck(r)
 	case Residual:
 		u.validateResidual(r)
+	case Function:
+		u.validateFunction(r)
 	default:
 		u.validateBounds(r)
 	}
@@ -85,6 +88,7 @@ func (u *Rule) given() map[string]bool {
 	return map[string]bool{
 		"low": u.Low != nil, "high": u.High != nil, "change": u.Change != 0, "per": u.Per != 0, "longest": u.Longest != 0, "tolerance": u.Tolerance != 0,
 		"against": u.Against != "", "window": u.Window != 0, "model": len(u.Model) > 0, "sigmas": u.Sigmas != 0, "readings": u.Readings != 0,
+		"file": u.File != "", "function": u.Function != "", "python": u.Python != "", "timeout": u.Timeout != 0, "memory_mib": u.MemoryMiB != 0, "failure": u.Failure != "",
 	}
 }
 
@@ -136,6 +140,32 @@ func (u *Rule) validateResidual(r report) {
 		if factor := u.Model[path]; !finite(factor) || factor == 0 {
 			r("model", "%v is not the factor of %s; write a number other than 0", factor, path)
 		}
+	}
+}
+
+// The bounds of a function.
+const (
+	leastTimeout = 100 * time.Millisecond
+	mostTimeout  = time.Minute
+	leastMemory  = 32
+	mostMemory   = 64 << 10
+)
+
+func (u *Rule) validateFunction(r report) {
+	if u.File == "" {
+		r("file", "is missing; write the name of a file in Python, such as rules/plausible.py")
+	}
+	if u.Verdict != "" {
+		r("verdict", "is not read by the check function, which decides by itself; remove it")
+	}
+	if u.Function != "" && !pythonName.MatchString(u.Function) {
+		r("function", "%q is not the name of a function; write one such as plausible", u.Function)
+	}
+	if u.Timeout != 0 && (u.Timeout < leastTimeout || u.Timeout > mostTimeout) {
+		r("timeout", "%s is out of range; write a time from %s to %s, such as 5s", u.Timeout, leastTimeout, mostTimeout)
+	}
+	if u.MemoryMiB != 0 && (u.MemoryMiB < leastMemory || u.MemoryMiB > mostMemory) {
+		r("memory_mib", "%d is out of range; write a number from %d to %d, such as 256", u.MemoryMiB, leastMemory, mostMemory)
 	}
 }
 

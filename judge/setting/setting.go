@@ -5,6 +5,8 @@ package setting
 import (
 	"slices"
 	"time"
+
+	"voltbus/point"
 )
 
 // Rule is an entry of "judge".
@@ -13,8 +15,8 @@ type Rule struct {
 	Name string `yaml:"name" example:"supply-range"`
 	// Check is what is looked at. range: the value is from low to high. rate: it changes by no more than change in the time per. stuck: it does not
 	// stay within tolerance for longer than longest. difference: the value less that of the point against is from low to high. ratio: the same for the quotient.
-	// residual: the value less what the model expects is within some standard deviations of what it usually is.
-	Check string `yaml:"check" enum:"range,rate,stuck,difference,ratio,residual"`
+	// function: a function in Python decides. residual: the value less what the model expects is within some standard deviations of what it usually is.
+	Check string `yaml:"check" enum:"range,rate,stuck,difference,ratio,residual,function"`
 	// Points are patterns of the points whose readings are judged. Default: all.
 	Points []string `yaml:"points" example:"[\"**/supply_temp\"]"`
 	// Except are patterns of points, of those selected by points, whose readings are not judged.
@@ -22,7 +24,7 @@ type Rule struct {
 	// To names the destinations for which the rule holds. Default: all.
 	To []string `yaml:"to" example:"[cloud]"`
 	// Verdict is what becomes of a reading that fails the check. withhold: it is kept here, until a person releases or discards it. mark: it is sent with
-	// the quality uncertain(range) for range, else uncertain. Default: withhold.
+	// the quality uncertain(range) for range, else uncertain. Default: withhold. A function decides that by itself.
 	Verdict string `yaml:"verdict" enum:"withhold,mark"`
 	// Low is the smallest value, difference or quotient that passes.
 	Low *float64 `yaml:"low" example:"-20"`
@@ -48,6 +50,20 @@ type Rule struct {
 	// Readings is how many readings are learnt from, with all passing, before residuals are judged; later, the mean and the deviation follow about as many. As many
 	// that fail one after another are believed to be a new normal, which is learnt anew. Default: 100.
 	Readings int `yaml:"readings" example:"100"`
+	// File is the file in Python with the function that judges, relative to the configuration file. It runs in a process of its own, for each destination, without
+	// the network and without other files. When it changes, the process is started anew.
+	File string `yaml:"file" example:"rules/plausible.py"`
+	// Function is the name of the function. Default: the only one in the file that is marked with rule or each, of the module voltbus.rule.
+	Function string `yaml:"function" example:"plausible"`
+	// Python is the interpreter, such as that of a virtual environment with what the file imports. Default: that of agents.python.
+	Python string `yaml:"python" example:"/opt/rules/bin/python"`
+	// Timeout is how long the function may take for up to 5,000 readings, from 100ms to 1m. Default: 5s.
+	Timeout time.Duration `yaml:"timeout" example:"5s"`
+	// MemoryMiB is how much memory the process may use, in MiB. Default: 256.
+	MemoryMiB int `yaml:"memory_mib" example:"256"`
+	// Failure is what becomes of readings while the function raises, takes too long, needs too much memory or cannot be started. mark: they are sent
+	// with the quality uncertain. withhold: they are kept here. Default: mark.
+	Failure string `yaml:"failure" enum:"mark,withhold"`
 }
 
 // The checks.
@@ -58,6 +74,7 @@ const (
 	Difference = "difference"
 	Ratio      = "ratio"
 	Residual   = "residual"
+	Function   = "function"
 )
 
 // The verdicts.
@@ -89,7 +106,22 @@ func (u Rule) Completed() Rule {
 	if u.Readings == 0 {
 		u.Readings = 100
 	}
+	if u.Timeout == 0 {
+		u.Timeout = 5 * time.Second
+	}
+	if u.MemoryMiB == 0 {
+		u.MemoryMiB = 256
+	}
+	if u.Failure == "" {
+		u.Failure = Mark
+	}
 	return u
+}
+
+// Concerns reports whether readings of a point are judged by the rule, which is completed.
+func (u *Rule) Concerns(path point.Path) bool {
+	match := func(pattern string) bool { return point.Pattern(pattern).Match(path) }
+	return slices.ContainsFunc(u.Points, match) && !slices.ContainsFunc(u.Except, match)
 }
 
 // For returns the rules that hold for a destination.

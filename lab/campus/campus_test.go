@@ -130,7 +130,7 @@ func TestARoomFollowsASetpointThatIsCommandedAndRelinquished(t *testing.T) {
 		t.Fatalf("the setpoint is %v, %v", got, err)
 	}
 	array, err := setpoint.Priorities(t.Context(), "cooling")
-	if err != nil || array[7] != point.FloatOf(20) || array[15].Kind() != point.None {
+	if err != nil || array.Levels[7] != point.FloatOf(20) || array.Levels[15].Kind() != point.None {
 		t.Errorf("the priority array is %v, %v", array, err)
 	}
 	cooled := afterHours()

@@ -119,7 +119,7 @@ func (v *view) detail(m *experiment.Measured) {
 	for _, a := range m.Also {
 		sorted := slices.Sorted(slices.Values(a.Values))
 		v.Also = append(v.Also, []string{
-			m.Case.Name, m.Subject, a.Name + ", " + a.Unit, experiment.Round(sorted[len(sorted)/2]),
+			m.Case.Name, m.Subject, strings.TrimSuffix(a.Name+", "+a.Unit, ", "), experiment.Round(sorted[len(sorted)/2]),
 			experiment.Round(sorted[0]), experiment.Round(sorted[len(sorted)-1]),
 		})
 	}

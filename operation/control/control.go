@@ -99,7 +99,7 @@ var (
 	})
 	Priorities = operation.Declare[Path, answer.Priorities](operation.Spec{
 		Owner: operation.Control, Name: "control.priorities", ID: "listPriorities", HTTP: "GET /control/priorities", Role: identity.Viewer,
-		Summary: "Read the priority array that the device of a point has of its own", Result: "The levels in use, those of other systems included",
+		Summary: "Read the priority array that the device of a point has of its own", Result: "The levels in use, those of other systems included, and the relinquish default",
 		Doc: "The device is asked. 403 if it has no such array for the point.",
 	})
 	Waiting = operation.Declare[Nothing, answer.Slots](operation.Spec{

@@ -44,9 +44,11 @@ type AllRules struct {
 type RuleState struct {
 	Sink     string `json:"sink"`
 	Rule     string `json:"rule"`
-	Check    string `json:"check" api:"one-of=range|rate|stuck|difference|ratio|residual"`
+	Check    string `json:"check" api:"one-of=range|rate|stuck|difference|ratio|residual|function"`
 	Withheld uint64 `json:"withheld"` // readings, since the rule was added
 	Marked   uint64 `json:"marked"`   // readings that were sent with a quality that says so
+	Unjudged uint64 `json:"unjudged"` // of these, readings that a function gave no verdict on
+	Failing  string `json:"failing,omitempty" doc:"Why the function of the rule cannot judge at present"`
 }
 
 // HeldState is what became of the readings that rules withheld from a destination: those that are kept, released, discarded and unkept.
@@ -128,7 +130,7 @@ func (p *Part) list(ctx context.Context, _ *operation.Call, _ *struct{}) (AllRul
 	for i := range states {
 		s := &states[i]
 		for _, r := range s.Rules {
-			out.Rules = append(out.Rules, RuleState{Sink: s.Name, Rule: r.Name, Check: r.Check, Withheld: r.Withheld, Marked: r.Marked})
+			out.Rules = append(out.Rules, RuleState{Sink: s.Name, Rule: r.Name, Check: r.Check, Withheld: r.Withheld, Marked: r.Marked, Unjudged: r.Unjudged, Failing: r.Err})
 		}
 		if len(s.Rules) > 0 || s.Held > 0 {
 			out.Kept = append(out.Kept, HeldState{Sink: s.Name, Withheld: s.Withheld, Kept: s.Held, Released: s.Released, Discarded: s.Dismissed, Unkept: s.Unkept})

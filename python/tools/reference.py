@@ -19,6 +19,7 @@ MODULES = (
     "voltbus.operations",
     "voltbus.schedule",
     "voltbus.meters",
+    "voltbus.rule",
     "voltbus.clock",
     "voltbus.path",
     "voltbus.log",

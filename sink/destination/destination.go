@@ -9,6 +9,7 @@ import (
 
 	"voltbus/fault"
 	"voltbus/internal/plural"
+	"voltbus/judge"
 	rules "voltbus/judge/setting"
 	"voltbus/point"
 	"voltbus/sink"
@@ -17,14 +18,16 @@ import (
 
 // Config is what destinations need.
 type Config struct {
-	Sinks   []setting.Sink
-	Judge   rules.Rules // of all destinations
-	Kinds   map[string]Kind
-	Dir     string // the data directory
-	Node    string
-	Blocks  sink.Log
-	History History
-	Unit    func(point.Path) string // unit of a point
+	Sinks []setting.Sink
+	Judge rules.Rules // of all destinations
+	// Function makes the function of a rule for a destination; nil if no rule is a function.
+	Function func(rule *rules.Rule, to string) judge.Function
+	Kinds    map[string]Kind
+	Dir      string // the data directory
+	Node     string
+	Blocks   sink.Log
+	History  History
+	Unit     func(point.Path) string // unit of a point
 	// Recorded returns how many samples of each origin were acknowledged so far, so that the account of each destination can be
 	// compared with what was recorded. Nil if that is not known.
 	Recorded func() map[string]uint64
@@ -121,10 +124,23 @@ func (s *State) Problem() string {
 		return fmt.Sprintf("Nothing is sent to the destination %q%s: %v. %s %s.", s.Name, since, s.Err, plural.Of(s.Waiting, "block"), plural.Word(s.Waiting, "waits", "wait"))
 	case s.Kept > 0:
 		return fmt.Sprintf("The destination %q refused %s, which are kept: voltbus sinks refused shows them.", s.Name, plural.Of(s.Kept, "reading"))
+	case s.failing() != "":
+		return s.failing()
 	case s.Behind > slow:
 		return fmt.Sprintf("The destination %q takes less than is recorded: it is %s and %s behind.", s.Name, plural.Of(s.Samples, "sample"), s.Behind.Round(time.Second))
 	case s.Held > 0:
 		return fmt.Sprintf("%s for the destination %q %s withheld by a rule, and wait for a person: voltbus judge withheld shows them.", plural.Of(s.Held, "reading"), s.Name, plural.Word(s.Held, "was", "were"))
+	}
+	return ""
+}
+
+// failing describes the rule that cannot judge; "" if all can.
+func (s *State) failing() string {
+	for i := range s.Rules {
+		if r := &s.Rules[i]; r.Err != "" {
+			return fmt.Sprintf("The rule %q cannot judge readings for the destination %q since %s, and %s: %s.",
+				r.Name, s.Name, r.Since.UTC().Format(time.RFC3339), map[bool]string{true: "withholds them", false: "marks them"}[r.Failure == rules.Withhold], r.Err)
+		}
 	}
 	return ""
 }

@@ -36,6 +36,9 @@ type bench struct {
 	points  []*judge.Point
 	held    []Refused // of the rows that are being sent
 	pending bool      // some of the file are beyond the position
+
+	functions []asked
+	verdicts  map[uint64]map[int]judge.Verdict // of functions, by block of the log and reading, until the position is behind the block
 }
 
 // recollection is the content of the file: what rules remember of the readings up to a position.
@@ -60,6 +63,7 @@ func (t *target) openBench() error {
 		return err
 	}
 	t.bench = &bench{name: t.entry.Name, rules: rules, kept: kept, file: memoryFile(t.cfg.Dir, t.entry.Name), log: t.log, now: t.cfg.Now, pending: true}
+	t.bench.open(t.cfg)
 	return nil
 }
 
@@ -133,6 +137,9 @@ func (b *bench) replay(block *point.Block) {
 func (b *bench) found(block *point.Block, i int, v *judge.Verdict, shape *Shape, p *position) bool {
 	rule := b.rules[v.Rule].Name
 	c := p.Rules[rule]
+	if v.Unjudged {
+		c.Unjudged++
+	}
 	if v.Withheld {
 		c.Withheld++
 		p.Withheld++
@@ -230,6 +237,9 @@ func (f *refusedFile) of(rule string) (list, rest []Refused, err error) {
 type RuleState struct {
 	Name, Check string
 	RuleCounts
+	judge.FunctionState // of the check function
+
+	Failure string // what becomes of readings while a function gives no answer
 }
 
 func (b *bench) state(p *position) (held int, list []RuleState) {
@@ -238,7 +248,10 @@ func (b *bench) state(p *position) (held int, list []RuleState) {
 	}
 	for i := range b.rules {
 		r := &b.rules[i]
-		list = append(list, RuleState{r.Name, r.Check, p.Rules[r.Name]})
+		list = append(list, RuleState{Name: r.Name, Check: r.Check, RuleCounts: p.Rules[r.Name], Failure: r.Failure})
+	}
+	for _, f := range b.functions {
+		list[f.rule].FunctionState = f.State()
 	}
 	return b.kept.len(), list
 }

@@ -6,12 +6,14 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
+	"voltbus/judge"
 	"voltbus/judge/setting"
 	"voltbus/point"
 	"voltbus/sink/destination"
@@ -145,4 +147,60 @@ func TestRulesRememberAcrossACrashAndAnOutage(t *testing.T) {
 	log.Add(t, sinktest.At("plant/a", 6, point.FloatOf(50)))
 	r.Until(t, "it is compared with the last that passed", func(s *destination.State) bool { return s.Withheld == 3 })
 	accounted(t, r, 7)
+}
+
+// oracle is a function in this process: it withholds 13, and counts how often it was asked about each value.
+type oracle struct {
+	mu    sync.Mutex
+	asked map[string]int
+}
+
+func (o *oracle) Judge(_ context.Context, readings []judge.Reading) (list []judge.Opinion, _ error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for i := range readings {
+		o.asked[readings[i].Value.String()]++
+		switch readings[i].Value.String() {
+		case "13":
+			list = append(list, judge.Opinion{Reading: i, Withheld: true, Reason: "unlucky"})
+		case "14":
+			list = append(list, judge.Opinion{Reading: i, Unjudged: true})
+		}
+	}
+	return list, nil
+}
+
+func (*oracle) State() judge.FunctionState {
+	return judge.FunctionState{Err: "it is tired", Since: sinktest.Noon(), Failures: 1}
+}
+
+func (*oracle) Close() {}
+
+func TestFunctionsAreAskedOnceAboutWhatIsSent(t *testing.T) {
+	s, p := newShelf(bounds, setting.Rule{Name: "luck", Check: setting.Function, File: "luck.py", Except: []string{"plant/c"}})
+	o := &oracle{asked: map[string]int{}}
+	p.Function = func(*setting.Rule, string) judge.Function { return o }
+	log := sinktest.NewLog()
+	r := sinktest.Open(t, t.TempDir(), log, nil, p)
+	s.set(errors.New("away"))
+	log.Add(t, sinktest.At("plant/a", 0, point.FloatOf(12)), sinktest.At("plant/a", 1, point.FloatOf(13)), sinktest.At("plant/a", 2, point.FloatOf(14)), sinktest.At("plant/a", 3, point.FloatOf(99)), sinktest.At("plant/c", 3, point.FloatOf(13)))
+	r.Until(t, "it is noticed", func(s *destination.State) bool { return s.Err != nil })
+	s.set(nil)
+	r.Until(t, "all are judged", func(s *destination.State) bool { return s.Sent == 3 && s.Withheld == 2 && s.Held == 2 && s.Err == nil })
+	accounted(t, r, 5)
+	noon := sinktest.Noon().UnixMicro()
+	want := map[string]string{sinktest.Key("plant/a", noon): "12 good", sinktest.Key("plant/a", noon+2000): "14 uncertain", sinktest.Key("plant/c", noon+3000): "13 good"}
+	if got := s.has(); !maps.Equal(got, want) {
+		t.Errorf("the destination has %v", got)
+	}
+	if want := map[string]int{"12": 1, "13": 1, "14": 1, "99": 1}; !maps.Equal(o.asked, want) {
+		t.Errorf("asked %v", o.asked)
+	}
+	state := r.State(t)
+	if c := state.Rules[1].RuleCounts; c != (destination.RuleCounts{Withheld: 1, Marked: 1, Unjudged: 1}) {
+		t.Errorf("%+v", c)
+	}
+	if text := state.Problem(); !strings.Contains(text, `The rule "luck" cannot judge`) || !strings.Contains(text, "marks them: it is tired") {
+		t.Errorf("it is told: %s", text)
+	}
 }

@@ -50,6 +50,7 @@ type Counts struct {
 type RuleCounts struct {
 	Withheld uint64 `json:"withheld"`
 	Marked   uint64 `json:"marked"`
+	Unjudged uint64 `json:"unjudged,omitempty"` // of these, those that the function of the rule gave no answer on
 }
 
 // accounted is of how many samples it is known what became of them, beside those of the history.

@@ -76,7 +76,7 @@ func (d *Destinations) current() []*one {
 // Close ends connections, for a node that does not run.
 func (d *Destinations) Close() (err error) {
 	for _, one := range d.current() {
-		err = errors.Join(err, one.writer.Close())
+		err = errors.Join(err, one.close())
 	}
 	return err
 }
@@ -127,7 +127,7 @@ func (o *one) run(ctx context.Context) error {
 	case <-o.stopped:
 		cancel()
 	}
-	return errors.Join(both.Wait(), o.writer.Close())
+	return errors.Join(both.Wait(), o.close())
 }
 
 // end ends a destination, and returns when nothing of it is under way.
@@ -145,7 +145,7 @@ func (d *Destinations) end(o *one) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.broken = errChanged
-	return o.writer.Close()
+	return o.close()
 }
 
 var errChanged = errors.New("the destination was just changed or removed; look at voltbus sinks list, and ask again")

@@ -136,6 +136,12 @@ func (t *target) Append(ctx context.Context, blocks []*point.Block) (r store.Res
 	return r, err
 }
 
+// close ends connections and processes. More are made when they are needed.
+func (t *target) close() error {
+	t.bench.close()
+	return t.writer.Close()
+}
+
 // tell remembers how the last attempt ended, and returns how long to wait after a failure.
 func (t *target) tell(err error) time.Duration {
 	t.mu.Lock()
@@ -173,6 +179,9 @@ func (t *target) send(ctx context.Context, blocks []*point.Block) (r store.Resul
 	}
 	begun, log := p.Sequence, p.Log
 	t.shaper.refresh(t.cfg.Now())
+	if err := t.bench.ask(ctx, blocks, t.shaper, &p); err != nil {
+		return r, err
+	}
 	next := p.clone()
 	t.rows = t.rows[:0]
 	for i, b := range blocks {
@@ -200,6 +209,7 @@ func (t *target) send(ctx context.Context, blocks []*point.Block) (r store.Resul
 	if p.Sequence != begun || p.Log != log || err == nil {
 		err = errors.Join(err, t.advance(&p))
 	}
+	t.bench.behind(&p)
 	return r, t.bench.end(&p, err, t.cfg.Now())
 }
 
@@ -247,7 +257,7 @@ func (t *target) gather(b *point.Block, p *position) {
 		shape := shapes[b.Point[i]]
 		quality := b.Quality[i]
 		if judged != nil {
-			v := judged[b.Point[i]].Judge(b.Time[i], b.Value(i), quality)
+			v := t.bench.combine(judged[b.Point[i]].Judge(b.Time[i], b.Value(i), quality), b.LogSequence, i)
 			if shape != nil && v.Rule >= 0 && t.bench.found(b, i, &v, shape, p) {
 				continue
 			}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"voltbus/internal/await"
+	"voltbus/judge"
 	rules "voltbus/judge/setting"
 	"voltbus/point"
 	"voltbus/sink/destination"
@@ -34,6 +35,8 @@ type Peer struct {
 	Blocks int
 	// Judge are the rules that readings for it are judged by.
 	Judge rules.Rules
+	// Function makes the functions of rules; nil for none.
+	Function func(rule *rules.Rule, to string) judge.Function
 }
 
 // Text is the form of a value in a test: a number with three decimals, or the text.
@@ -71,7 +74,7 @@ func Open(t testing.TB, dir string, log *Log, history destination.History, p *Pe
 	entry := p.Entry
 	entry.Name, entry.Kind = "there", "tested"
 	d, err := destination.Open(t.Context(), destination.Config{
-		Sinks: []setting.Sink{entry}, Kinds: map[string]destination.Kind{"tested": p.Kind}, Dir: dir, Node: "home", Blocks: log, History: history, Judge: p.Judge,
+		Sinks: []setting.Sink{entry}, Kinds: map[string]destination.Kind{"tested": p.Kind}, Dir: dir, Node: "home", Blocks: log, History: history, Judge: p.Judge, Function: p.Function,
 		Unit: func(path point.Path) string {
 			if path == "plant/boiler/temp" {
 				return "degF"

@@ -3,10 +3,11 @@
     bacnet_site.py ADDRESS/24 INSTANCE [ZONE-MINUTES]
         analog input 1 counts up by 1 four times a second, and trend log 1 logs it. Analog input 2 has limits of 10 and 30 and
         reports leaving them to the recipients of notification class 5, whose list others extend. Its clock is ZONE-MINUTES
-        ahead of UTC (0). characterstring-value 9 holds what the last TimeSynchronization said.
+        ahead of UTC (0). characterstring-value 9 holds what the last TimeSynchronization said. Analog value 1 is a setpoint that others command.
 
 Commands on standard input: "value X" sets analog input 2, "acknowledge" acknowledges its alarms, "recipients" writes into
-characterstring-value 9 how many recipients the notification class has.
+characterstring-value 9 how many recipients the notification class has, "command LEVEL X" and "relinquish LEVEL" command the setpoint as
+another system does.
 
 bacpypes3 0.0.110 has the encodings of ReadRange, AddListElement, GetEventInformation, AcknowledgeAlarm and
 TimeSynchronization, but carries none of them out: that is done here.
@@ -47,14 +48,14 @@ from bacpypes3.basetypes import (
 from bacpypes3.constructeddata import Any, ListOf
 from bacpypes3.errors import ExecutionError
 from bacpypes3.ipv4.app import NormalApplication
-from bacpypes3.local.analog import AnalogInputObject, AnalogInputObjectIR
+from bacpypes3.local.analog import AnalogInputObject, AnalogInputObjectIR, AnalogValueObjectCmd
 from bacpypes3.local.device import DeviceObject
 from bacpypes3.local.object import Object
 from bacpypes3.object import CharacterStringValueObject as _Text
 from bacpypes3.object import NotificationClassObject as _NotificationClass
 from bacpypes3.object import TrendLogObject as _TrendLog
 from bacpypes3.pdu import IPv4Address
-from bacpypes3.primitivedata import Date, ObjectIdentifier, Time
+from bacpypes3.primitivedata import Date, Null, ObjectIdentifier, Real, Time
 
 ZONE = timedelta(minutes=int(sys.argv[3]) if len(sys.argv) > 3 else 0)
 PAGE = 10  # records in one answer at most
@@ -121,6 +122,7 @@ class Site(NormalApplication):
     classes: NotificationClass
     log: TrendLog
     told: Text
+    setpoint: AnalogValueObjectCmd
 
     async def do_ReadRangeRequest(self, apdu: ReadRangeRequest) -> None:  # noqa: N802
         if apdu.objectIdentifier != ObjectIdentifier("trend-log,1"):
@@ -219,7 +221,11 @@ def furnish(site: Site) -> AnalogInputObject:
         logDeviceObjectProperty=DeviceObjectPropertyReference(objectIdentifier=("analog-input", 1), propertyIdentifier="present-value"),
     )
     site.told = Text(objectIdentifier=("characterstring-value", 9), objectName="told", presentValue="nothing", statusFlags=[0, 0, 0, 0])
-    for o in (counter, site.classes, site.events, site.log, site.told):
+    site.setpoint = AnalogValueObjectCmd(
+        objectIdentifier=("analog-value", 1), objectName="Zone Setpoint", presentValue=21.0, relinquishDefault=21.0, statusFlags=[0, 0, 0, 0],
+        covIncrement=0.1, units=EngineeringUnits("degreesCelsius"),
+    )
+    for o in (counter, site.classes, site.events, site.log, site.told, site.setpoint):
         site.add_object(o)
     return counter
 
@@ -250,6 +256,9 @@ async def main() -> None:
             site.events.ackedTransitions = EventTransitionBits([1, 1, 1])
         elif command == "recipients":
             site.told.presentValue = f"{len(site.classes.recipientList)} recipients"
+        elif command in ("command", "relinquish"):
+            level, _, value = rest.partition(" ")
+            await site.setpoint.write_property("presentValue", Real(float(value)) if value else Null(()), priority=int(level))
     os._exit(0)
 
 

@@ -298,6 +298,7 @@ function idle(u: Site[number], p: Site[number]["points"][number]): ControlPoint 
   return {
     ...{ point: `${u.path}/${p.name}`, device: u.path, unit: p.unit, kind: p.kind },
     ...{ writable: p.writable ?? false, default: null, revert: "relinquish", array: [] },
+    array_in_device: false,
     ...{
       overrides: [],
       window: null,

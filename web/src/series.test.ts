@@ -43,6 +43,20 @@ describe("a curve", () => {
     expect(curve.values).toEqual([1, 2, null, 3, null, 4]);
   });
 
+  test("has no hole where a gap was filled from the log of the device", () => {
+    const curve = curveOf(
+      series([
+        [0, 1],
+        [1000, null, "bad(timeout)"],
+        [1500, 2, "good(backfilled)"],
+        [2000, null, "bad(timeout)"],
+        [2500, 3],
+      ]),
+      asked(1000, 500),
+    );
+    expect(curve.values).toEqual([1, 2, 3]);
+  });
+
   test("has no gap between pixels that are wider than the interval", () => {
     expect(
       curveOf(

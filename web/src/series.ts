@@ -1,4 +1,5 @@
 import type { Kind, PlotSeries, Value } from "./api";
+import { filled, outdone } from "./filled";
 import { count, percent, plural } from "./format";
 
 /** One curve. Times are milliseconds since 1970 and rise; null is a gap. */
@@ -53,8 +54,12 @@ export function curveOf(series: PlotSeries, { to, stepMs, intervalMs }: Asked): 
   const gapMs = intervalMs > 0 ? 3 * Math.max(intervalMs, stepMs) : 0;
   const facts = { point, unit, kind, expected, present, extra, bad, since, gapMs };
   const curve: Curve = { ...facts, times: [], values: [] };
-  for (const [time, value, quality] of series.samples ?? [])
-    append(curve, time, numeric(value, quality));
+  const samples = series.samples ?? [];
+  const qualities = samples.map(([, , quality]) => quality ?? "");
+  const leaves = qualities.includes(filled) ? outdone(qualities) : [];
+  samples.forEach(([time, value, quality], i) => {
+    if (!leaves[i]) append(curve, time, numeric(value, quality));
+  });
   return curve;
 }
 

@@ -26,10 +26,10 @@ A reading that a rule withheld is kept until a person releases or discards it.`,
 func listRules(f *shell.Flags) *cobra.Command {
 	return listing[struct{}, judge.AllRules]{
 		use: "list", short: "List the rules for each destination, with what they found", args: cobra.NoArgs, operation: judge.List, in: nothing,
-		columns: []string{"destination", "rule", "check", "withheld", "marked"},
+		columns: []string{"destination", "rule", "check", "withheld", "marked", "unjudged", "failing"},
 		rows: func(list *judge.AllRules) (rows [][]any) {
 			for _, r := range list.Rules {
-				rows = append(rows, []any{r.Sink, r.Rule, r.Check, r.Withheld, r.Marked})
+				rows = append(rows, []any{r.Sink, r.Rule, r.Check, r.Withheld, r.Marked, r.Unjudged, r.Failing})
 			}
 			return rows
 		},

@@ -662,6 +662,7 @@ class ControlPoint(TypedDict, total=False):
     revert: str
     policy: ControlPolicy | None
     array: list[ControlSlot]
+    array_in_device: bool
     overrides: list[ControlHolder]
     window: ControlHolder | None
     commanded: Any

@@ -15,6 +15,7 @@ import type {
   NewCommand,
   NewOverride,
   NewTask,
+  Priorities,
   WhoHolds,
 } from "../generated/api";
 import { isUnder, patternFor } from "../path";
@@ -31,6 +32,10 @@ export interface Holdings {
 
 /** Who holds one point, with the reservations around it. */
 export const whoHolds = (api: Api, path: string) => api.get<WhoHolds>("control/who", { path });
+
+/** What all systems command a point to in its device, which is asked. */
+export const inDevice = (api: Api, path: string) =>
+  api.get<Priorities>("control/priorities", { path });
 
 /** The points of a branch as those see them who command them. */
 export async function pointsOf(api: Api, path: string): Promise<ControlPoint[]> {

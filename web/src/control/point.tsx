@@ -23,7 +23,7 @@ import { useStream } from "../use-stream";
 import { formatView, parseRange, type View } from "../view";
 import { PriorityArray } from "./array";
 import { AskRelease } from "./ask-release";
-import { whoHolds } from "./calls";
+import { inDevice, whoHolds } from "./calls";
 import { Holders } from "./holders";
 import { Revert } from "./revert";
 import { commandsOf } from "./shadow";
@@ -66,7 +66,12 @@ export function PointScreen({ api, session, place, epoch }: ScreenProps) {
             <WriteForm api={api} point={point} me={me} role={session.role} onDone={who.again} />
             <Demands point={point} />
           </div>
-          <Releasing {...{ api, point, me }} role={session.role} onDone={who.again} />
+          <Releasing
+            {...{ api, point, me }}
+            role={session.role}
+            seen={who.data}
+            onDone={who.again}
+          />
         </div>
       )}
       <History {...{ api, place, path, live }} points={known.data ?? []} epoch={epoch + reopened} />
@@ -176,16 +181,30 @@ interface ReleasingProps {
   point: ControlPoint;
   me: string;
   role: string;
+  /** Changes when something happened. */
+  seen: unknown;
   onDone(): void;
 }
 
+/** The priority array in the device, where it has one: asked at once, and again when something happened. */
+function useInDevice(api: Api, point: ControlPoint, seen: unknown) {
+  const { point: path, array_in_device: has } = point;
+  const ask = useCallback(async () => {
+    void seen;
+    return has ? inDevice(api, path) : undefined;
+  }, [api, path, has, seen]);
+  const polled = usePoll(ask, 30_000, 0);
+  return has ? polled : undefined;
+}
+
 /** The priority array, with the question before one of its commands ends. */
-function Releasing({ api, point, me, role, onDone }: ReleasingProps) {
+function Releasing({ api, point, me, role, seen, onDone }: ReleasingProps) {
   const [slot, setSlot] = useState<ControlSlot>();
+  const device = useInDevice(api, point, seen);
   const now = api.now();
   return (
     <div class="device-side">
-      <PriorityArray {...{ point, me, role, now }} onRelease={setSlot} />
+      <PriorityArray {...{ point, me, role, now, device }} onRelease={setSlot} />
       {point.writable && (
         <Revert {...{ api, me, role, onDone }} path={point.point} points={[point]} />
       )}

@@ -10,6 +10,7 @@ export const idlePoint: ControlPoint = {
   default: null,
   revert: "relinquish",
   array: [],
+  array_in_device: false,
   overrides: [],
   window: null,
   commanded: null,

@@ -26,6 +26,21 @@ describe("columns", () => {
     expect(line.uncertain).toEqual([[40, 50]]);
   });
 
+  test("leave out what was bad where a gap was filled", () => {
+    const line = lineOf({
+      times: [0, 10, 5],
+      values: [1, null, 3, null, 5, null],
+      qualities: [
+        [1, 1, "bad(timeout)"],
+        [2, 1, "good(backfilled)"],
+        [3, 1, "bad(stale)"],
+        [5, 1, "bad(timeout)"],
+      ],
+    });
+    expect(line.times).toEqual([0, 20, 40, 50]);
+    expect(line.values).toEqual([1, 3, 5, null]);
+  });
+
   test("of no samples are empty", () => {
     const line = lineOf({ times: [], values: [], qualities: [] });
     expect(line).toEqual({ times: [], values: [], uncertain: [] });

@@ -1,4 +1,5 @@
 import type { Columns, Value } from "../api";
+import { filled, outdone } from "../filled";
 import { numeric } from "../series";
 import type { Span } from "../span";
 
@@ -22,7 +23,17 @@ export function lineOf({ times, values, qualities }: Columns): Line {
     const end = unfolded[first + many] ?? unfolded.at(-1);
     if (begin !== undefined && end !== undefined) line.uncertain.push([begin, end]);
   }
-  return line;
+  return qualities.some(([, , quality]) => quality === filled)
+    ? withoutOutdone(line, qualities)
+    : line;
+}
+
+function withoutOutdone({ times, values, uncertain }: Line, runs: Columns["qualities"]): Line {
+  const names = new Array<string>(times.length).fill("");
+  for (const [first, many, quality] of runs) names.fill(quality, first, first + many);
+  const leaves = outdone(names);
+  const keeps = (_: unknown, i: number) => !leaves[i];
+  return { times: times.filter(keeps), values: values.filter(keeps), uncertain };
 }
 
 const isOdd = (v: Value) => typeof v !== "number";

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Api, PlotSeries } from "../api";
+import { filled } from "../filled";
 import { count, dateTime, exact, plain, qualityName, reasonFor, unit, value } from "../format";
 import { nameOf } from "../path";
 import type { Span } from "../span";
@@ -35,6 +36,9 @@ export function SampleTable({ api, view, window, shown }: Props) {
   const units = points.map((p) => unit(shown.curves.find((c) => c.point === p)?.unit ?? ""));
   const notes = [
     view.points.length > mostColumns ? `The first ${mostColumns} points are shown.` : "",
+    columns.some((c) => c.some((cell) => cell.quality === filled))
+      ? "Values in italics are from the log of the device, read after it could not be reached."
+      : "",
     measured.truncated && !summed
       ? `The newest ${count(mostSamples)} samples of each point are shown; download for all.`
       : "",
@@ -108,8 +112,11 @@ function Rows({
   );
 }
 
-const classFor = (quality: string) =>
-  quality.startsWith("bad") ? " is-bad" : quality.startsWith("uncertain") ? " is-warn" : "";
+function classFor(quality: string): string {
+  if (quality.startsWith("bad")) return " is-bad";
+  if (quality.startsWith("uncertain")) return " is-warn";
+  return quality === filled ? " is-filled" : "";
+}
 
 const wordsFor = ({ value: v, quality }: Cell) =>
   v === null && quality ? qualityName(quality) : value(v);

@@ -896,6 +896,8 @@ export interface ControlPoint {
   policy?: ControlPolicy;
   /** The levels that are taken, the most urgent first */
   array: ControlSlot[];
+  /** Its device has a priority array of its own for it, see listPriorities */
+  array_in_device: boolean;
   overrides: ControlHolder[];
   /** The reservation that holds it now */
   window: ControlHolder | null;
@@ -2391,6 +2393,10 @@ export interface Priorities {
   point: string;
   /** Those in use, the most urgent first */
   levels: Priority[];
+  /** The relinquish default of the device; null if it does not tell */
+  default: Value;
+  /** The level at which this node commands it now; 0 if at none */
+  own: number;
 }
 
 export interface Priority {
@@ -2622,9 +2628,12 @@ export interface ReplicaLog {
 export interface RuleState {
   sink: string;
   rule: string;
-  check: "range" | "rate" | "stuck" | "difference" | "ratio" | "residual";
+  check: "range" | "rate" | "stuck" | "difference" | "ratio" | "residual" | "function";
   withheld: Count;
   marked: Count;
+  unjudged: Count;
+  /** Why the function of the rule cannot judge at present */
+  failing?: string;
 }
 
 export interface Sample {
