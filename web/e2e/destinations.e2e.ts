@@ -49,6 +49,42 @@ describe("destinations", () => {
     expect(stand.asked).toEqual(["discard warehouse"]);
   });
 
+  test("shows what rules withhold with the value against its limits, and releases it by rule", async () => {
+    const { page, stand, complaints } = await destinations({
+      role: "engineer",
+      address: "/destinations/search",
+    });
+    await page.getByText("500 is not from -20 to 90").waitFor();
+    await page.getByText("plausible.py, line 9: ZeroDivisionError").waitFor();
+    await page.getByText("412 marked, 12 without a verdict").waitFor();
+    await page.getByText("Of 3 withheld readings: 3 wait for a person.").waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    await page.getByRole("combobox", { name: "Rule" }).selectOption("spike");
+    await page.getByText("500 is not from -20 to 90").waitFor({ state: "detached" });
+    page.once("dialog", (d) => void d.dismiss());
+    await page.getByRole("button", { name: "Release" }).click();
+    expect(stand.asked).toEqual([]);
+    page.once("dialog", (d) => void d.accept());
+    await page.getByRole("button", { name: "Release" }).click();
+    await page.getByText("1 reading accepted, 2 still withheld.").waitFor();
+    await page.getByRole("combobox", { name: "Rule" }).selectOption("");
+    page.once("dialog", (d) => void d.accept());
+    await page.getByRole("button", { name: "Discard withheld" }).click();
+    await page.getByRole("list", { name: "Withheld readings" }).waitFor({ state: "detached" });
+    expect(stand.asked).toEqual(["release spike", "discard all"]);
+    expect(complaints).toEqual([]);
+  });
+
+  test("lets a viewer see rules, and an operator what they withhold", async () => {
+    const at = { address: "/destinations/search" };
+    const viewer = await destinations({ role: "viewer", ...at });
+    await viewer.page.getByText("2 withheld").waitFor();
+    expect(await viewer.page.getByText("500 is not from").count()).toBe(0);
+    const operator = await destinations({ role: "operator", ...at });
+    await operator.page.getByText("500 is not from").waitFor();
+    expect(await operator.page.getByRole("button", { name: /Release|Discard/ }).count()).toBe(0);
+  });
+
   test("has a destination get the history since a day, and says why not", async () => {
     const { page, stand } = await destinations({ address: "/destinations/stream" });
     await page.getByLabel("From the day").fill("2026-01-01");
@@ -139,6 +175,7 @@ describe("destinations", () => {
       .getByRole("row", { name: /search/ })
       .getByText("10,252")
       .waitFor();
+    await table.getByRole("columnheader", { name: "Withheld" }).waitFor();
     expect(await seriousViolations(page)).toEqual([]);
     expect(complaints).toEqual([]);
   });

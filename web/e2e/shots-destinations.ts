@@ -19,6 +19,12 @@ const one = {
   ready: (page: Page) => page.getByText("takes numbers only").first().waitFor(),
 } as const;
 
+const judged = {
+  ...base,
+  address: "/destinations/search",
+  ready: (page: Page) => page.getByText("500 is not from -20 to 90").waitFor(),
+} as const;
+
 const form = {
   ...base,
   ready: async (page: Page) => {
@@ -35,6 +41,8 @@ export const destinations: readonly Shot[] = [
   { ...base, name: "destinations-phone-dark", size: phone, scheme: "dark" },
   { ...form, name: "destination-form", size: wide, scheme: "dark" },
   { ...form, name: "destination-form-phone", size: phone, scheme: "light" },
+  { ...judged, name: "destination-judged", size: wide, scheme: "light" },
+  { ...judged, name: "destination-judged-phone", size: phone, scheme: "light" },
   { ...one, name: "destination", size: wide, scheme: "light" },
   { ...one, name: "destination-phone-dark", size: phone, scheme: "dark" },
 ];

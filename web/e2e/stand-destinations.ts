@@ -1,7 +1,15 @@
 // What the stand-in answers about its destinations.
 
-import type { AllSinks, SinkForm, SinkForms, SinkRefusal, SinkState } from "../src/generated/api";
-import { type Handlers, Refusal } from "./stand";
+import type {
+  AllRules,
+  AllSinks,
+  SinkForm,
+  SinkForms,
+  SinkRefusal,
+  SinkState,
+  WithheldReading,
+} from "../src/generated/api";
+import { type Call, type Handlers, Refusal } from "./stand";
 
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
 
@@ -45,15 +53,16 @@ export class Destinations {
   list: SinkState[];
   refusals: SinkRefusal[];
 
-  constructor(odd = "") {
+  constructor(private readonly odd = "") {
     this.list = [
       sink(`stream${odd}`, "kafka", {
         address: "kafkas://kafka-1.example:9093",
         filled: 18_204_112,
       }),
       sink("search", "elasticsearch", {
-        ...{ state: "paused", since: ago(185), newest: ago(186), waiting: 91, sent: 4_010_148 },
+        ...{ state: "paused", since: ago(185), newest: ago(186), waiting: 91, sent: 4_010_145 },
         ...{ waiting_samples: 10_252 },
+        ...{ withheld: 3, withheld_kept: 3 },
         reason: `https://elasticsearch.example:9200: nothing listens there; start it, or write another address${odd}`,
       }),
       sink("warehouse", "mysql", {
@@ -70,6 +79,48 @@ export class Destinations {
       ...{ time: ago(60 * n), value: "heat", quality: "good", refused: ago(58 * n) },
       reason: "the column value takes numbers only",
     }));
+    this.withheld = [
+      ["boiler1", "500", "supply-range", "500 is not from -20 to 90"],
+      ["boiler1", "-300", "supply-range", "-300 is not from -20 to 90"],
+      ["boiler2", "71.5", "spike", "71.5 is too far from 42.25, 1m0s before"],
+    ].map(([device = "", value = "", rule = "", reason = ""], n) => ({
+      ...{ point: `campus/plant/${device}/supply_temp${odd}`, value, rule, quality: "good" },
+      ...{ time: ago(600 - 60 * n), withheld: ago(599 - 60 * n), reason },
+    }));
+  }
+
+  /** What rules withhold from the destination search. */
+  withheld: WithheldReading[];
+
+  /** The rules with what they found. */
+  private rules(): AllRules {
+    const rule = { sink: "search", withheld: 0, marked: 0, unjudged: 0 };
+    const held = this.withheld.length;
+    return {
+      rules: [
+        { ...rule, rule: "supply-range", check: "range", withheld: 2 },
+        { ...rule, rule: "spike", check: "rate", withheld: 1, marked: 0 },
+        {
+          ...{ ...rule, rule: "plausible", check: "function", marked: 412, unjudged: 12 },
+          failing: `/etc/voltbus/rules/plausible.py, line 9: ZeroDivisionError: division by zero${this.odd}`,
+        },
+      ],
+      kept: [
+        { sink: "search", withheld: 3, kept: held, released: 3 - held, discarded: 0, unkept: 0 },
+      ],
+    };
+  }
+
+  private judge({ resource, query, body }: Call) {
+    const what = resource.split("/")[2];
+    const rule = query.get("rule") ?? (body as { rule?: string } | undefined)?.rule ?? "";
+    const chosen = this.withheld.filter((r) => !rule || r.rule === rule);
+    if (what === "withheld") return { readings: chosen, kept: this.withheld.length };
+    if (this.refuses) return new Refusal(400, this.refuses);
+    this.asked.push(`${what} ${rule || "all"}`);
+    this.withheld = this.withheld.filter((r) => !chosen.includes(r));
+    Object.assign(this.of(resource) ?? {}, { withheld_kept: this.withheld.length });
+    return { readings: chosen.length, kept: this.withheld.length };
   }
 
   private of = (resource: string) =>
@@ -107,6 +158,9 @@ export class Destinations {
       this.list = this.list.filter((s) => s !== gone);
       return { version: "3", changes: { restart: [], words: ["sinks is changed"] } };
     },
+    "GET judge": () => this.rules(),
+    "GET judge/*": (request) => this.judge(request),
+    "POST judge/*": (request) => this.judge(request),
     "GET sinks": (): AllSinks => ({ sinks: this.list }),
     "GET sinks/kinds": (): SinkForms => ({ kinds }),
     "GET sinks/*": ({ resource }) => {

@@ -6,6 +6,7 @@ import { includes } from "../shell/role";
 import type { ScreenProps } from "../shell/screens";
 import { Backfill } from "./backfill";
 import { DestinationForm } from "./form";
+import { Judged } from "./judged";
 import { Refusals } from "./refusals";
 import { Remove } from "./remove";
 import { accountWords, behindWords, kindName, levelOf, problemOf, stateName } from "./words";
@@ -17,7 +18,7 @@ interface Props extends ScreenProps {
   onChanged(): void;
 }
 
-/** One destination: its account, the history for it, and what it refused. */
+/** One destination: its account, the history for it, what rules withheld and what it refused. */
 export function DestinationPage({ api, session, name, destination: s, problem, onChanged }: Props) {
   const [open, setOpen] = useState<"" | "change" | "remove">("");
   const mayChange = includes(session.role, "administrator");
@@ -88,6 +89,13 @@ export function DestinationPage({ api, session, name, destination: s, problem, o
           }}
         />
       )}
+      <Judged
+        api={api}
+        sink={s}
+        maySee={includes(session.role, "operator")}
+        mayChange={includes(session.role, "engineer")}
+        onChanged={onChanged}
+      />
       <Backfill
         api={api}
         sink={s}
@@ -120,6 +128,7 @@ function facts(s: SinkState, now: number): readonly (readonly [string, string])[
     ["Acknowledged", count(s.acknowledged)],
     ["Sent", count(s.sent)],
     ["Refused", count(s.refused)],
+    ["Withheld", count(s.withheld)],
     ["Left out", count(s.left_out)],
     ["Dropped by the log", count(s.missing)],
     ["Behind", behindWords(s, now)],

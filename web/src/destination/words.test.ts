@@ -40,6 +40,13 @@ test("what it lacks is said with its reason", () => {
   expect([levelOf(s), stateName(s)]).toEqual(["warn", "Has refused"]);
 });
 
+test("what rules withhold is said, as long as it waits for a person", () => {
+  const s = { ...well, sent: 997, withheld: 3, withheld_kept: 1 };
+  expect([levelOf(s), stateName(s)]).toEqual(["warn", "Has withheld"]);
+  expect(problemOf(s)).toBe("Rules withheld 1 reading, which waits for a person.");
+  expect(stateName({ ...s, withheld_kept: 0 })).toBe("Up to date");
+});
+
 test("a destination that is away says why, in one sentence", () => {
   const s: SinkState = { ...well, state: "paused", reason: "nothing listens there", waiting: 2 };
   expect(problemOf(s)).toBe("Nothing is sent: nothing listens there");

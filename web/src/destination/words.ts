@@ -7,7 +7,7 @@ import type { Level } from "../health";
 /** How a destination is: bad while nothing is sent to it, a warning if it lacks readings. */
 export function levelOf(s: SinkState): Level {
   if (s.state === "paused") return "bad";
-  return s.kept > 0 || s.missing > 0 || !s.balanced ? "warn" : "good";
+  return s.kept > 0 || s.withheld_kept > 0 || s.missing > 0 || !s.balanced ? "warn" : "good";
 }
 
 /** How it is, in a word or two. */
@@ -16,6 +16,7 @@ export function stateName(s: SinkState): string {
   if (s.kept > 0) return "Has refused";
   if (s.missing > 0) return "Lacks readings";
   if (!s.balanced) return "Not balanced";
+  if (s.withheld_kept > 0) return "Has withheld";
   return s.waiting > 0 ? "Sending" : "Up to date";
 }
 
@@ -35,6 +36,8 @@ export function problemOf(s: SinkState): string {
   if (s.kept > 0) return `It refused ${plural(s.kept, "reading")}, which are kept here.`;
   if (s.missing > 0)
     return `The log dropped ${plural(s.missing, "reading")} before they could be sent; the history may still have them.`;
+  if (s.withheld_kept > 0)
+    return `Rules withheld ${plural(s.withheld_kept, "reading")}, which ${s.withheld_kept === 1 ? "waits" : "wait"} for a person.`;
   return "";
 }
 

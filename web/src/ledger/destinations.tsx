@@ -14,6 +14,7 @@ const columns = [
   "Sent",
   "Left out",
   "Refused",
+  "Withheld",
   "Dropped by the log",
   "Waiting",
 ] as const;
@@ -55,8 +56,8 @@ export function Destinations({ api, epoch }: { api: Api; epoch: number }) {
         </table>
       </section>
       <p class="quiet">
-        Acknowledged = sent + left out + refused + dropped by the log + waiting, of the samples
-        since the destination was added.
+        Acknowledged = sent + left out + refused + withheld + dropped by the log + waiting, of the
+        samples since the destination was added.
       </p>
     </section>
   );
@@ -77,6 +78,7 @@ function Row({ sink: s }: { sink: SinkState }) {
       <td class="number">{count(s.sent)}</td>
       <td class="number quiet">{count(s.left_out)}</td>
       <td class={`number${s.refused > s.accepted ? " is-bad" : ""}`}>{count(s.refused)}</td>
+      <td class={`number${s.withheld_kept > 0 ? " is-bad" : ""}`}>{count(s.withheld)}</td>
       <td class={`number${s.missing > 0 ? " is-bad" : ""}`}>{count(s.missing)}</td>
       <td class="number">{count(s.waiting_samples)}</td>
       <td>
