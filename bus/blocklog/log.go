@@ -233,7 +233,8 @@ func (l *Log) Written(ctx context.Context, sequence uint64) (time.Time, error) {
 // then new ones as they come, until ctx ends; it returns nil then. Blocks that the log has
 // dropped are skipped: the sequence shows it. The data belongs to deliver.
 func (l *Log) Read(ctx context.Context, from uint64, deliver func(sequence uint64, data []byte) error) error {
-	consumer, err := l.consumer(ctx, max(from, 1))
+	next := max(from, 1)
+	consumer, err := l.consumer(ctx, next)
 	if err != nil {
 		return l.readError(ctx, err)
 	}
@@ -251,10 +252,36 @@ func (l *Log) Read(ctx context.Context, from uint64, deliver func(sequence uint6
 		if err != nil {
 			return l.readError(ctx, err)
 		}
+		if err := fill(ctx, l, gap{next, meta.Sequence.Stream}, deliver); err != nil {
+			return l.readError(ctx, err)
+		}
 		if err := deliver(meta.Sequence.Stream, msg.Data()); err != nil {
 			return err
 		}
+		next = meta.Sequence.Stream + 1
 	}
+}
+
+// gap is the sequences from one on, up to another one.
+type gap struct{ next, until uint64 }
+
+// fill delivers what a reader was not given between two blocks of a replicated log. Who gives may be a replica that has just caught up
+// with the others: what it lacks is asked of the one that leads.
+func fill(ctx context.Context, l *Log, g gap, deliver func(uint64, []byte) error) error {
+	if g.next >= g.until || !l.cfg.replicated() {
+		return nil
+	}
+	first, _, err := l.Bounds(ctx)
+	if err != nil || first >= g.until {
+		return err
+	}
+	next := max(g.next, first)
+	l.engine.Log.WarnContext(ctx, "a reader of the log was not given all blocks, which are asked for one by one",
+		slog.String("log", l.cfg.stream()), slog.Uint64("from", next), slog.Uint64("to", g.until-1))
+	for ; err == nil && next < g.until; next++ {
+		err = l.scanOne(ctx, next, deliver)
+	}
+	return err
 }
 
 // Scan calls deliver with every block from a sequence on that is there, in order, and returns nil
