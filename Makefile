@@ -136,10 +136,13 @@ test-begin:
 
 # Without vet, which "make check" runs among the linters. The tests of whole nodes wait more than they work: they run beside the others.
 # What fails does not end the run: it runs once more, alone, when all else has ended.
-GO_TESTS = $(GOTESTSUM) --format pkgname --format-icons text --jsonfile build/$@.json --packages "$(1)" -- -vet=off -shuffle=on -timeout 20m \
+GO_TESTS = $(GOTESTSUM) --format pkgname --format-icons text --jsonfile build/$@.json --packages "$(1)" -- -vet=off -shuffle=on -timeout 20m $(2) \
 	  || [ -s build/$@.json ]
 GO_TEST_NEEDS := build/.go build/.postgresql build/.mosquitto build/.servers build/.iproute $(GOTESTSUM) peers deploy-tools web sdk
 AGAIN := go run ./testing/again -flaky build/flaky.txt
+
+# How many tests of whole nodes run at once: they wait more than they work.
+NODE_TESTS := 4
 
 .PHONY: run-go run-nodes
 run-go: $(GO_TEST_NEEDS) | test-begin
@@ -148,7 +151,7 @@ run-go: $(GO_TEST_NEEDS) | test-begin
 
 run-nodes: $(GO_TEST_NEEDS) | test-begin
 	@rm -f build/$@.json
-	$(call GO_TESTS,./node)
+	$(call GO_TESTS,./node,-parallel $(NODE_TESTS))
 
 .PHONY: test-go test-nodes
 test-go: run-go
@@ -194,7 +197,7 @@ soak-nodes: build/.go ## kill nodes in a row at random under load for SOAK (10m)
 	VOLTBUS_SOAK=$(SOAK) VOLTBUS_SEED=$(SEED) go test -count=1 -v -timeout 0 -run TestNodesInARowKilled ./node
 
 .PHONY: soak-replicas
-soak-replicas: build/.go ## kill replicas in turn under load for SOAK (10m); the ledger must balance at the end
+soak-replicas: build/.go ## kill replicas, and have them stand still, in turn under load for SOAK (10m); the ledgers must balance at the end
 	VOLTBUS_SOAK=$(SOAK) go test -count=1 -v -timeout 0 -run TestSoakReplicas ./node
 
 .PHONY: storm

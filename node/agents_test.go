@@ -51,6 +51,7 @@ func (r *running) dial(dir string, key bus.Signer) (*peer.Client, chan error, er
 }
 
 func TestAnAgentIsGrantedNarrowedAndShutOutOverTheAPI(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := run(t, load(t, dir, listenAnywhere+zones))
 	ctx := t.Context()

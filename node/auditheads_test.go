@@ -90,6 +90,7 @@ func TestAttackAnAuditLogIsDeletedOrExchangedWhileTheNodeStands(t *testing.T) {
 }
 
 func TestAttackAChildDeletesItsAuditLogAndAllThatKnowsOfItThere(t *testing.T) {
+	t.Parallel()
 	p := newPair(t, "")
 	p.connected()
 	for range 5 {

@@ -110,6 +110,7 @@ func filledCourse(t *testing.T, r *running, begin time.Time, backfilled int) (c 
 const outage = 4 * time.Second
 
 func TestTheCourseOfADeviceThatWasCutOffHasNoHole(t *testing.T) {
+	t.Parallel()
 	if !peers.Namespace(t, "10.66.0.2/24", "10.66.0.11/24") {
 		return
 	}
@@ -150,6 +151,7 @@ func TestTheCourseOfADeviceThatWasCutOffHasNoHole(t *testing.T) {
 }
 
 func TestAlarmsOfADeviceAreAlertsUntilTheyAreOverAndAcknowledged(t *testing.T) {
+	t.Parallel()
 	if !peers.Namespace(t, "10.66.0.2/24", "10.66.0.11/24") {
 		return
 	}

@@ -193,6 +193,7 @@ func TestOnASlowLinkUrgentReadingsPassTheBacklog(t *testing.T) {
 
 // Each connection carries a seventh of the block, as on a slow link that is cut each minute.
 func TestABlockAsLargeAsTheLogTakesComesOverALinkThatIsCutAgainAndAgain(t *testing.T) {
+	t.Parallel()
 	p := newPair(t, "uplink: {urgent: [alarm]}\n")
 	p.connected()
 	p.way.Lead("")

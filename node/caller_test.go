@@ -153,6 +153,7 @@ func TestASecondPersonApprovesWhatWasAskedAtAnotherNode(t *testing.T) {
 }
 
 func TestAttackAChildThatSpeaksForItsParentIsRefusedAndTold(t *testing.T) {
+	t.Parallel()
 	c := ownersChain(t)
 	offerAll(t, join(t, c.region.running, c.region.cfg, "tariff", identity.Grants{}))
 	as := access(t, c.campus.cfg, "liar")

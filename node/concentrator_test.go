@@ -51,6 +51,7 @@ func (r *running) single(id string, end time.Time, value float64) {
 }
 
 func TestAConcentratorHandsReadingsOnInBulks(t *testing.T) {
+	t.Parallel()
 	for _, form := range []string{"soap", "soap12", "json", "csv"} {
 		t.Run(form, func(t *testing.T) {
 			mds, token := meteringNode(t, "meters")
@@ -109,6 +110,7 @@ func TestAConcentratorCountsWhatASystemRefusedAndSaysWhy(t *testing.T) {
 }
 
 func TestReadingsWaitForASystemThatIsAwayAndGoOnceToAnother(t *testing.T) {
+	t.Parallel()
 	mds, token := meteringNode(t, "meters")
 	var broken atomic.Int64
 	var open atomic.Bool // what stands in for a system passes requests on

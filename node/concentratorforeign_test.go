@@ -35,6 +35,7 @@ func foreignStateOf(t *testing.T, p *peers.Process) (s foreignState) {
 
 // A concentrator delivers to a system that was written by others after the WSDL. The first requests end with faults.
 func TestAConcentratorDeliversToAForeignMeteringDataSystem(t *testing.T) {
+	t.Parallel()
 	for _, form := range []string{"soap", "soap12"} {
 		t.Run(form, func(t *testing.T) {
 			foreign := peers.MeteringSystem(t, "--broken", "2")

@@ -74,6 +74,7 @@ func crashSamples(w, batch int) []point.Sample {
 // One node is killed at a random moment again and again, always under load. In the end every
 // sample that was ever acknowledged is in the history, once.
 func TestKilledAtAnyMomentEveryAcknowledgedSampleIsThereOnce(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	acknowledged := killOften(t, dir, "duckdb", 6)
 	checkKilled(t, dir, acknowledged)

@@ -9,6 +9,7 @@ import (
 )
 
 func TestAttackAChildFillsItsParentWithPoints(t *testing.T) {
+	t.Parallel()
 	const most = 100
 	p := newPairOf(t, fmt.Sprintf("ingest: {child_points: %d}\n", most), "")
 	p.connected()

@@ -37,6 +37,7 @@ func boiler(t *testing.T, address string) (actual string, stop func()) {
 }
 
 func TestADeviceThatVanishesIsSaidToAndComesBackByItself(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "boiler.csv"), modbusfarm.Registry, 0o600); err != nil {
 		t.Fatal(err)

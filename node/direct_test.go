@@ -45,6 +45,7 @@ func wantDirect(t *testing.T, parent, child *running, samples uint64) {
 }
 
 func TestAChildMayStoreInItsParentsDatabaseItselfAndSendItsBlocksTooAndEachSampleIsThereOnce(t *testing.T) {
+	t.Parallel()
 	const n = 500
 	server := peers.StartedPostgreSQL(t)
 	up := inDatabase(t, server, "campus", "")
@@ -128,6 +129,7 @@ func TestTheParentListsThePointsOfANodeThatOnlyStoresInItsDatabase(t *testing.T)
 }
 
 func TestACopyOfADataDirectoryIsRefusedByTheDatabase(t *testing.T) {
+	t.Parallel()
 	server := peers.StartedPostgreSQL(t)
 	first := inDatabase(t, server, "plant", "")
 	run(t, first)

@@ -70,6 +70,7 @@ func smallDisk(t *testing.T) (dir, data string) {
 }
 
 func TestAFullDiskPausesRecordingWhileReadingGoesOn(t *testing.T) {
+	t.Parallel()
 	dir, data := smallDisk(t)
 	cfg := load(t, dir, listenAnywhere+"log: {min_free: 200MiB}\n"+zones)
 	r := run(t, cfg)
@@ -121,6 +122,7 @@ func pauseOnce(t *testing.T, r *running, ballast string) {
 }
 
 func TestWhatTheLogsBoundDropsIsCountedToTheSample(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := run(t, load(t, dir, listenAnywhere))
 	r.record(numbers("p", 0, 100))

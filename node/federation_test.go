@@ -189,6 +189,7 @@ func TestANodeThatIsAwayIsNamedInTheAnswer(t *testing.T) {
 }
 
 func TestALateNodeIsNamedInTheAnswerAndItsHistoryComesOnce(t *testing.T) {
+	t.Parallel()
 	const count = 200
 	c := plantChain(t, nil, nil)
 	base := time.Now().Add(-time.Hour).UTC().Truncate(time.Second)
@@ -245,6 +246,7 @@ func late(t *testing.T, at member, p point.Path, base time.Time, count int) {
 }
 
 func TestEveryQuestionHasWhatTheSlowLinkHolds(t *testing.T) {
+	t.Parallel()
 	const count = 300
 	c := plantChain(t, nil, nil)
 	base := time.Now().Add(-2 * time.Hour).UTC().Truncate(time.Hour)

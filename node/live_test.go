@@ -101,6 +101,7 @@ func subscribes(patterns ...point.Pattern) identity.Grants {
 }
 
 func TestASubscriptionAtAnyNodeHearsWhatTheNodesBelowPublish(t *testing.T) {
+	t.Parallel()
 	r := newDeepRow(t, nil)
 	source := join(t, r.leaf().running, r.leaf().cfg, "meter", identity.Grants{Publish: []point.Pattern{"**"}})
 	watch := join(t, r.top().running, r.top().cfg, "watch", subscribes("mid/**"))

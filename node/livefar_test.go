@@ -13,6 +13,7 @@ import (
 )
 
 func TestLiveMessagesOfANodeBelowAreStreamedWithoutBeingRecorded(t *testing.T) {
+	t.Parallel()
 	c := plantChain(t, map[string]string{
 		"campus": "uplink: {allow: [\"call plant/node\"]}\n",
 		"plant": "devices:\n  site/room: {driver: sim, interval: 1s, config: {model: zone}}\n" +

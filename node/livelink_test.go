@@ -263,6 +263,7 @@ func TestAttackAChildPublishesLiveMessagesOfOthers(t *testing.T) {
 // A node that lets its history be read and not its live values is reported as such at each ancestor that wants them,
 // with what would let them go; and is not any more when it allows them.
 func TestWhatANodeFarBelowWithholdsIsKnownAtTheTop(t *testing.T) {
+	t.Parallel()
 	r := newDeepRow(t, map[string]string{"leaf": "uplink: {allow: [\"read **\"]}\n"})
 	watch := join(t, r.top().running, r.top().cfg, "watch", subscribes("**"))
 	if _, err := watch.Subscribe(wire.Selection{Patterns: []point.Pattern{"mid/low/leaf/**"}}, newHeard().take); err != nil {

@@ -16,6 +16,7 @@ import (
 )
 
 func TestANodesOwnLogIsReadFromAfarAsItAllows(t *testing.T) {
+	t.Parallel()
 	c := plantChain(t, map[string]string{
 		"campus": passErrands, "plant": "uplink: {allow: [\"call node:log\"]}\n",
 	}, nil)

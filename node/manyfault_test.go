@@ -149,6 +149,7 @@ func TestAChildThatIsConfinedAnewSendsToTheNewPrefix(t *testing.T) {
 }
 
 func TestAParentFromYesterdaysBackupGetsWhatItLacks(t *testing.T) {
+	t.Parallel()
 	p := newPair(t, "log: {max_bytes: 16MiB}\n")
 	p.record(1000)
 	p.equal()
@@ -361,6 +362,7 @@ func TestSamplesOfAClockThatJumpsWhileTheyGoUpAreAllThere(t *testing.T) {
 }
 
 func TestAParentWithAFullDiskTakesWhatWaitedWhenThereIsRoom(t *testing.T) {
+	t.Parallel()
 	dir, data := smallDisk(t)
 	p := newPair(t, "")
 	full := run(t, nodeOf(t, dir, "full", listenAnywhere+"log: {min_free: 200MiB}\n"))

@@ -20,6 +20,7 @@ func meterDatabase(server *peers.PostgreSQL) string {
 
 // Killed between a commit in the database and what comes behind it, as everywhere else.
 func TestDatabaseOfReadingsKilledNodeHasEveryAcknowledgedReadingOnce(t *testing.T) {
+	t.Parallel()
 	killWhileItValidates(t, meterDatabase(peers.StartedPostgreSQL(t)))
 }
 

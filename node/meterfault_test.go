@@ -18,6 +18,7 @@ import (
 )
 
 func TestAFullDiskRefusesReadingsOfMetersAndLosesNone(t *testing.T) {
+	t.Parallel()
 	dir, data := smallDisk(t)
 	r := run(t, load(t, dir, listenAnywhere+"log: {min_free: 200MiB}\n"+meteringConfig))
 	ctx, start := context.Background(), someDay(t)

@@ -46,6 +46,7 @@ func outcome(t *testing.T, got metering.MeterReads, id string) metering.MeterRea
 }
 
 func TestMetersAreReadOnDemandAndTheSilentOneTimesOut(t *testing.T) {
+	t.Parallel()
 	peer := peers.Modbus(t)
 	r := run(t, load(t, t.TempDir(), listenAnywhere+"metering: {role: mds, "+collected+"}\n"+collecting(peer.Addr, peers.Modbus(t).Addr)))
 	ctx := context.Background()
@@ -92,6 +93,7 @@ func TestMetersAreReadOnDemandAndTheSilentOneTimesOut(t *testing.T) {
 }
 
 func TestAMeteringDataSystemHasItsConcentratorReadMeters(t *testing.T) {
+	t.Parallel()
 	peer := peers.Modbus(t)
 	parent := run(t, nodeOf(t, t.TempDir(), "campus", listenAnywhere+meteringConfig))
 	child := run(t, nodeOf(t, t.TempDir(), "plant", listenAnywhere+"uplink: {allow: [\"call node:meter.read\"]}\nmetering: {role: concentrator, "+collected+", concentrator: {bulk: 10, age: 20ms}}\n"+collecting(peer.Addr, peers.Modbus(t).Addr)))
@@ -125,6 +127,7 @@ func TestAMeteringDataSystemHasItsConcentratorReadMeters(t *testing.T) {
 }
 
 func TestMetersAreReadOnScheduleAtWholeSeconds(t *testing.T) {
+	t.Parallel()
 	peer := peers.Modbus(t)
 	text := strings.Replace(collected, "point: site/one/unit}", "point: site/one/unit, every: 1s}", 1)
 	r := run(t, load(t, t.TempDir(), listenAnywhere+"metering: {role: mds, "+text+"}\n"+collecting(peer.Addr, peers.Modbus(t).Addr)))

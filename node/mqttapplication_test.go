@@ -72,6 +72,7 @@ func (r *running) application(t *testing.T) mqtt.ApplicationState {
 }
 
 func TestAnApplicationOutsideCommandsAFewPointsWithinBounds(t *testing.T) {
+	t.Parallel()
 	c := forecastChain(t)
 	as := c.region.addDevice("forecast", "application")
 	o := outside{connectMQTT(t, c.region.MQTTAddr(false), as)}

@@ -206,6 +206,7 @@ func TestRetainedMessagesAndSessionsAreThereAfterARestart(t *testing.T) {
 }
 
 func TestADiskThatIsFullRefusesWhatIsAnsweredAndCountsTheRest(t *testing.T) {
+	t.Parallel()
 	r := run(t, load(t, t.TempDir(), mqttNumbers+"log: {min_free: 1000TiB}\nrecorder: {queue: 1, max_block: 1}\n"))
 	c := connectMQTT(t, r.MQTTAddr(false), &paho.Connect{ClientID: "c", CleanStart: true, KeepAlive: 60})
 	eventually(t, "QoS 1 is refused", func() bool { return c.publish(t, "n/a", "1", 1) == 0x97 })
@@ -245,6 +246,7 @@ func TestWhatNoTemplateTakesIsShown(t *testing.T) {
 }
 
 func TestPahoForPythonUsesTheNode(t *testing.T) {
+	t.Parallel()
 	python := peers.Python(t)
 	r := run(t, load(t, t.TempDir(), strings.ReplaceAll(mqttNumbers, "anonymous: true", "anonymous: true\n  queue: 100")))
 	host, port, _ := strings.Cut(r.MQTTAddr(false), ":")

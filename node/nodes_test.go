@@ -35,6 +35,7 @@ func (r *running) nodeAt(name string) answer.Node {
 }
 
 func TestANodeKnowsHowAllBelowItAre(t *testing.T) {
+	t.Parallel()
 	c := plantChain(t, map[string]string{"plant": "devices: {ahu1: {driver: sim, interval: 1h, count: 1}}\n"}, nil)
 	eventually(t, "the plant told the region how it is", func() bool { return c.region.nodeAt("plant").Heard != nil })
 	plant := c.region.nodeAt("Plant")

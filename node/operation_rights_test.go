@@ -41,6 +41,7 @@ func (m *member) asked(t *testing.T, d *operation.Declared, token, node string) 
 
 // Whoever adds an operation does nothing here: it is asked as its declaration says.
 func TestAttackEveryDeclaredOperationIsJudgedByTheRoleOfWhoAsksOverEveryWay(t *testing.T) {
+	t.Parallel()
 	campus, plant, _ := couple(t, "uplink: {allow: [administer]}\n")
 	list := declared.All()
 	for _, way := range []struct {

@@ -199,6 +199,7 @@ func (s *replicaSet) tellsOthers(t *testing.T) {
 // An agent that is installed at one replica runs at one of all, never at two, and goes on at another one when its replica is killed, stopped
 // half-way or cut off.
 func TestAnAgentOfAllReplicasRunsAtOne(t *testing.T) {
+	t.Parallel()
 	s := newReplicaSet(t)
 	c := counter{filepath.Join(s.dir, "counter")}
 	twice := filepath.Join(s.dir, "twice")

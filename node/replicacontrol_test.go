@@ -93,6 +93,7 @@ func (s *replicaSet) becomes(t *testing.T, m *flowMeter, value uint16, writer st
 
 // Commands that are held survive the end of the replica that controls, and run on at the next one.
 func TestAnotherReplicaGoesOnWithHeldCommands(t *testing.T) {
+	t.Parallel()
 	m, s := newFlowMeter(t), newReplicaSet(t)
 	s.more = replicaThermostat
 	for _, name := range s.names {

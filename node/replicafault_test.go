@@ -55,12 +55,13 @@ func TestReplicasAreRestartedInTurnWithoutALoss(t *testing.T) {
 	})
 }
 
-// A replica that stands still is one that is cut off: the others go on, and it joins them again when it runs.
+// A replica that stands still is one that is cut off: the others go on, and it joins them again when it runs. Two do so in turn; the soak has
+// all three do it for long.
 func TestAReplicaThatStandsStillLosesNothing(t *testing.T) {
 	t.Parallel()
 	s := newReplicaSet(t)
 	s.underLoad(t, func(more func(int64)) {
-		for i, name := range s.names {
+		for i, name := range s.names[:2] {
 			other := s.names[(i+1)%3]
 			more(50)
 			s.signal(t, name, syscall.SIGSTOP)

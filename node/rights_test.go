@@ -156,6 +156,7 @@ func isErrand(op api.Operation) bool {
 }
 
 func TestAttackEveryOperationOfAnotherNodeIsJudgedByTheRoleOfWhoAsks(t *testing.T) {
+	t.Parallel()
 	campus, plant, _ := couple(t, "uplink: {allow: [administer]}\n")
 	for _, way := range []struct {
 		name     string
@@ -280,6 +281,7 @@ func allowing(entries ...string) string {
 const ofConfig = `"call node:config.get", "call node:config.set", "call node:config.confirm", "call node:config.reload"`
 
 func TestAttackNothingFromAboveWidensWhatThoseAboveMay(t *testing.T) {
+	t.Parallel()
 	for _, by := range []struct {
 		name, allow string
 		role        identity.Role

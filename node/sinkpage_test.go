@@ -29,6 +29,7 @@ func settingsOf(t testing.TB, keys map[string]any) json.RawMessage {
 // What an integrator does on the screen of destinations, by its operations: two destinations are added while the node runs, each is
 // away for a while, and in the end the account of each says that it has every reading, which is what they say themselves.
 func TestDestinationsThatAreAddedAtRunTimeHaveEveryReadingAfterEachWasAway(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := run(t, load(t, dir, listenAnywhere))
 	search, stream := sinktest.StartBulk(t), sinktest.StartBrokers(t, []string{"readings"})

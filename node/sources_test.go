@@ -65,6 +65,7 @@ sources:
 
 // While the disk is too full to record, a source takes nothing, says so, and goes on afterwards.
 func TestASourceTakesNothingWhileTheNodeDoesNotRecord(t *testing.T) {
+	t.Parallel()
 	server, dir := peers.StartSelf(t, kafkapeer.Environment), t.TempDir()
 	kafkapeer.Topics(t, server.Addr, "readings")
 	section := fmt.Sprintf("sources: [{name: in, kind: kafka, url: \"kafka://%s\", from: readings, under: plant, whole: true, format: json}]\n", server.Addr)

@@ -16,6 +16,7 @@ import (
 
 // A descendant may send readings of meters that are registered there and not here. They wait here, as far as there is room.
 func TestAttackAChildFillsItsParentWithReadingsOfUnknownMeters(t *testing.T) {
+	t.Parallel()
 	const most = 400
 	p := &pair{t: t, way: link.New(t)}
 	p.parent = run(t, nodeOf(t, t.TempDir(), "campus", listenAnywhere+meteringConfig+fmt.Sprintf("  unregistered: %d\n", most)))

@@ -169,6 +169,7 @@ func TestNothingIsCommandedFromAboveUnlessItIsAllowed(t *testing.T) {
 }
 
 func TestANodeBehindACutLinkIsUnreachableAtOnce(t *testing.T) {
+	t.Parallel()
 	allow := "uplink: {allow: [\"call */*\", \"call boiler\"]}\n"
 	c := plantChain(t, map[string]string{"campus": allow, "plant": allow}, nil)
 	boiler := join(t, c.plant.running, c.plant.cfg, "boiler", identity.Grants{})
@@ -218,6 +219,7 @@ func TestANodeBehindACutLinkIsUnreachableAtOnce(t *testing.T) {
 }
 
 func TestANameStandsOnceInATreeOfNodes(t *testing.T) {
+	t.Parallel()
 	c := plantChain(t, nil, nil)
 	cfg := nodeOf(t, t.TempDir(), "harbour", listenAnywhere)
 	harbour := run(t, cfg)
@@ -254,6 +256,7 @@ func TestWhatUplinkAllowSaysMustBeGrantable(t *testing.T) {
 }
 
 func TestTheLedgerOfASubtreeBalancesThroughACut(t *testing.T) {
+	t.Parallel()
 	c := plantChain(t, nil, nil)
 	base := time.Now().Add(-time.Hour).UTC().Truncate(time.Second)
 	record := func(from, n int) {
@@ -312,6 +315,7 @@ func TestTheLedgerOfASubtreeBalancesThroughACut(t *testing.T) {
 }
 
 func TestLiveMessagesAndCommandsGoThroughTheTreeAsFarAsAllowed(t *testing.T) {
+	t.Parallel()
 	room := "devices:\n  site/room: {driver: sim, interval: 1s, config: {model: zone}}\n"
 	c := plantChain(t, map[string]string{
 		"campus": "uplink: {allow: [\"call plant/node\"]}\n",
