@@ -126,7 +126,8 @@ func (g *Gate) Take(device string, m *session.Message, will bool) (code packet.C
 	j, code := g.judge(a, command, m, will)
 	g.mu.Unlock()
 	if code.Failed() {
-		g.turnAway(device, m.Topic, j.why)
+		g.note(device, Event{Topic: m.Topic, Value: j.request.Value, Why: j.why})
+		g.cfg.Refused(device, m.Topic, j.why)
 	}
 	select {
 	case a.jobs <- j:
@@ -145,7 +146,7 @@ func (g *Gate) judge(a *app, name string, m *session.Message, will bool) (j job,
 		j.why = why
 		if o := a.orders[name]; o != nil {
 			o.state.Refused++
-			o.state.last(g.cfg.Now(), j.request.Value, "refused", why)
+			o.state.last(g.cfg.Now(), j.request.Value, refused, why)
 		}
 		return j, code
 	}
@@ -181,7 +182,7 @@ func (g *Gate) judge(a *app, name string, m *session.Message, will bool) (j job,
 
 // turnAway counts a refusal, and tells the audit log.
 func (g *Gate) turnAway(device, topic, why string) packet.Code {
-	g.note(device, topic, why)
+	g.Note(device, topic, why)
 	g.cfg.Refused(device, topic, why)
 	return packet.NotAuthorized
 }
@@ -190,9 +191,11 @@ func (g *Gate) turnAway(device, topic, why string) packet.Code {
 func (g *Gate) Knows(device string) bool { return g.apps[device] != nil }
 
 // Note counts what the broker itself refused to a client of an application.
-func (g *Gate) Note(device, topic, why string) { g.note(device, topic, why) }
+func (g *Gate) Note(device, topic, why string) {
+	g.note(device, Event{Topic: topic, Why: why})
+}
 
-func (g *Gate) note(device, topic, why string) {
+func (g *Gate) note(device string, e Event) {
 	a := g.apps[device]
 	if a == nil {
 		return
@@ -200,7 +203,8 @@ func (g *Gate) note(device, topic, why string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	a.state.Refused++
-	a.state.remember(Event{Time: g.cfg.Now(), Topic: topic, Status: "refused", Why: why})
+	e.Time, e.Status = g.cfg.Now(), refused
+	a.state.remember(e)
 }
 
 // Run carries out requests and publishes the status until ctx ends.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"os/exec"
@@ -24,19 +25,27 @@ import (
 
 func newDemo(f *shell.Flags) *cobra.Command {
 	site := demo.Site{Dir: shell.DemoDir, HTTP: "127.0.0.1:8080", Bus: "127.0.0.1:4222"}
-	withCampus := false
+	withCampus, figure := false, false
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Run a demonstration site, without any hardware",
 		Long: `Run a demonstration site on this machine: a simulated office building, and two boilers
 that a separate process simulates behind a real Modbus TCP socket. With --campus another process is 50 BACnet
-devices with 100 objects each: the air handlers and rooms of five buildings. Everything stays on the
-loopback interface. Stop it with Ctrl-C; the history and the devices that you added are kept for the
+devices with 100 objects each: the air handlers and rooms of five buildings. With --campus-figure it is
+instead a campus node, a building and two zones below it, and an account for an application outside that
+sees some readings by MQTT and commands two set points. Everything stays on the loopback interface. Stop it with Ctrl-C; the history and the devices that you added are kept for the
 next start. The site itself is rewritten.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd, f, site, withCampus) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if figure {
+				return demoFigure(cmd, f, &site)
+			}
+			return runDemo(cmd, f, site, withCampus)
+		},
 	}
 	cmd.Flags().BoolVar(&withCampus, "campus", false, "with 50 BACnet devices of five buildings, which are looked for at the start")
+	cmd.Flags().BoolVar(&figure, "campus-figure", false, "a campus, a building and two zones as four nodes, and an application outside")
+	cmd.MarkFlagsMutuallyExclusive("campus", "campus-figure")
 	cmd.Flags().StringVar(&site.Dir, "dir", site.Dir, "directory of the demonstration")
 	cmd.Flags().StringVar(&site.HTTP, "http", site.HTTP, "address of the page and the API; another port is taken if this one is in use")
 	cmd.Flags().StringVar(&site.Bus, "bus", site.Bus, "address for bus clients; another port is taken if this one is in use")
@@ -44,20 +53,15 @@ next start. The site itself is rewritten.`,
 }
 
 func runDemo(cmd *cobra.Command, f *shell.Flags, site demo.Site, withCampus bool) (err error) {
-	if !cmd.Flags().Changed("log-level") {
-		f.LogLevel = "warn"
-	}
-	log, err := f.Logger()
+	log, err := demoLogger(cmd, f)
 	if err != nil {
 		return err
 	}
 	if data := filepath.Join(site.Dir, "data"); datadir.InUse(data) {
 		return fault.E("demo", fault.Conflict, site.Dir, errors.New("the demonstration runs already in this directory; look at it, or give another one with --dir"))
 	}
-	for flag, address := range map[string]string{"--http": site.HTTP, "--bus": site.Bus} {
-		if err := new(config.Address).UnmarshalText([]byte(address)); err != nil {
-			return shell.Usage(fmt.Errorf("%s: %w", flag, err))
-		}
+	if err := checkAddresses(&site); err != nil {
+		return err
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -83,6 +87,34 @@ func runDemo(cmd *cobra.Command, f *shell.Flags, site demo.Site, withCampus bool
 	}
 	begin := time.Now()
 	return runNode(cmd.Context(), file, log, func(n *node.Node) { welcome(cmd, n, boiler, file, time.Since(begin)) })
+}
+
+func demoFigure(cmd *cobra.Command, f *shell.Flags, site *demo.Site) error {
+	log, err := demoLogger(cmd, f)
+	if err == nil {
+		err = checkAddresses(site)
+	}
+	if err != nil {
+		return err
+	}
+	return runFigure(cmd, log, site)
+}
+
+// demoLogger returns the logger of the demonstration, which says less than that of a node.
+func demoLogger(cmd *cobra.Command, f *shell.Flags) (*slog.Logger, error) {
+	if !cmd.Flags().Changed("log-level") {
+		f.LogLevel = "warn"
+	}
+	return f.Logger()
+}
+
+func checkAddresses(site *demo.Site) error {
+	for flag, address := range map[string]string{"--http": site.HTTP, "--bus": site.Bus} {
+		if err := new(config.Address).UnmarshalText([]byte(address)); err != nil {
+			return shell.Usage(fmt.Errorf("%s: %w", flag, err))
+		}
+	}
+	return nil
 }
 
 // freeAddress returns the address, or one with any free port if it is in use.

@@ -40,6 +40,7 @@ func TestACommandOfTheDocumentationDoesWhatIsPrintedBelowIt(t *testing.T) {
 		"docs/guides/connect-a-thermostat.md",
 		"docs/tutorials/your-first-agent.md",
 		"docs/tutorials/join-a-second-node.md",
+		"docs/tutorials/an-application-outside.md",
 		"docs/tutorials/meters-from-concentrators-to-bills.md",
 		"docs/guides/sources.md",
 		"docs/guides/migrate-a-registry-from-volttron.md",

@@ -55,6 +55,23 @@ describe("mqtt", () => {
     await page.getByText("Refused clients").waitFor();
   });
 
+  for (const size of [undefined, phone]) {
+    test(`shows what an application outside did${size ? " on a phone" : ""}`, async () => {
+      const stand = new Broker([], true);
+      const { page } = await open({
+        ...{ site: building, address: "/mqtt", handlers: stand.handlers },
+        ...(size ? { browser: size } : {}),
+      });
+      const list = page.getByRole("list", { name: "Applications outside" });
+      await list.getByText("1 client connected").waitFor();
+      await list.getByText("20 to 24, steps of 1.5, every 5 s, for 10 min, level 14").first().waitFor();
+      await list.getByText("What it asked for").click();
+      await list.getByText("30 refused: asks for 30, which is not from 20 to 24").waitFor();
+      expect(await seriousViolations(page)).toEqual([]);
+      expect(await sidewaysScroll(page)).toBe(0);
+    });
+  }
+
   test("lets a viewer look only", async () => {
     const { page } = await broker({ role: "viewer" });
     await page.getByText("48 messages").waitFor();

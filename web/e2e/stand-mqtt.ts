@@ -1,6 +1,6 @@
 // What the stand-in answers about its MQTT broker.
 
-import type { MQTTStatus, MQTTUnknown } from "../src/generated/api";
+import type { AllApplications, MQTTStatus, MQTTUnknown } from "../src/generated/api";
 import { type Handlers, Refusal } from "./stand";
 
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
@@ -15,7 +15,10 @@ export class Broker {
   /** The templates that were added. */
   readonly added: string[] = [];
 
-  constructor(public topics: MQTTUnknown[]) {}
+  constructor(
+    public topics: MQTTUnknown[],
+    readonly outside = false,
+  ) {}
 
   readonly handlers: Handlers = {
     "GET mqtt": (): MQTTStatus => ({
@@ -31,6 +34,7 @@ export class Broker {
       ...{ undecoded: 3, unauthorized: 0, dropped: 0, overflow: 0, not_recorded: 0 },
       not_retained: 0,
     }),
+    "GET mqtt/applications": (): AllApplications => ({ applications: this.outside ? [forecast()] : [] }),
     "GET mqtt/unknown": () => ({ topics: this.topics }),
     "POST mqtt/templates": ({ body }) => {
       if (this.refuses) return new Refusal(400, this.refuses);
@@ -42,6 +46,28 @@ export class Broker {
     },
   };
 }
+
+/** A program outside that asked for too much. */
+const forecast = (): AllApplications["applications"][number] => ({
+  ...{ name: "forecast", connected: 1, published: 4210, accepted: 12, refused: 3, failed: 0 },
+  status: ["building/*/*/temp", "building/*/*/setpoint"],
+  commands: ["zone-1", "zone-2"].map((node) => ({
+    ...{ name: `${node}-setpoint`, node, point: "room1/setpoint", level: 14, min: 20, max: 24 },
+    ...{ step: 1.5, every: 5, lease: 600, accepted: 6, refused: 1, failed: 0 },
+    last: { time: ago(9), value: 20.5, status: "accepted" },
+  })),
+  events: [
+    {
+      ...{ time: ago(5), topic: "applications/forecast/set/zone-1-setpoint", value: 30 },
+      ...{ status: "refused", why: "asks for 30, which is not from 20 to 24" },
+    },
+    {
+      ...{ time: ago(7), topic: "#", status: "refused" },
+      why: "subscribe: may not subscribe to all that this filter matches",
+    },
+    { time: ago(9), topic: "applications/forecast/set/zone-2-setpoint", value: 20.5, status: "accepted" },
+  ],
+});
 
 /** A device that is new, one whose payload is not that of its template, and one that sends no text. */
 export const strangers = (): MQTTUnknown[] => [

@@ -1,25 +1,27 @@
 import { useCallback, useState } from "preact/hooks";
 import { count, plain } from "../format";
-import type { MQTTStatus, MQTTUnknowns } from "../generated/api";
+import type { AllApplications, MQTTStatus, MQTTUnknowns } from "../generated/api";
 import { includes } from "../shell/role";
 import type { ScreenProps } from "../shell/screens";
 import { usePoll } from "../use-poll";
+import { Application } from "./application";
 import { Message } from "./message";
 import { facts } from "./words";
 import "./mqtt.css";
 
 const often = 5_000;
 
-/** The MQTT broker: its counts, and the messages that no template takes. */
+/** The MQTT broker: its counts, programs outside, and the messages that no template takes. */
 export function MqttScreen({ api, session, epoch }: ScreenProps) {
   const [changes, setChanges] = useState(0);
   const [added, setAdded] = useState("");
   const ask = useCallback(async () => {
-    const [status, unknown] = await Promise.all([
+    const [status, unknown, outside] = await Promise.all([
       api.get<MQTTStatus>("mqtt"),
       api.get<MQTTUnknowns>("mqtt/unknown"),
+      api.get<AllApplications>("mqtt/applications"),
     ]);
-    return { status, topics: unknown.topics };
+    return { status, topics: unknown.topics, applications: outside.applications };
   }, [api]);
   const { data, problem } = usePoll(ask, often, epoch + changes);
   const engineer = includes(session.role, "engineer");
@@ -48,6 +50,16 @@ export function MqttScreen({ api, session, epoch }: ScreenProps) {
               </div>
             ))}
           </dl>
+        </section>
+      )}
+      {data && data.applications.length > 0 && (
+        <section class="card panel" aria-labelledby="applications-title">
+          <h2 id="applications-title">Applications outside</h2>
+          <ul class="unknown" aria-label="Applications outside">
+            {data.applications.map((a) => (
+              <Application key={a.name} application={a} />
+            ))}
+          </ul>
         </section>
       )}
       {data && (

@@ -1,5 +1,5 @@
-import { plain } from "../format";
-import type { MQTTStatus } from "../generated/api";
+import { plain, span } from "../format";
+import type { ApplicationCommand, ApplicationEvent, MQTTStatus } from "../generated/api";
 
 /** The counts of the broker that people look for, with their names. Those of what went wrong only if it did. */
 export function facts(s: MQTTStatus): [name: string, value: number][] {
@@ -33,4 +33,16 @@ export function shownPayload(payload: string): string {
     // not JSON, or only its beginning
   }
   return plain(payload);
+}
+
+/** What an application may set, in words. */
+export function boundsOf(c: ApplicationCommand): string {
+  const step = c.step ? `, steps of ${c.step}` : "";
+  return `${c.min} to ${c.max}${step}, every ${span(c.every * 1000)}, for ${span(c.lease * 1000)}, level ${c.level}`;
+}
+
+/** What became of a request. */
+export function outcomeOf(e: ApplicationEvent): string {
+  const what = e.value === undefined ? e.status : `${e.value} ${e.status}`;
+  return e.why ? `${what}: ${plain(e.why)}` : what;
 }
