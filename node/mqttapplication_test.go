@@ -49,7 +49,12 @@ type reply struct {
 // ask asks for a command, and returns the answer.
 func (o outside) ask(t *testing.T, command, payload string) (code byte, r reply) {
 	t.Helper()
-	code = o.publish(t, "applications/forecast/set/"+command, payload, 1)
+	return o.publish(t, "applications/forecast/set/"+command, payload, 1), o.answer(t)
+}
+
+// answer returns the next answer.
+func (o outside) answer(t *testing.T) (r reply) {
+	t.Helper()
 	for {
 		m := o.next(t)
 		if !strings.HasPrefix(m.Topic, "applications/forecast/answers/") {
@@ -58,7 +63,7 @@ func (o outside) ask(t *testing.T, command, payload string) (code byte, r reply)
 		if err := json.Unmarshal(m.Payload, &r); err != nil {
 			t.Fatalf("%s: %v", m.Payload, err)
 		}
-		return code, r
+		return r
 	}
 }
 

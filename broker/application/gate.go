@@ -1,4 +1,4 @@
-// Package application lets programs outside command a few points through the MQTT broker: each request is held against what the
+// Package application lets programs outside command a few points through the MQTT broker: each request is checked by what the
 // configuration allows, carried out through control in the name of the application, and answered. What is not allowed is refused with
 // the reason, counted, and written to the audit log.
 package application

@@ -55,7 +55,7 @@ var table = []rule{
 	{"broker/hook", []string{"broker", "fault"}, parts, "a message over HTTP goes to the broker by one method"},
 	{"broker/discovery", []string{"broker/setting", "broker/template", "protocol/mqtt/topic", "point", "fault"}, parts, "devices that describe themselves make readings as templates do; who connects and what is recorded is not its business"},
 	{"broker/tally", nil, nil, "counts are data"},
-	{"broker/application", []string{"broker/setting", "protocol/mqtt/packet", "protocol/mqtt/session", "wire", "point", "fault"}, parts, "what an application may do is held against the configuration; control, the log and the broker are functions that others give it"},
+	{"broker/application", []string{"broker/setting", "protocol/mqtt/packet", "protocol/mqtt/session", "wire", "point", "fault"}, parts, "what an application may do is checked by the configuration; control, the log and the broker are functions that others give it"},
 	{"broker/front", []string{"broker", "broker/account", "broker/application", "broker/cluster", "broker/command", "broker/discovery", "broker/door", "bus/mesh", "broker/hook", "broker/setting", "broker/sparkplug", "broker/storage", "broker/template", "protocol/mqtt/session", "protocol/websocket", "control/dispatch", "control/state", "catalog", "point", "fault"}, parts, "the parts of the broker meet here, so that node knows one of them"},
 	{"broker", []string{"broker/cluster", "broker/door", "broker/guard", "broker/setting", "broker/shelf", "broker/tally", "broker/template", "broker/tenant", "broker/unknown", "protocol/mqtt/...", "point", "fault"}, parts, "the broker is given functions that list, record and tell; it knows neither log nor bus"},
 	{"wire", nouns, nil, "one encoding of the nouns"},

@@ -64,7 +64,10 @@ describe("mqtt", () => {
       });
       const list = page.getByRole("list", { name: "Applications outside" });
       await list.getByText("1 client connected").waitFor();
-      await list.getByText("20 to 24, steps of 1.5, every 5 s, for 10 min, level 14").first().waitFor();
+      await list
+        .getByText("20 to 24, steps of 1.5, every 5 s, for 10 min, level 14")
+        .first()
+        .waitFor();
       await list.getByText("What it asked for").click();
       await list.getByText("30 refused: asks for 30, which is not from 20 to 24").waitFor();
       expect(await seriousViolations(page)).toEqual([]);

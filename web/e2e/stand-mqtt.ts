@@ -34,7 +34,9 @@ export class Broker {
       ...{ undecoded: 3, unauthorized: 0, dropped: 0, overflow: 0, not_recorded: 0 },
       not_retained: 0,
     }),
-    "GET mqtt/applications": (): AllApplications => ({ applications: this.outside ? [forecast()] : [] }),
+    "GET mqtt/applications": (): AllApplications => ({
+      applications: this.outside ? [forecast()] : [],
+    }),
     "GET mqtt/unknown": () => ({ topics: this.topics }),
     "POST mqtt/templates": ({ body }) => {
       if (this.refuses) return new Refusal(400, this.refuses);
@@ -65,7 +67,12 @@ const forecast = (): AllApplications["applications"][number] => ({
       ...{ time: ago(7), topic: "#", status: "refused" },
       why: "subscribe: may not subscribe to all that this filter matches",
     },
-    { time: ago(9), topic: "applications/forecast/set/zone-2-setpoint", value: 20.5, status: "accepted" },
+    {
+      time: ago(9),
+      topic: "applications/forecast/set/zone-2-setpoint",
+      value: 20.5,
+      status: "accepted",
+    },
   ],
 });
 
