@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -43,7 +44,7 @@ func runFigure(cmd *cobra.Command, log *slog.Logger, site *demo.Site) error {
 func grow(ctx context.Context, group *errgroup.Group, figure demo.Figure, log *slog.Logger, cmd *cobra.Command) error {
 	clients := map[string]*client.Client{}
 	cmd.Println("\n  The campus of the figure runs:")
-	broker := ""
+	var top *node.Node
 	for _, m := range demo.Members() {
 		n, err := startMember(ctx, group, figure.File(&m), log.With(slog.String("node", m.Name)))
 		if err != nil {
@@ -57,16 +58,19 @@ func grow(ctx context.Context, group *errgroup.Group, figure demo.Figure, log *s
 			return err
 		}
 		if m.Parent == "" {
-			broker = n.MQTTAddr(false)
+			top = n
 		} else if err := m.Join(ctx, clients[m.Parent], clients[m.Name]); err != nil {
 			return err
 		}
 		cmd.Printf("    %-9s %s/#token=%s\n", m.Name, n.HTTPAddr(), token)
 	}
-	if err := figure.Admit(ctx, clients[demo.Members()[0].Name], broker); err != nil {
+	campus := demo.Members()[0]
+	if err := figure.Admit(ctx, clients[campus.Name], top.MQTTAddr(false)); err != nil {
 		return err
 	}
-	campus := demo.Members()[0]
+	if err := known(ctx, top, len(demo.Members())-1); err != nil {
+		return err
+	}
 	cmd.Printf(`
   application outside, all that it is given
     %s
@@ -77,6 +81,28 @@ func grow(ctx context.Context, group *errgroup.Group, figure demo.Figure, log *s
   Ctrl-C stops all of them.
 `, figure.Account(), programName(), figure.File(&campus))
 	return nil
+}
+
+// known waits until a node knows as many descendants, and all are connected.
+func known(ctx context.Context, top *node.Node, want int) error {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		connected := 0
+		for _, n := range top.Subtree().Nodes() {
+			if n.Away.IsZero() {
+				connected++
+			}
+		}
+		if connected == want {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil //nolint:nilerr // it was stopped
+		case <-tick.C:
+		}
+	}
 }
 
 // startMember starts a node in the group and returns it when it listens.
