@@ -97,7 +97,7 @@ func (f *thief) tryTheAPI() {
 				"session":  func(r *http.Request) { r.Header.Set("Cookie", "voltbus="+f.key+"; session="+f.key) },
 			} {
 				status := f.request(method, path+node, `{"commands":[{"point":"site/hall/setpoint","value":22}]}`, as)
-				guessed := way == "password" && status == http.StatusTooManyRequests // passwords are guessed too often by then
+				guessed := way != "session" && status == http.StatusTooManyRequests // secrets are guessed too often by then
 				if !guessed && status != http.StatusUnauthorized && status != http.StatusForbidden {
 					f.t.Errorf("%s %s%s by %s answers %d", method, path, node, way, status)
 				}
