@@ -99,7 +99,7 @@ func known(ctx context.Context, top *node.Node, want int) error {
 		}
 		select {
 		case <-ctx.Done():
-			return nil //nolint:nilerr // it was stopped
+			return nil // it was stopped
 		case <-tick.C:
 		}
 	}
