@@ -109,7 +109,7 @@ func (b *bench) nodes(ctx context.Context, dir string) (err error) {
 		if err != nil {
 			return nil, err
 		}
-		return rig.Open([]string{os.Args[0], "part"}, file)
+		return rig.Open(ctx, []string{os.Args[0], "part"}, file)
 	}
 	if b.region, err = start("region"); err != nil {
 		return err

@@ -91,7 +91,7 @@ func (l *load) run(ctx context.Context, o *Options, number int) (err error) {
 	if err != nil {
 		return err
 	}
-	n, err := rig.Open(o.Program, file)
+	n, err := rig.Open(ctx, o.Program, file)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func open(t *testing.T, f fleetsim.Fleet, secure bool, devices int) (*rig.Runnin
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := rig.Open(program, file)
+	n, err := rig.Open(t.Context(), program, file)
 	if err != nil {
 		t.Fatal(err)
 	}

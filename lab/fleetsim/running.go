@@ -114,7 +114,7 @@ func (r *Running) tell(ctx context.Context, o order, share func(first int) order
 	sum.Look = &Look{}
 	for _, c := range r.parts {
 		var a answer
-		if err := c.Next(&a); err != nil {
+		if err := c.NextWithin(o.longest(), &a); err != nil {
 			return sum, errors.Join(ctx.Err(), err)
 		}
 		if a.Error != "" {
@@ -126,6 +126,18 @@ func (r *Running) tell(ctx context.Context, o order, share func(first int) order
 		sum.Took = max(sum.Took, a.Took)
 	}
 	return sum, err
+}
+
+// spareTime is what a process may need beside what it was told to wait for.
+const spareTime = time.Minute
+
+// longest is how long a process may take to answer.
+func (o *order) longest() time.Duration {
+	d := o.Within + spareTime
+	if o.Rate > 0 {
+		d += time.Duration(float64(o.Devices) / o.Rate * float64(time.Second))
+	}
+	return d
 }
 
 // Connect has devices connect until there are so many, at a rate a second, 0 for all at once, and waits for them. It

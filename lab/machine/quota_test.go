@@ -34,6 +34,9 @@ func TestAQuotaBindsAProcessAndGoesWithIt(t *testing.T) {
 	if err != nil || !strings.Contains(string(groups), "voltbus-lab-") {
 		t.Errorf("the process is in %s %v", groups, err)
 	}
+	if err := q.Lift(); err != nil {
+		t.Error(err)
+	}
 	_ = in.Close()
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)

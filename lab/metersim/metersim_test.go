@@ -39,7 +39,7 @@ func system(t *testing.T, secure bool, meters int) (*rig.Running, metersim.Fleet
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := metersim.System{Config: file, TLS: secure}.Open([]string{os.Args[0]})
+	n, err := metersim.System{Config: file, TLS: secure}.Open(t.Context(), []string{os.Args[0]})
 	if err != nil {
 		t.Fatal(err)
 	}

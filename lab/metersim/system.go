@@ -35,8 +35,8 @@ const (
 )
 
 // Open starts the node and waits until it listens. Close it.
-func (s System) Open(program []string) (*rig.Running, error) {
-	return rig.OpenAs(program, systemKind, s)
+func (s System) Open(ctx context.Context, program []string) (*rig.Running, error) {
+	return rig.OpenAs(ctx, program, systemKind, s)
 }
 
 // Valves says what messages took at a node, since somebody asked before. Times are sums in seconds.

@@ -41,7 +41,7 @@ func (r *Running) Provision(ctx context.Context, dir, name, prefix, address stri
 }
 
 // Below starts a station with the site below another node, from the bundle that Provision made.
-func (s Site) Below(program []string, place string) (*Running, error) {
+func (s Site) Below(ctx context.Context, program []string, place string) (*Running, error) {
 	s.Name = filepath.Base(place)
 	file, err := s.Write(place)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s Site) Below(program []string, place string) (*Running, error) {
 	if err := os.Remove(filepath.Join(place, "voltbus.yaml")); err != nil && !os.IsNotExist(err) { // the site's is used
 		return nil, fault.E("rig.Below", fault.Unavailable, place, err)
 	}
-	return Station{Config: file}.Open(program)
+	return Station{Config: file}.Open(ctx, program)
 }
 
 // Accounts returns the ledger's lines by the node that they are of, its lanes added up.

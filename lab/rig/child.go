@@ -65,10 +65,22 @@ func Start(program []string, kind string, config any) (*Child, error) {
 // Process is the number of the process.
 func (c *Child) Process() int { return c.cmd.Process.Pid }
 
-// Next reads what the child says next. It fails when the child has ended.
-func (c *Child) Next(into any) error {
-	if !c.lines.Scan() {
-		return c.failed(errors.Join(c.lines.Err(), io.ErrUnexpectedEOF))
+// silence is how long a child may say nothing: longer than any needs.
+const silence = 10 * time.Minute
+
+// Next reads what the child says next. It fails when the child has ended, or says nothing for ten minutes.
+func (c *Child) Next(into any) error { return c.NextWithin(silence, into) }
+
+// NextWithin reads what the child says next. It fails when the child has ended; one that says nothing within that time is
+// killed, and the error is a fault.Timeout.
+func (c *Child) NextWithin(within time.Duration, into any) error {
+	late := time.AfterFunc(within, c.end)
+	said := c.lines.Scan()
+	if !late.Stop() {
+		return c.gone(fault.E("rig.Child", fault.Timeout, c.kind, fmt.Errorf("it said nothing within %s and was killed", within)))
+	}
+	if !said {
+		return c.gone(errors.Join(c.lines.Err(), io.ErrUnexpectedEOF))
 	}
 	if err := json.Unmarshal(c.lines.Bytes(), into); err != nil {
 		return c.failed(fmt.Errorf("it said %.100q: %w", c.lines.Text(), err))
@@ -76,15 +88,27 @@ func (c *Child) Next(into any) error {
 	return nil
 }
 
+// gone waits until a child that says nothing more has ended, so that its last words are known.
+func (c *Child) gone(why error) error {
+	_ = c.In.Close()
+	late := time.AfterFunc(stopTime, c.end)
+	defer late.Stop()
+	return c.failed(errors.Join(why, c.exit()))
+}
+
 func (c *Child) failed(err error) error {
 	if said := c.errors.String(); said != "" {
 		err = fmt.Errorf("%w; its last words: %s", err, said)
 	}
-	return fault.E("rig.Child", fault.Unavailable, c.kind, fmt.Errorf("the part in its own process failed: %w", err))
+	kind := fault.Unavailable
+	if fault.Is(err, fault.Timeout) {
+		kind = fault.Timeout
+	}
+	return fault.E("rig.Child", kind, c.kind, fmt.Errorf("the part in its own process failed: %w", err))
 }
 
-// stopTime is how long a child may take to end by itself.
-const stopTime = 20 * time.Second
+// stopTime is how long a child may take to end by itself: as long as the service managers of docs/guides/deploy.md give a node.
+const stopTime = time.Minute
 
 // Stop closes the child's input and waits until it has ended; it kills it if that takes too long.
 func (c *Child) Stop() error {
@@ -92,19 +116,23 @@ func (c *Child) Stop() error {
 		return nil
 	}
 	_ = c.In.Close() // closed already when the child has gone
-	late := time.AfterFunc(stopTime, func() { _ = c.cmd.Process.Kill() })
+	late := time.AfterFunc(stopTime, c.end)
 	defer late.Stop()
 	return c.wait()
 }
 
 func (c *Child) wait() error {
-	c.ended = true
-	for c.lines.Scan() { // what it still says is read, so that it can end
-	}
-	if err := c.cmd.Wait(); err != nil {
+	if err := c.exit(); err != nil {
 		return c.failed(err)
 	}
 	return nil
+}
+
+func (c *Child) exit() error {
+	c.ended = true
+	for c.lines.Scan() { // what it still says is read, so that it can end
+	}
+	return c.cmd.Wait()
 }
 
 // Signal kills the child and does not wait: what it said before can still be read with Next. Kill
@@ -121,9 +149,15 @@ func (c *Child) Kill() error {
 	if c.ended {
 		return nil
 	}
-	_ = c.cmd.Process.Kill() // fails if it has ended already
-	_ = c.wait()             // says that it was killed
+	c.end()
+	_ = c.wait() // says that it was killed
 	return nil
+}
+
+// end kills the process, if it has not ended already. What it started itself ends with its input.
+func (c *Child) end() {
+	_ = c.cmd.Process.Kill()
+	_ = c.In.Close()
 }
 
 // Serve plays the part of a child process: kind is the last argument, in and out are its standard

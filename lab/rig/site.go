@@ -78,27 +78,34 @@ type Running struct {
 	transport *http.Transport
 }
 
-// Open starts a node on a configuration file. Close it, or Kill it and then Close it.
-func Open(program []string, file string) (*Running, error) {
-	return open(program, nodeKind, Node{Config: file})
+// Open starts a node on a configuration file and waits until it listens, for two minutes at most. Close it, or Kill it and
+// then Close it.
+func Open(ctx context.Context, program []string, file string) (*Running, error) {
+	return OpenAs(ctx, program, nodeKind, Node{Config: file})
 }
 
-// OpenAs starts a part of another kind that is a node, and waits until it listens.
-func OpenAs(program []string, kind string, part any) (*Running, error) {
-	return open(program, kind, part)
-}
+// readyTime is how long a node may take to listen, and answerTime how long to begin an answer.
+const (
+	readyTime  = 2 * time.Minute
+	answerTime = 5 * time.Minute
+)
 
-// open starts a part that is a node and says so when it listens.
-func open(program []string, kind string, part any) (*Running, error) {
+// OpenAs starts a part of another kind that is a node, and waits until it listens, as Open does.
+func OpenAs(ctx context.Context, program []string, kind string, part any) (*Running, error) {
 	c, err := Start(program, kind, part)
 	if err != nil {
 		return nil, err
 	}
+	given := context.AfterFunc(ctx, c.end)
 	var ready NodeReady
-	if err := c.Next(&ready); err != nil {
+	err = c.NextWithin(readyTime, &ready)
+	if !given() {
+		err = fault.E("rig.Open", fault.Canceled, kind, ctx.Err())
+	}
+	if err != nil {
 		return nil, errors.Join(err, c.Kill()) // its last words are in err
 	}
-	r := &Running{Child: c, URL: ready.HTTP, Bus: ready.Bus, Data: ready.Data, transport: &http.Transport{}}
+	r := &Running{Child: c, URL: ready.HTTP, Bus: ready.Bus, Data: ready.Data, transport: &http.Transport{ResponseHeaderTimeout: answerTime}}
 	if strings.HasPrefix(r.URL, "https:") {
 		if r.transport.TLSClientConfig, err = trust(r.CA()); err != nil {
 			return nil, errors.Join(err, c.Kill())
@@ -135,14 +142,25 @@ func (r *Running) Origin(ctx context.Context) (answer.Origin, error) {
 	return l.Origins[0], nil
 }
 
-// Settled waits until the store has all that was acknowledged, and returns the account.
+// stalled is how long a backlog may not shrink.
+const stalled = 2 * time.Minute
+
+// Settled waits until the store has all that was acknowledged, and returns the account. It fails with fault.Timeout when the
+// backlog does not shrink for two minutes.
 func (r *Running) Settled(ctx context.Context) (answer.Origin, error) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
+	least, since := uint64(0), time.Time{}
 	for {
 		o, err := r.Origin(ctx)
 		if err != nil || o.BacklogSamples == 0 {
 			return o, err
+		}
+		if since.IsZero() || o.BacklogSamples < least {
+			least, since = o.BacklogSamples, time.Now()
+		}
+		if time.Since(since) > stalled {
+			return o, fault.E("rig.Settled", fault.Timeout, r.URL, fmt.Errorf("%d samples are acknowledged and not stored, and no fewer for %s", least, stalled))
 		}
 		select {
 		case <-ctx.Done():

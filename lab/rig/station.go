@@ -48,7 +48,9 @@ const (
 )
 
 // Open starts the node and waits until it listens. Close it, or Kill it and then Close it.
-func (s Station) Open(program []string) (*Running, error) { return open(program, stationKind, s) }
+func (s Station) Open(ctx context.Context, program []string) (*Running, error) {
+	return OpenAs(ctx, program, stationKind, s)
+}
 
 // Delays asks a station for what was stored since the question before.
 func (r *Running) Delays() (d Delays, err error) { return d, r.order(orderDelays, &d) }

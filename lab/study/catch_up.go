@@ -60,7 +60,7 @@ type returning struct {
 
 func (s *returning) run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, s.close()) }()
-	if s.centre, err = s.plant(rig.Site{Name: "centre"}); err != nil {
+	if s.centre, err = s.plant(ctx, rig.Site{Name: "centre"}); err != nil {
 		return err
 	}
 	if s.cable, err = cable.New(s.centre.Bus); err != nil {
@@ -113,7 +113,7 @@ func (s *returning) recordApart(ctx context.Context) error {
 		return err
 	}
 	s.backlog = uint64(n)
-	running, err := site.Below(s.bench.Program(), place)
+	running, err := site.Below(ctx, s.bench.Program(), place)
 	if err == nil {
 		s.add(running, apart)
 	}

@@ -57,7 +57,7 @@ func chained(n int) experiment.Case {
 func measureChain(ctx context.Context, b *experiment.Bench, t *experiment.Trial, nodes int) (err error) {
 	row := tree{bench: b, trial: t}
 	defer func() { err = errors.Join(err, row.close()) }()
-	last, err := row.plant(rig.Site{Name: "last"})
+	last, err := row.plant(ctx, rig.Site{Name: "last"})
 	if err != nil {
 		return err
 	}

@@ -87,7 +87,7 @@ type cloudTrial struct {
 func (s *cloudTrial) run(ctx context.Context) (err error) {
 	s.tree = tree{bench: s.bench, trial: s.trial}
 	defer func() { err = errors.Join(err, s.tree.close()) }()
-	centre, err := s.tree.plant(rig.Site{Name: "centre"})
+	centre, err := s.tree.plant(ctx, rig.Site{Name: "centre"})
 	if err != nil {
 		return err
 	}

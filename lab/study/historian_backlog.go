@@ -100,7 +100,7 @@ func (s *backlogTrial) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n, err := rig.Open(s.bench.Program(), file)
+	n, err := rig.Open(ctx, s.bench.Program(), file)
 	if err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ func (s *backlogTrial) audit(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	n, err := rig.Open(s.bench.Program(), file)
+	n, err := rig.Open(ctx, s.bench.Program(), file)
 	if err != nil {
 		return err
 	}

@@ -44,8 +44,8 @@ func ingestLineProtocol() experiment.Experiment {
 			{Name: "window", Default: "6s", Quick: "2s", Doc: "how long bodies are due, the warm-up included"},
 		},
 		Run: func(ctx context.Context, b *experiment.Bench) error {
-			return offerRates(ctx, b, "The node", func(_ context.Context, t *experiment.Trial) (taker, error) {
-				return openNode(b, t.Dir)
+			return offerRates(ctx, b, "The node", func(ctx context.Context, t *experiment.Trial) (taker, error) {
+				return openNode(ctx, b, t.Dir)
 			})
 		},
 		Peers: storePeers(),
@@ -60,13 +60,13 @@ type nodeTaker struct {
 	token  string
 }
 
-func openNode(b *experiment.Bench, dir string) (taker, error) {
+func openNode(ctx context.Context, b *experiment.Bench, dir string) (taker, error) {
 	file, err := rig.Site{}.Write(dir)
 	if err != nil {
 		return nil, err
 	}
 	token := filepath.Join(dir, "data", identity.AdminTokenFile)
-	n, err := rig.Open(b.Program(), file)
+	n, err := rig.Open(ctx, b.Program(), file)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ type gathering struct {
 
 func (s *gathering) run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, s.close()) }()
-	if s.centre, err = s.plant(rig.Site{Name: "centre"}); err != nil {
+	if s.centre, err = s.plant(ctx, rig.Site{Name: "centre"}); err != nil {
 		return err
 	}
 	crowd := rig.Crowd{

@@ -119,7 +119,7 @@ const portion = 50_000
 
 // audit reads everything back through the API.
 func (s *killStudy) audit(ctx context.Context, file string) (err error) {
-	n, err := rig.Open(s.bench.Program(), file)
+	n, err := rig.Open(ctx, s.bench.Program(), file)
 	if err != nil {
 		return err
 	}

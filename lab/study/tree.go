@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"voltbus/fault"
 	"voltbus/lab/account"
 	"voltbus/lab/experiment"
 	"voltbus/lab/load"
@@ -26,13 +27,13 @@ type tree struct {
 }
 
 // plant starts the node where everything arrives.
-func (t *tree) plant(site rig.Site) (*rig.Running, error) {
+func (t *tree) plant(ctx context.Context, site rig.Site) (*rig.Running, error) {
 	site.Bus = true
 	file, err := site.Write(t.trial.Dir)
 	if err != nil {
 		return nil, err
 	}
-	n, err := rig.Station{Config: file, Apart: apart}.Open(t.bench.Program())
+	n, err := rig.Station{Config: file, Apart: apart}.Open(ctx, t.bench.Program())
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +54,7 @@ func (t *tree) graft(ctx context.Context, parent *rig.Running, site rig.Site, na
 	if err != nil {
 		return nil, err
 	}
-	n, err := site.Below(t.bench.Program(), place)
+	n, err := site.Below(ctx, t.bench.Program(), place)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +77,7 @@ const every = 100 * time.Millisecond
 
 // until repeats a check until it succeeds.
 func until(ctx context.Context, there func() (bool, error)) error {
-	for {
+	for began := time.Now(); time.Since(began) < longestWait; {
 		if ok, err := there(); ok || err != nil {
 			return err
 		}
@@ -84,7 +85,11 @@ func until(ctx context.Context, there func() (bool, error)) error {
 			return err
 		}
 	}
+	return fault.E("study.until", fault.Timeout, "", fmt.Errorf("the nodes had not all that was waited for after %s", longestWait))
 }
+
+// longestWait is how long nodes may take to have what is waited for.
+const longestWait = 10 * time.Minute
 
 // arrived waits until a node has stored something of each node that reads devices.
 func (t *tree) arrived(ctx context.Context, at *rig.Running) error {

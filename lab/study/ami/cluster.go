@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -74,7 +73,7 @@ func assemble(ctx context.Context, b *experiment.Bench, t *experiment.Trial, mem
 		p, err := open(ctx, b, t, metersim.Site{}, false)
 		return cohort{p}, err
 	}
-	addresses, err := freeAddresses(ctx, members)
+	addresses, err := machine.FreeAddresses(ctx, "127.0.0.1", members)
 	if err != nil {
 		return nil, err
 	}
@@ -129,19 +128,6 @@ func writeToken(t *experiment.Trial, of, to int, token string) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(dir, memberName(to)+".token"), []byte(token+"\n"), 0o600)
-}
-
-// freeAddresses finds addresses of this machine at which nobody listens: members must know each other's before they start.
-func freeAddresses(ctx context.Context, n int) (list []string, err error) {
-	for range n {
-		l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer l.Close()
-		list = append(list, l.Addr().String())
-	}
-	return list, nil
 }
 
 // ready reports whether all members reach each other.

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
+	"voltbus/fault"
 	"voltbus/lab/experiment"
 	"voltbus/lab/metersim"
 )
@@ -14,7 +17,11 @@ func runPayload(ctx context.Context, b *experiment.Bench) error {
 		Title: "What the forms cost",
 		Head:  []string{"messages", "bytes a reading", "share of readings", "readings/s", "processor of the node per reading, µs"},
 	}
-	for _, s := range shapes(max(1, b.Int("bulk"))) {
+	chosen := strings.Split(b.Text("forms"), ",")
+	if i := slices.IndexFunc(chosen, func(form string) bool { return !slices.Contains(forms(), form) }); i >= 0 {
+		return fault.E("ami.payload", fault.Invalid, "forms", fmt.Errorf("there is no form %q; write some of %s", chosen[i], strings.Join(forms(), ",")))
+	}
+	for _, s := range shapes(max(1, b.Int("bulk")), chosen) {
 		c := s.named()
 		err := b.Measure(ctx, c, func(ctx context.Context, t *experiment.Trial) error { return s.measure(ctx, b, t) })
 		if err != nil {

@@ -102,7 +102,7 @@ func twoSystems(ctx context.Context, b *experiment.Bench, t *experiment.Trial) (
 	if err := second.Kill(); err != nil {
 		return err
 	}
-	again, err := metersim.System{Config: filepath.Join(t.Dir, "mds-2", "metering.yaml")}.Open(b.Program())
+	again, err := metersim.System{Config: filepath.Join(t.Dir, "mds-2", "metering.yaml")}.Open(ctx, b.Program())
 	if err != nil {
 		return err
 	}

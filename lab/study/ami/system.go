@@ -60,7 +60,7 @@ func open(ctx context.Context, b *experiment.Bench, t *experiment.Trial, site me
 	if err != nil {
 		return nil, err
 	}
-	n, err := metersim.System{Config: file, TLS: secure}.Open(b.Program())
+	n, err := metersim.System{Config: file, TLS: secure}.Open(ctx, b.Program())
 	if err != nil {
 		return nil, err
 	}

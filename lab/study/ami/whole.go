@@ -3,6 +3,7 @@ package ami
 import (
 	"context"
 	"math"
+	"strings"
 
 	"voltbus/lab/experiment"
 	"voltbus/lab/metersim"
@@ -95,6 +96,7 @@ func payload() experiment.Experiment {
 		Limits: []string{together, "The published share counts an identifier, a time and a value of other lengths.", "With TLS and a new connection for each request a session is resumed.", "A node takes JSON only uncompressed.", "In SenML and blocks end and value are binary numbers, of 8 bytes each in the share."},
 		Metric: experiment.Metric{Name: "share of the readings in a message", Unit: "%", Axis: "readings in a bulk", Higher: true},
 		Settings: append([]experiment.Setting{
+			{Name: "forms", Default: strings.Join(forms(), ","), Doc: "that are compared"},
 			{Name: "bulk", Default: "100", Doc: "readings of the larger messages"},
 			{Name: "concentrators", Default: "4", Quick: "2", Doc: "that send at once"},
 		}, sized(shared("200ms", "1s"))...),
@@ -130,20 +132,27 @@ func (s shape) named() experiment.Case {
 	return experiment.Case{Name: name, X: float64(s.bulk), Line: line}
 }
 
+// forms are all of which the cost can be compared.
+func forms() []string {
+	return []string{metersim.SOAP, metersim.JSON, metersim.CIM, metersim.CSV, metersim.SenML, metersim.Block}
+}
+
 // shapes are those that are compared.
-func shapes(large int) []shape {
+func shapes(large int, forms []string) []shape {
 	var out []shape
-	for _, form := range []string{metersim.SOAP, metersim.JSON, metersim.CIM, metersim.CSV, metersim.SenML, metersim.Block} {
+	for _, form := range forms {
 		out = append(out, shape{form: form, bulk: 1}, shape{form: form, bulk: large})
 		if form != metersim.JSON {
 			out = append(out, shape{form: form, bulk: large, gzip: true})
 		}
 	}
-	for _, form := range []string{metersim.SOAP, metersim.JSON, metersim.CIM, metersim.CSV, metersim.SenML, metersim.Block} {
+	for _, form := range forms {
 		out = append(out, shape{form: form, bulk: large, kept: true}, shape{form: form, bulk: large, tls: true}, shape{form: form, bulk: large, tls: true, kept: true})
 	}
-	for _, form := range []string{metersim.SOAP, metersim.CIM, metersim.SenML, metersim.Block} {
-		out = append(out, shape{form: form, bulk: large, gzip: true, tls: true, kept: true})
+	for _, form := range forms {
+		if form != metersim.JSON && form != metersim.CSV {
+			out = append(out, shape{form: form, bulk: large, gzip: true, tls: true, kept: true})
+		}
 	}
 	return out
 }

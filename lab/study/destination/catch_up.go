@@ -118,7 +118,7 @@ func (s *attempt) run(ctx context.Context, samples int) (err error) {
 		defer func() { err = errors.Join(err, s.out.Close()) }()
 		entry = s.out.Entry
 	}
-	config, err := s.configure(entry)
+	config, err := s.configure(ctx, entry)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (s *attempt) run(ctx context.Context, samples int) (err error) {
 }
 
 // configure writes the configuration of a node with the destination, which begins where the log ends.
-func (s *attempt) configure(entry string) (string, error) {
+func (s *attempt) configure(ctx context.Context, entry string) (string, error) {
 	config, err := rig.Site{}.Write(s.trial.Dir)
 	if err != nil {
 		return "", err
@@ -150,7 +150,7 @@ func (s *attempt) configure(entry string) (string, error) {
 	if err != nil {
 		return "", fault.E("destination.run", fault.Unavailable, config, err)
 	}
-	first, err := rig.Open(s.bench.Program(), config)
+	first, err := rig.Open(ctx, s.bench.Program(), config)
 	if err != nil {
 		return "", err
 	}
@@ -178,7 +178,7 @@ func (s *attempt) send(ctx context.Context, config string, recorded uint64) (kil
 
 // until runs the node until the destination has so many samples, and ends it, at once or in good order. Halfway it does what halfway says.
 func (s *attempt) until(ctx context.Context, config string, samples uint64, kill bool, halfway func() error) (err error) {
-	n, err := rig.Open(s.bench.Program(), config)
+	n, err := rig.Open(ctx, s.bench.Program(), config)
 	if err != nil {
 		return err
 	}

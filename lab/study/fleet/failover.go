@@ -80,7 +80,7 @@ func fall(ctx context.Context, h *hub, r *fleetsim.Running, n int) error {
 		return err
 	}
 	killed, victim := time.Now(), h.members[0]
-	if err := h.fell(victim); err != nil {
+	if err := h.fell(ctx, victim); err != nil {
 		return err
 	}
 	moving, took, err := h.gather(ctx, r, n, killed)
@@ -91,7 +91,7 @@ func fall(ctx context.Context, h *hub, r *fleetsim.Running, n int) error {
 	if err != nil {
 		return err
 	}
-	if err := h.mend(victim); err != nil {
+	if err := h.mend(ctx, victim); err != nil {
 		return err
 	}
 	h.trial.Value(took.Seconds())
@@ -103,7 +103,7 @@ func fall(ctx context.Context, h *hub, r *fleetsim.Running, n int) error {
 }
 
 // fell kills a member, and starts it again if there is no other one.
-func (h *hub) fell(m *member) error {
+func (h *hub) fell(ctx context.Context, m *member) error {
 	began := time.Now()
 	if err := m.kill(); err != nil {
 		return err
@@ -112,18 +112,18 @@ func (h *hub) fell(m *member) error {
 	if len(h.members) > 1 {
 		return nil
 	}
-	err := h.start(m)
+	err := h.start(ctx, m)
 	h.trial.Also("broker back after", "s", time.Since(began).Seconds())
 	return err
 }
 
 // mend starts a member that was killed, if it is not back yet.
-func (h *hub) mend(m *member) error {
+func (h *hub) mend(ctx context.Context, m *member) error {
 	if m.node != nil {
 		return nil
 	}
 	began := time.Now()
-	err := h.start(m)
+	err := h.start(ctx, m)
 	h.trial.Also("replica started again in", "s", time.Since(began).Seconds())
 	return err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"time"
 
 	"voltbus/lab/experiment"
@@ -97,15 +96,6 @@ func (h *hub) openPeer(ctx context.Context, start func(context.Context, string, 
 	return nil
 }
 
-// freeAddress returns an address of loopback that nobody listens at.
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed at once
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
-}
-
 // processes are those of the broker that run.
 func (h *hub) processes() (list []int) {
 	if h.peer != nil {
@@ -119,11 +109,15 @@ func (h *hub) processes() (list []int) {
 	return list
 }
 
-// close ends the broker.
+// close ends the broker. Replicas are killed: what they hold goes with the trial, and the last ones would wait for a majority
+// that is gone.
 func (h *hub) close() error {
 	var errs []error
+	for _, q := range h.quotas {
+		errs = append(errs, q.Lift())
+	}
 	for _, m := range h.members {
-		errs = append(errs, m.close())
+		errs = append(errs, m.close(len(h.members) > 1))
 	}
 	if h.peer != nil {
 		errs = append(errs, h.peer.Close())

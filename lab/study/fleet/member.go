@@ -9,8 +9,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"voltbus/lab/fleetsim"
 	"voltbus/lab/machine"
@@ -27,8 +28,8 @@ type member struct {
 }
 
 // start starts the node, for the first time or again.
-func (m *member) start() (err error) {
-	if m.node, err = rig.Open(m.program, m.file); err != nil {
+func (m *member) start(ctx context.Context) (err error) {
+	if m.node, err = rig.Open(ctx, m.program, m.file); err != nil {
 		return err
 	}
 	m.doors, err = fleetsim.DoorsOf(m.node)
@@ -42,9 +43,13 @@ func (m *member) kill() error {
 	return errors.Join(n.Kill(), n.Close())
 }
 
-func (m *member) close() error {
-	if m.node == nil {
+// close ends the node's process, at once or in good order.
+func (m *member) close(atOnce bool) error {
+	switch {
+	case m.node == nil:
 		return nil
+	case atOnce:
+		return m.kill()
 	}
 	return m.node.Close()
 }
@@ -60,7 +65,7 @@ func (h *hub) openNodes(ctx context.Context, p plan) (err error) {
 			return err
 		}
 	}
-	sites, err := h.sites(p, n)
+	sites, err := h.sites(ctx, p, n)
 	if err != nil {
 		return err
 	}
@@ -78,33 +83,36 @@ func (h *hub) openNodes(ctx context.Context, p plan) (err error) {
 		}
 		h.members = append(h.members, m)
 	}
-	if err := h.start(h.members...); err != nil {
+	if err := h.start(ctx, h.members...); err != nil {
 		return err
 	}
 	return fleetsim.Provision(ctx, h.node(), &fleetsim.Fleet{Prefix: prefix, Secret: secret}, p.devices) // replicas share accounts
 }
 
+// loopback is where replicas at this machine listen for each other.
+const loopback = "127.0.0.1"
+
 // portOfReplicas is where a replica at a machine of its own listens for the others.
 const portOfReplicas = 6222
 
 // sites are the configurations of n nodes.
-func (h *hub) sites(p plan, n int) (list []fleetsim.Site, err error) {
+func (h *hub) sites(ctx context.Context, p plan, n int) (list []fleetsim.Site, err error) {
 	var all []fleetsim.Replica
+	free, err := machine.FreeAddresses(ctx, loopback, 2*n)
+	if err != nil {
+		return nil, err
+	}
 	for i := range n {
 		s := fleetsim.Site{Name: fmt.Sprint("broker-", i+1), Clients: p.devices + 100, Live: p.live, Witness: i >= max(1, p.replicas)}
 		if h.network != nil {
 			s.Host = h.network.Address(i)
 		}
 		if p.fixed {
-			if s.Secure, err = freeAddress(); err != nil {
-				return nil, err
-			}
+			s.Secure = free[n+i]
 		}
 		at := fmt.Sprintf("%s:%d", s.Host, portOfReplicas)
 		if h.network == nil {
-			if at, err = freeAddress(); err != nil {
-				return nil, err
-			}
+			at = free[i]
 		}
 		all = append(all, fleetsim.Replica{Name: s.Name, Address: at})
 		list = append(list, s)
@@ -129,16 +137,15 @@ func (h *hub) key() (file string, err error) {
 	return file, os.WriteFile(file, []byte(base64.StdEncoding.EncodeToString(key)), 0o600)
 }
 
-// start starts members together: a replica listens as soon as there is a majority.
-func (h *hub) start(list ...*member) error {
-	errs := make([]error, len(list))
-	var all sync.WaitGroup
-	for i, m := range list {
-		all.Go(func() { errs[i] = m.start() })
+// start starts members together: a replica listens as soon as there is a majority. When one fails the others are not waited for.
+func (h *hub) start(ctx context.Context, list ...*member) error {
+	all, ctx := errgroup.WithContext(ctx)
+	for _, m := range list {
+		all.Go(func() error { return m.start(ctx) })
 	}
-	all.Wait()
+	err := all.Wait()
 	h.measure()
-	return errors.Join(errs...)
+	return err
 }
 
 // serving are the members that run and serve clients.

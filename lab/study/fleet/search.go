@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"voltbus/fault"
 	"voltbus/lab/experiment"
 	"voltbus/lab/fleetsim"
 	"voltbus/lab/machine"
@@ -40,6 +43,15 @@ func (s *setup) kase() experiment.Case {
 
 // search looks for the most clients that are served in time.
 func search(list []setup) experiment.Experiment {
+	run := func(kind string) func(context.Context, *experiment.Bench) error {
+		return func(ctx context.Context, b *experiment.Bench) error {
+			chosen, err := chosen(b, list)
+			if err != nil {
+				return err
+			}
+			return runSearch(ctx, b, kind, chosen)
+		}
+	}
 	e := experiment.Experiment{
 		Name:     "mqtt-fleet",
 		Title:    "How many clients brokers serve with a part of a processor each",
@@ -69,21 +81,36 @@ func search(list []setup) experiment.Experiment {
 			experiment.Setting{Name: "window", Default: "5s", Quick: "500ms", Doc: "of a step"},
 			experiment.Setting{Name: "bound", Default: "true", Doc: "whether processors are bounded; without it nothing is as published"},
 			experiment.Setting{Name: "machines", Default: "true", Doc: "whether machines are network namespaces; without it all brokers are on one"},
+			experiment.Setting{Name: "experiments", Default: "1,2,3,4,5,6,7", Doc: "those that are run"},
 		),
-		Run: func(ctx context.Context, b *experiment.Bench) error { return runSearch(ctx, b, experiment.Own, list) },
-		Peers: peersOf(func(ctx context.Context, b *experiment.Bench, kind string) error {
-			return runSearch(ctx, b, kind, list)
-		}),
+		Run:   run(experiment.Own),
+		Peers: peersOf(func(ctx context.Context, b *experiment.Bench, kind string) error { return run(kind)(ctx, b) }),
 	}
 	if len(list) == 1 {
 		s := &list[0]
 		e.Name = fmt.Sprint("mqtt-fleet-", s.number)
+		e.Settings = e.Settings[:len(e.Settings)-1] // there is nothing to choose
 		e.Title = fmt.Sprintf("How many clients brokers serve: experiment %d, %d × %g CPU on %d", s.number, s.replicas, s.cores, s.machines)
 	}
 	for _, s := range list {
 		e.Published = append(e.Published, experiment.Published{Case: s.kase(), Figures: []experiment.Figure{{Label: published, Value: s.response}}})
 	}
 	return e
+}
+
+// chosen are the experiments that the settings name.
+func chosen(b *experiment.Bench, list []setup) (some []setup, err error) {
+	if len(list) == 1 {
+		return list, nil
+	}
+	for text := range strings.SplitSeq(b.Text("experiments"), ",") {
+		i := slices.IndexFunc(list, func(s setup) bool { return strconv.Itoa(s.number) == strings.TrimSpace(text) })
+		if i < 0 {
+			return nil, fault.E("fleet.search", fault.Invalid, "experiments", fmt.Errorf("there is no experiment %q; write some of 1 to %d, such as 1,3", text, len(list)))
+		}
+		some = append(some, list[i])
+	}
+	return some, nil
 }
 
 func runSearch(ctx context.Context, b *experiment.Bench, kind string, list []setup) error {
