@@ -39,7 +39,7 @@ export function Application({ application: a }: { application: ApplicationState 
       {a.events.length > 0 && (
         <details>
           <summary>What it asked for</summary>
-          <ul class="tried">
+          <ul class="mqtt-asked">
             {a.events.map((e, i) => (
               <Tried key={`${e.time} ${i}`} event={e} />
             ))}
