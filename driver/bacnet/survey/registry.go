@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -78,15 +79,27 @@ func (c Configuration) device(b *bytes.Buffer, f *Found, used map[string]bool) {
 	fmt.Fprintf(b, "      registry: %q\n", f.RegistryName())
 }
 
-// registryOf formats points as a registry.
+// registryOf formats points as a registry, with a column of guessed tags if there are any.
 func registryOf(points []Point) []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
-	rows := [][]string{Columns}
+	guesses, guessed := make([]string, len(points)), false
 	for i := range points {
-		row := make([]string, len(Columns))
+		guesses[i] = guess(&points[i])
+		guessed = guessed || guesses[i] != ""
+	}
+	columns := slices.Clone(Columns)
+	if guessed {
+		columns = append(columns, guessColumn)
+	}
+	rows := [][]string{columns}
+	for i := range points {
+		row := make([]string, len(columns))
 		for k, column := range Columns {
 			row[k] = points[i].Entry[column]
+		}
+		if guessed {
+			row[len(Columns)] = guesses[i]
 		}
 		rows = append(rows, row)
 	}
