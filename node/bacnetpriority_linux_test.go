@@ -41,7 +41,7 @@ func TestTheArrayOfADeviceShowsWhatTheNodeAndOtherSystemsCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer other.Close() //nolint:errcheck // nothing was asked that is missed
+	defer other.Close()
 	remote := other.At(bacnet.Device{Address: ip.Address{Link: netip.MustParseAddrPort("10.66.0.11:47808")}})
 	elsewhere := func(v encoding.Value) {
 		t.Helper()

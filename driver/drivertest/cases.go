@@ -230,7 +230,10 @@ func garbage(t *testing.T, h Harness) {
 			}
 			return noise
 		}},
-		{"one byte changed", func(random *rand.Rand, b []byte) []byte { b[random.IntN(len(b))] ^= byte(1 + random.IntN(255)); return b }},
+		{"one byte changed", func(random *rand.Rand, b []byte) []byte {
+			b[random.IntN(len(b))] ^= byte(1 + random.IntN(255))
+			return b
+		}},
 		{"the end missing", func(_ *rand.Rand, b []byte) []byte { return b[:len(b)/2] }},
 		{"twice", func(_ *rand.Rand, b []byte) []byte { return append(b, b...) }},
 		{"zeros", func(_ *rand.Rand, b []byte) []byte { clear(b); return b }},

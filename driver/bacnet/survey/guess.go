@@ -18,6 +18,8 @@ type marker struct {
 }
 
 // The markers of Project Haystack 4 that a guess is made of, in the order of its text. Of each list the first that a name has counts.
+//
+//nolint:gochecknoglobals // constant tables
 var (
 	places = []marker{
 		{"zone air", []string{"zone", "room", "space", "rm", "zn", "znt"}},
@@ -72,7 +74,7 @@ func guess(p *Point) string {
 
 // roleOf is what the type of an object says: values may be anything.
 func roleOf(item pointlist.Item) string {
-	switch item.Object.Type {
+	switch item.Object.Type { //nolint:exhaustive // the others do not say
 	case enum.AnalogInput, enum.BinaryInput, enum.MultiStateInput:
 		return "sensor"
 	case enum.AnalogOutput, enum.BinaryOutput, enum.MultiStateOutput:
