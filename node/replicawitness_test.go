@@ -116,3 +116,47 @@ func TestReplicasOfOneDatabaseStoreEachSampleOnce(t *testing.T) {
 	}
 	s.balanced(t)
 }
+
+// A witness is added while three replicas run: it joins when its configuration says so, too, and gets neither devices nor messages.
+func TestAWitnessIsAddedWhileTheOthersRun(t *testing.T) {
+	t.Parallel()
+	s := newReplicaSet(t)
+	s.start(t, s.names...)
+	s.sees(t, "r1", "three", together(3))
+	address := freeAddresses(t, 1)[0]
+	add := cluster.NewReplica{Replica: cluster.Replica{Name: "r4"}, Address: address, Witness: true}
+	if err := client.Tell(t.Context(), s.processes["r1"].Client, cluster.Add, add); err != nil {
+		t.Fatal(err)
+	}
+	add.Replica.Name, add.Address = "r3", freeAddresses(t, 1)[0]
+	if err := client.Tell(t.Context(), s.processes["r1"].Client, cluster.Add, add); err == nil || !strings.Contains(err.Error(), "is there and no witness") {
+		t.Errorf("a replica becomes a witness while it runs: %v", err)
+	}
+	s.list += entry("r4", address)
+	s.configure(t, "r4")
+	s.start(t, "r4")
+	s.sees(t, "r1", "that one is reached and does not join", func(c *report.Cluster) bool {
+		return len(c.Replicas) == 4 && c.Replicas[3].State == "joining" && c.Replicas[3].Reached
+	})
+	s.stop(t, "r4")
+	s.list = strings.Replace(s.list, "{name: r4,", "{name: r4, witness: true,", 1)
+	s.configure(t, "r4")
+	text, err := os.ReadFile(s.file("r4"))
+	if err == nil {
+		text = []byte(strings.Replace(string(text), "mqtt: 127.0.0.1:0", "mqtt: 'off'", 1) + "store: {engine: none}\n")
+		err = os.WriteFile(s.file("r4"), text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.start(t, "r4")
+	s.sees(t, "r2", "three and a witness", func(c *report.Cluster) bool {
+		return c.State == "ok" && c.Lossless && c.Reached == 4 && c.Replicas[3].State == "witness"
+	})
+	s.kill("r1")
+	s.processes["r2"].record(t, "x/r2", 1) // three of four have it
+	s.has(t, "r3", "x/r2", 1)
+	if d := s.processes["r4"].numbers(t.Context(), "x/r2"); len(d) > 0 {
+		t.Errorf("the witness has a history: %v", d)
+	}
+}

@@ -39,7 +39,7 @@ type Config struct {
 // Membership follows and changes which replicas there are. See cluster.Membership.
 type Membership interface {
 	Run(ctx context.Context) error
-	Add(ctx context.Context, name, address string) error
+	Add(ctx context.Context, name, address string, witness bool) error
 	Remove(ctx context.Context, name string) error
 }
 
@@ -183,12 +183,12 @@ var errWitness = errors.New("this replica is a witness, and takes no readings; s
 
 var errAlone = errors.New("this node is alone: its configuration has no section cluster")
 
-// Add lists one more replica, or another address of one.
-func (r *Replicas) Add(ctx context.Context, name, address string) error {
+// Add lists one more replica, a witness or not, or another address of one.
+func (r *Replicas) Add(ctx context.Context, name, address string, witness bool) error {
 	if r == nil {
 		return fault.E("cluster.add", fault.Conflict, "", errAlone)
 	}
-	return r.cfg.Membership.Add(ctx, name, address)
+	return r.cfg.Membership.Add(ctx, name, address, witness)
 }
 
 // Remove takes a replica off the list.

@@ -86,6 +86,18 @@ func (c *Config) Size() int {
 	return len(d.Replicas)
 }
 
+// agrees reports whether the configuration of this replica says the same as the list: who is a witness has neither clients nor devices.
+func (c *Config) agrees(witness bool) error {
+	i := slices.IndexFunc(c.Replicas, func(r Replica) bool { return r.Name == c.Self })
+	switch {
+	case i < 0 || c.Replicas[i].Witness == witness:
+		return nil
+	case witness:
+		return fault.E("cluster.join", fault.Conflict, c.Self, errors.New("was added as a witness; write witness: true at it in cluster.replicas of its configuration, or remove it and add it without --witness"))
+	}
+	return fault.E("cluster.join", fault.Conflict, c.Self, errors.New("is a witness in its configuration and was added as none; remove it and add it with --witness, or leave witness out in cluster.replicas"))
+}
+
 // Working returns the names of the other replicas that have clients and devices, sorted: all but witnesses.
 func (c *Config) Working() (names []string) {
 	d := c.document()

@@ -17,8 +17,9 @@ import (
 
 // The bounds of how many replicas there are.
 const (
-	Fewest = 3
-	Most   = 5
+	Fewest        = 3
+	FewestWorking = 2 // that are no witness
+	Most          = 5
 )
 
 // Document lists the replicas. It is the same at all of them; the one with the highest revision counts.
@@ -124,6 +125,16 @@ func (d *Document) voting() (n int) {
 	return n
 }
 
+// working counts those of them that are no witness.
+func (d *Document) working() (n int) {
+	for _, r := range d.Replicas {
+		if !r.Joining && !r.Witness {
+			n++
+		}
+	}
+	return n
+}
+
 // rejoin is how long after its removal the consensus refuses a replica of the same name.
 const rejoin = 5 * time.Minute
 
@@ -140,6 +151,9 @@ func (d Document) add(r Replica, now time.Time) (Document, error) {
 	d.Replicas, d.Former = slices.Clone(d.Replicas), slices.Clone(d.Former)
 	for i := range d.Replicas {
 		if d.Replicas[i].Name == r.Name {
+			if r.Witness && !d.Replicas[i].Witness {
+				return d, fault.E("cluster.add", fault.Conflict, r.Name, errors.New("is there and no witness, and stays what it is; remove it first, or leave witness out to give it another address"))
+			}
 			d.Replicas[i].Address = r.Address
 			return d, nil
 		}
@@ -169,6 +183,10 @@ func (d Document) remove(name string, now time.Time) (Document, error) {
 	}
 	rest := slices.DeleteFunc(slices.Clone(d.Replicas), func(r Replica) bool { return r.Name == name })
 	left := Document{Replicas: rest}
+	if n := left.working(); n < FewestWorking && n < d.working() {
+		return d, fault.E("cluster.remove", fault.Conflict, name, fmt.Errorf(
+			"%d replicas that are no witness would be left, and at least %d are needed; add another one first, with voltbus cluster add", n, FewestWorking))
+	}
 	if n := left.voting(); n < Fewest && n < d.voting() {
 		return d, fault.E("cluster.remove", fault.Conflict, name, fmt.Errorf(
 			"%d replicas would be left, and at least %d are needed; add another one first, with voltbus cluster add", n, Fewest))

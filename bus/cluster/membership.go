@@ -87,6 +87,10 @@ func (m *Membership) follow(ctx context.Context) error {
 	}
 	for _, r := range d.Replicas {
 		if r.Name == m.cfg.Self && r.Joining {
+			if err := m.cfg.agrees(r.Witness); err != nil {
+				m.log.WarnContext(ctx, "this replica does not join", slog.Any("err", err))
+				return err
+			}
 			return m.put(ctx, kv, d.joined(m.cfg.Self))
 		}
 	}
@@ -266,9 +270,12 @@ func (m *Membership) remove(ctx context.Context, name string) error {
 	return nil
 }
 
-// Add lists one more replica, or another address of one. It joins when it starts with a configuration that lists all.
-func (m *Membership) Add(ctx context.Context, name, address string) error {
-	return m.change(ctx, func(d Document) (Document, error) { return d.add(Replica{Name: name, Address: address}, time.Now()) })
+// Add lists one more replica, a witness or not, or another address of one. It joins when it starts with a configuration that lists all,
+// and that says of it the same.
+func (m *Membership) Add(ctx context.Context, name, address string, witness bool) error {
+	return m.change(ctx, func(d Document) (Document, error) {
+		return d.add(Replica{Name: name, Address: address, Witness: witness}, time.Now())
+	})
 }
 
 // Remove takes a replica off the list: fault.Conflict if too few would be left.

@@ -12,7 +12,7 @@ import (
 // Replicas knows the replicas. See replication.Replicas.
 type Replicas interface {
 	Cluster() report.Cluster
-	Add(ctx context.Context, name, address string) error
+	Add(ctx context.Context, name, address string, witness bool) error
 	Remove(ctx context.Context, name string) error
 	Drain(name string, undo bool) error
 }
@@ -32,6 +32,7 @@ type (
 	NewReplica struct {
 		Replica
 		Address string `json:"address" api:"required,max=300" doc:"host:port where it listens for the others; of a replica that is there already, its new one"`
+		Witness bool   `json:"witness" doc:"It has the logs and counts for the majority, and has neither clients, devices nor history; its configuration says so, too"`
 	}
 )
 
@@ -47,7 +48,7 @@ var (
 	Add = operation.Declare[NewReplica, operation.None](operation.Spec{
 		Name: "cluster.add", ID: "addReplica", HTTP: "POST /cluster/replicas", Role: identity.Administrator, Audited: true, Body: smallBody,
 		Summary: "Add a replica while the others run, or give one another address",
-		Doc:     "It joins when it starts with a configuration that lists all replicas, and the key of the cluster. There may be five.",
+		Doc:     "It joins when it starts with a configuration that lists all replicas, and the key of the cluster. There may be five. A witness is marked in its own configuration, too, and joins only then.",
 	})
 	Remove = operation.Declare[Replica, operation.None](operation.Spec{
 		Name: "cluster.remove", ID: "removeReplica", HTTP: "DELETE /cluster/replicas/{name}", Role: identity.Administrator, Audited: true,
@@ -84,11 +85,11 @@ func (p *Part) status(context.Context, *operation.Call, *operation.None) (report
 }
 
 func (p *Part) add(ctx context.Context, c *operation.Call, in *NewReplica) (operation.None, error) {
-	c.Did(in.Name, map[string]string{"address": in.Address})
+	c.Did(in.Name, map[string]any{"address": in.Address, "witness": in.Witness})
 	if p.Replicas == nil {
 		return operation.None{}, operation.NotHere("cluster")
 	}
-	return operation.None{}, p.Replicas.Add(ctx, in.Name, in.Address)
+	return operation.None{}, p.Replicas.Add(ctx, in.Name, in.Address, in.Witness)
 }
 
 func (p *Part) remove(ctx context.Context, c *operation.Call, in *Replica) (operation.None, error) {

@@ -57,11 +57,12 @@ func newClusterStatus(f *shell.Flags) *cobra.Command {
 }
 
 func newClusterAdd(f *shell.Flags) *cobra.Command {
-	return &cobra.Command{
+	witness := false
+	cmd := &cobra.Command{
 		Use: "add <name> <address>", Short: "Add a replica while the others run, or give one another address", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
-				err := client.Tell(ctx, s.Client, cluster.Add, cluster.NewReplica{Replica: cluster.Replica{Name: args[0]}, Address: args[1]})
+				err := client.Tell(ctx, s.Client, cluster.Add, cluster.NewReplica{Replica: cluster.Replica{Name: args[0]}, Address: args[1], Witness: witness})
 				if err == nil {
 					cmd.Println(args[0] + " joins when it starts with a configuration that lists all replicas")
 				}
@@ -69,6 +70,8 @@ func newClusterAdd(f *shell.Flags) *cobra.Command {
 			})
 		},
 	}
+	cmd.Flags().BoolVar(&witness, "witness", false, "it only has the logs and counts for the majority; its configuration must say so, too (cluster.replicas)")
+	return cmd
 }
 
 func newClusterRemove(f *shell.Flags) *cobra.Command {
