@@ -18,7 +18,7 @@ import (
 // alarmed returns the alarms as text, such as "hot@b/temp unacknowledged 85".
 func (r *running) alarmed() string {
 	r.t.Helper()
-	list, err := client.Do(wait(r.t), r.Client, alarms.List, struct{}{})
+	list, err := client.Do(wait(r.t), r.Client, alarms.List, alarms.Page{})
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -24,7 +24,9 @@ func pageOf(p Part) string {
 		return "/site"
 	case Agents:
 		return "/agents"
-	case Alarms, Alerts:
+	case Alarms:
+		return "/alarms"
+	case Alerts:
 		return "/alerts"
 	case Approvals, Nodes, Uplink:
 		return "/nodes"

@@ -21,20 +21,28 @@ type Shown struct {
 // List is the alarms that are open or kept from being annunciated.
 type List struct {
 	Alarms []Shown // the most urgent first
+	All    int     // how many there are
+	Open   int     // how many are annunciated
 	// Flood is since when more alarms come than an operator can attend to; zero for no flood.
 	Flood  time.Time
 	Recent int // new alarms in the last ten minutes
 }
 
-// List lists the alarms.
-func (m *keeper) List(ctx context.Context) (List, error) {
+// List lists the alarms, so many at most.
+func (m *keeper) List(ctx context.Context, limit int) (List, error) {
 	m.mu.Lock()
 	list := m.engine.List()
 	var out List
 	out.Flood, out.Recent = m.engine.Flood()
 	m.mu.Unlock()
+	out.All = len(list)
+	for i := range list {
+		if list[i].Open() {
+			out.Open++
+		}
+	}
 	var err error
-	out.Alarms, err = m.described(ctx, list)
+	out.Alarms, err = m.described(ctx, list[:min(len(list), limit)])
 	return out, err
 }
 

@@ -14,7 +14,7 @@ import (
 
 // Monitor keeps the alarms. See monitor.Monitor.
 type Monitor interface {
-	List(ctx context.Context) (monitor.List, error)
+	List(ctx context.Context, limit int) (monitor.List, error)
 	History(ctx context.Context, q storage.Query) ([]storage.Entry, error)
 	Rates(ctx context.Context, from, to time.Time) (alarm.Rates, error)
 	Rules() []monitor.Rule
@@ -31,6 +31,10 @@ type Monitor interface {
 
 // The arguments.
 type (
+	// Page selects alarms.
+	Page struct {
+		Limit int `json:"limit" api:"query,min=1,max=100000,default=1000" doc:"So many at most"`
+	}
 	// Act is what somebody does to an alarm.
 	Act struct {
 		Alarm string `json:"alarm" api:"required,max=2048" doc:"Its id"`
@@ -79,7 +83,7 @@ const (
 
 // The operations.
 var (
-	List = operation.Declare[struct{}, Alarms](operation.Spec{
+	List = operation.Declare[Page, Alarms](operation.Spec{
 		Name: "alarm.list", ID: "listAlarms", HTTP: "GET /alarms", Role: identity.Viewer, Remote: true,
 		Summary: "List the alarms that are not normal, by rules on points and by agents", Result: "Those that need an operator first, of these the most urgent, of these the newest",
 	})

@@ -11,6 +11,7 @@ import (
 // Alarms are the alarms of a node.
 type Alarms struct {
 	Alarms []Alarm `json:"alarms"`
+	All    int     `json:"all" api:"min=0" doc:"How many there are, also those beyond the limit"`
 	Open   int     `json:"open" api:"min=0" doc:"How many are annunciated; the others are shelved, suppressed or out of service"`
 	// Flood is since when there have been more new alarms than an operator can attend to.
 	Flood  *time.Time `json:"flood" doc:"Since when more new alarms come than an operator can attend to (ISA-18.2: more than ten within ten minutes); null for no flood"`

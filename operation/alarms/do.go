@@ -14,17 +14,14 @@ import (
 	"voltbus/query"
 )
 
-func (p *Part) list(ctx context.Context, _ *operation.Call, _ *struct{}) (Alarms, error) {
-	list, err := p.Monitor.List(ctx)
+func (p *Part) list(ctx context.Context, _ *operation.Call, in *Page) (Alarms, error) {
+	list, err := p.Monitor.List(ctx, in.Limit)
 	if err != nil {
 		return Alarms{}, err
 	}
-	out := Alarms{Alarms: make([]Alarm, len(list.Alarms)), Flood: pointer(list.Flood), Recent: list.Recent}
+	out := Alarms{Alarms: make([]Alarm, len(list.Alarms)), All: list.All, Open: list.Open, Flood: pointer(list.Flood), Recent: list.Recent}
 	for i := range list.Alarms {
 		out.Alarms[i] = shown(&list.Alarms[i])
-		if list.Alarms[i].Open() {
-			out.Open++
-		}
 	}
 	return out, nil
 }

@@ -15,10 +15,9 @@ async function alerts(list: Alert[] = some(), more: object = {}) {
 }
 
 describe("alerts", () => {
-  test("are listed, and counted in the navigation", async () => {
+  test("are listed", async () => {
     const { page, complaints } = await alerts();
     await page.getByText("Supply temperature 96.5 °C is above 95 °C").waitFor();
-    await page.getByRole("link", { name: "Alerts 3 open alerts" }).waitFor();
     expect(await seriousViolations(page)).toEqual([]);
     expect(complaints).toEqual([]);
   });
@@ -28,7 +27,6 @@ describe("alerts", () => {
     await page.getByRole("button", { name: "Clear supply/high of boiler-watch" }).click();
     await expect.poll(() => page.getByRole("button", { name: /^Clear/ }).count()).toBe(2);
     expect(alarms.list.map((a) => a.key)).not.toContain("supply/high");
-    await page.getByRole("link", { name: "Alerts 2 open alerts" }).waitFor();
   });
 
   test("of devices are acknowledged by an operator", async () => {
@@ -61,7 +59,6 @@ describe("alerts", () => {
     const { page } = await alerts(some(), { role: "viewer", browser: phone });
     await page.getByText("Supply temperature 96.5 °C is above 95 °C").waitFor();
     expect(await page.getByRole("button", { name: /^Clear/ }).count()).toBe(0);
-    await page.getByRole("button", { name: "More 3 open alerts" }).waitFor();
     expect(await sidewaysScroll(page)).toBe(0);
     expect(await seriousViolations(page)).toEqual([]);
   });
@@ -82,9 +79,8 @@ describe("alerts", () => {
     expect(complaints).toEqual([]);
   });
 
-  test("that are not there leave no mark", async () => {
+  test("that are not there", async () => {
     const { page } = await alerts([]);
     await page.getByRole("heading", { name: "No open alerts" }).waitFor();
-    await page.getByRole("link", { name: "Alerts", exact: true }).waitFor();
   });
 });

@@ -110,7 +110,9 @@ describe.skipIf(url === "")("a running node with an agent", () => {
       .poll(() => page.getByRole("status", { name: "Answer of double" }).textContent(), whole)
       .toMatch(/^42/);
 
-    await page.getByRole("link", { name: /^Alerts/ }).click();
+    await page.getByRole("link", { name: /^Alarms/ }).click();
+    await page.getByText("supply is <i>too hot</i>").first().waitFor(whole);
+    await enter(page, "/alerts");
     await page.getByText("supply is <i>too hot</i>").waitFor(whole);
     await page.getByRole("button", { name: "Clear supply/high of screen-boiler" }).click();
     // Its agent says that it lasts: clearing hides nothing.

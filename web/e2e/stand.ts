@@ -181,6 +181,8 @@ export class Stand {
       "GET plot": () => this.plot(call.query),
       "GET capacity": () => null,
       "GET alerts": () => ({ alerts: [] }),
+      "GET alarms": () => ({ alarms: [], all: 0, open: 0, flood: null, recent: 0 }),
+      "GET alarms/rules": () => ({ rules: [] }),
       "GET metering/concentrators": () => ({ system: false, concentrators: [] }),
       "GET mqtt": () => ({ broker: false }),
       "GET cluster": () => ({ replicated: false }),

@@ -6,12 +6,13 @@ import { agentAddress } from "../shell/place";
 import { includes } from "../shell/role";
 import type { ScreenProps } from "../shell/screens";
 import { wordsOf } from "../use-poll";
+import { useAlerts } from "./use-alerts";
 import { levelOf, openWords } from "./words";
 import "./alerts.css";
 
 /** What agents want people to know, until it is over. */
-export function AlertsScreen({ api, session, alerts }: ScreenProps) {
-  const { list, problem, again } = alerts;
+export function AlertsScreen({ api, session, epoch }: ScreenProps) {
+  const { list, problem, again } = useAlerts(api, epoch);
   return (
     <div class="screen alerts-screen">
       <h1>Alerts</h1>

@@ -1,4 +1,5 @@
 import { useCallback, useMemo, useState } from "preact/hooks";
+import { PointAlarms } from "../alarm/rules";
 import type { Api, Point } from "../api";
 import { Entries } from "../audit/entries";
 import { auditAddress, everything } from "../audit/filter";
@@ -75,6 +76,13 @@ export function PointScreen({ api, session, place, epoch }: ScreenProps) {
         </div>
       )}
       <History {...{ api, place, path, live }} points={known.data ?? []} epoch={epoch + reopened} />
+      {path !== "" && (
+        <PointAlarms
+          {...{ api, path, epoch }}
+          role={session.role}
+          unit={unit(plain(described?.unit ?? ""))}
+        />
+      )}
       <Proof api={api} path={path} role={session.role} seen={who.data} epoch={epoch} />
     </div>
   );

@@ -326,6 +326,8 @@ export interface AlarmRules {
 
 export interface Alarms {
   alarms: Alarm[];
+  /** How many there are, also those beyond the limit */
+  all: number;
   /** How many are annunciated; the others are shelved, suppressed or out of service */
   open: number;
   /** Since when more new alarms come than an operator can attend to (ISA-18.2: more than ten within ten minutes); null for no flood */

@@ -1,8 +1,8 @@
 import { useEffect, useRef } from "preact/hooks";
-import { openWords, worst } from "../alert/words";
+import { isOpen, openWords, worst } from "../alarm/words";
 import type { Session } from "../api";
 import { count } from "../format";
-import type { Alert } from "../generated/api";
+import type { Alarms } from "../generated/api";
 import { Mark } from "../mark";
 import { Icon } from "./icons";
 import type { Part } from "./parts";
@@ -16,8 +16,8 @@ interface Props {
   parts: ReadonlySet<Part>;
   /** The screen that is shown. */
   here: Screen | undefined;
-  /** The open alerts. */
-  alerts: readonly Alert[];
+  /** The alarms; undefined until the first answer. */
+  alarms: Alarms | undefined;
   onLogOut(): void;
 }
 
@@ -29,14 +29,14 @@ const visibleTo = (session: Session, parts: ReadonlySet<Part>) =>
   );
 
 /** The way to the screens at the side of a laptop. */
-export function Rail({ session, parts, here, alerts, onLogOut }: Props) {
+export function Rail({ session, parts, here, alarms, onLogOut }: Props) {
   return (
     <nav class="rail" aria-label="Screens">
       <a class="brand" href="/" aria-label="Voltbus, overview">
         <Mark /> <span aria-hidden="true">Voltbus</span>
       </a>
       <div class="ways">
-        <Groups shown={visibleTo(session, parts)} here={here} alerts={alerts} />
+        <Groups shown={visibleTo(session, parts)} here={here} alarms={alarms} />
       </div>
       <div class="rail-foot">
         <ThemeSwitch />
@@ -47,7 +47,7 @@ export function Rail({ session, parts, here, alerts, onLogOut }: Props) {
 }
 
 /** The way to the screens at the bottom of a phone: the most wanted, the others behind "More". */
-export function Bar({ session, parts, here, alerts, onLogOut }: Props) {
+export function Bar({ session, parts, here, alarms, onLogOut }: Props) {
   const sheet = useRef<HTMLDialogElement>(null);
   // Whoever arrived is done with the sheet
   useEffect(() => sheet.current?.close(), [here]);
@@ -60,7 +60,7 @@ export function Bar({ session, parts, here, alerts, onLogOut }: Props) {
           .filter((s) => s.place === "bar")
           .map((s) => (
             <li key={s.path}>
-              <Way screen={s} here={here} alerts={alerts} />
+              <Way screen={s} here={here} alarms={alarms} />
             </li>
           ))}
         <li>
@@ -72,12 +72,12 @@ export function Bar({ session, parts, here, alerts, onLogOut }: Props) {
           >
             <Icon name="more" />
             <span>More</span>
-            <AlertMark alerts={alerts} />
+            <AlarmMark alarms={alarms} />
           </button>
         </li>
       </ul>
       <dialog ref={sheet} class="sheet" aria-label="More screens">
-        <Groups shown={rest} here={here} alerts={alerts} />
+        <Groups shown={rest} here={here} alarms={alarms} />
         <ThemeSwitch />
         <Account session={session} onLogOut={onLogOut} />
         <form method="dialog">
@@ -91,11 +91,11 @@ export function Bar({ session, parts, here, alerts, onLogOut }: Props) {
 interface GroupsProps {
   shown: readonly Screen[];
   here: Screen | undefined;
-  alerts: readonly Alert[];
+  alarms: Alarms | undefined;
 }
 
 /** The ways under the headings of their groups. */
-function Groups({ shown, here, alerts }: GroupsProps) {
+function Groups({ shown, here, alarms }: GroupsProps) {
   return groups
     .map((group) => ({ group, of: shown.filter((s) => s.group === group) }))
     .filter(({ of }) => of.length > 0)
@@ -107,7 +107,7 @@ function Groups({ shown, here, alerts }: GroupsProps) {
         <ul>
           {of.map((s) => (
             <li key={s.path}>
-              <Way screen={s} here={here} alerts={alerts} />
+              <Way screen={s} here={here} alarms={alarms} />
             </li>
           ))}
         </ul>
@@ -118,10 +118,10 @@ function Groups({ shown, here, alerts }: GroupsProps) {
 interface WayProps {
   screen: Screen;
   here: Screen | undefined;
-  alerts: readonly Alert[];
+  alarms: Alarms | undefined;
 }
 
-function Way({ screen, here, alerts }: WayProps) {
+function Way({ screen, here, alarms }: WayProps) {
   return (
     <a
       class="way"
@@ -131,18 +131,18 @@ function Way({ screen, here, alerts }: WayProps) {
     >
       <Icon name={screen.icon} />
       <span>{screen.name}</span>
-      {screen.path === "alerts" && <AlertMark alerts={alerts} />}
+      {screen.path === "alarms" && <AlarmMark alarms={alarms} />}
     </a>
   );
 }
 
-/** How many alerts are open; nothing if none is. */
-function AlertMark({ alerts }: { alerts: readonly Alert[] }) {
-  if (alerts.length === 0) return null;
+/** How many alarms are open; nothing if none is. */
+function AlarmMark({ alarms }: { alarms: Alarms | undefined }) {
+  if (!alarms || alarms.open === 0) return null;
   return (
-    <span class={`alert-mark is-${worst(alerts)}`}>
-      <span class="unseen">{openWords(alerts.length)}</span>
-      <span aria-hidden="true">{alerts.length > 99 ? "99+" : count(alerts.length)}</span>
+    <span class={`alert-mark is-${worst(alarms.alarms.filter(isOpen))}`}>
+      <span class="unseen">{openWords(alarms.open)}</span>
+      <span aria-hidden="true">{alarms.open > 99 ? "99+" : count(alarms.open)}</span>
     </span>
   );
 }

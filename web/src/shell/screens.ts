@@ -2,7 +2,7 @@
 // folder with a component and one line here.
 
 import type { ComponentType } from "preact";
-import type { OpenAlerts } from "../alert/use-alerts";
+import type { AlarmList } from "../alarm/use-alarms";
 import type { Api, Session } from "../api";
 import type { Books } from "../use-site";
 import type { IconName } from "./icons";
@@ -19,8 +19,8 @@ export interface ScreenProps {
   books: Books | undefined;
   /** Why the books could not be asked, "" if they could. */
   problem: string;
-  /** The open alerts, of which the shell shows the number. */
-  alerts: OpenAlerts;
+  /** The alarms, of which the shell shows the number. */
+  alarms: AlarmList;
   /** Counts up when the node came back, so that everything must be asked again. */
   epoch: number;
   /** Asks anew who is logged in, after that may have changed. */
@@ -84,13 +84,21 @@ export const screens: readonly Screen[] = [
     load: async () => (await import("../control/control")).ControlScreen,
   },
   {
-    path: "alerts",
-    name: "Alerts",
+    path: "alarms",
+    name: "Alarms",
     icon: "alert",
     role: "viewer",
     place: "bar",
     group: "Operate",
     key: "w",
+    load: async () => (await import("../alarm/alarms")).AlarmsScreen,
+  },
+  {
+    path: "alerts",
+    name: "Alerts",
+    icon: "alert",
+    role: "viewer",
+    place: "link",
     load: async () => (await import("../alert/alerts")).AlertsScreen,
   },
   {

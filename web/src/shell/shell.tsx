@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import { useAlerts } from "../alert/use-alerts";
+import { useAlarms } from "../alarm/use-alarms";
 import type { Api, Session } from "../api";
 import { type Health, health } from "../health";
 import { useBooks } from "../use-site";
@@ -33,13 +33,13 @@ export function Shell({ api, session, refresh, onLogOut }: Props) {
   const connected = useConnection(api);
   const { epoch } = connected;
   const { data: books, problem } = useBooks(api, epoch);
-  const alerts = useAlerts(api, epoch);
+  const alarms = useAlarms(api, epoch);
   const parts = useParts(api, epoch);
   useCodeAhead(session.role, parts);
   const screen = old ? undefined : screenAt(place.path);
   const main = useArrival(place.path, screen?.name ?? "Not found");
 
-  const navigation = { session, parts, here: screen, alerts: alerts.list ?? [], onLogOut };
+  const navigation = { session, parts, here: screen, alarms: alarms.data, onLogOut };
   return (
     <div class="shell">
       <a class="skip" href="#main">
@@ -67,7 +67,7 @@ export function Shell({ api, session, refresh, onLogOut }: Props) {
               place={place}
               books={books}
               problem={problem}
-              alerts={alerts}
+              alarms={alarms}
               epoch={epoch}
               refresh={refresh}
             />

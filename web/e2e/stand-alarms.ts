@@ -1,0 +1,127 @@
+// What the stand-in answers about alarms.
+
+import type { Alarm, AlarmRule, Alarms, TriedPoints } from "../src/generated/api";
+import { type Handlers, Refusal } from "./stand";
+
+const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
+
+const quiet: Alarm = {
+  id: "",
+  state: "unacknowledged",
+  active: true,
+  priority: "medium",
+  rule: "",
+  agent: "",
+  key: "",
+  point: "",
+  description: "",
+  unit: "",
+  text: "",
+  limit: "",
+  value: "",
+  now: "",
+  since: ago(754),
+  count: 1,
+  first: false,
+  group: "",
+  acknowledged_by: "",
+  acknowledged_at: null,
+  note: "",
+  shelved_until: null,
+  shelved_by: "",
+  removed_by: "",
+};
+
+/** An alarm of a rule on a point. */
+export const onPoint = (rule: string, point: string, more: Partial<Alarm> = {}): Alarm => ({
+  ...quiet,
+  id: `${rule}@${point}`,
+  rule,
+  point,
+  text: `${point} is above 80`,
+  limit: "is above 80",
+  unit: "degC",
+  value: "81.2",
+  now: "84.5",
+  ...more,
+});
+
+/** Four alarms, of rules and of an agent. */
+export const some = (): Alarm[] => [
+  onPoint("supply-high", "campus/b1/ahu1/supply_temp", {
+    priority: "critical",
+    description: "Supply air temperature, air handler 1",
+    text: "The supply air is too hot",
+    first: true,
+  }),
+  {
+    ...quiet,
+    id: "agent:boiler-watch@service",
+    agent: "boiler-watch",
+    key: "service",
+    priority: "low",
+    text: "4,000 hours of operation: service is due",
+    since: ago(86_400),
+  },
+  onPoint("supply-high", "campus/b1/ahu2/supply_temp", {
+    state: "returned",
+    active: false,
+    now: "61",
+    since: ago(3600),
+  }),
+  onPoint("zone-stale", "campus/b1/zone4/temp", {
+    state: "shelved",
+    text: "campus/b1/zone4/temp has no new value",
+    limit: "has no new value",
+    shelved_until: new Date(Date.now() + 3_600_000).toISOString(),
+    shelved_by: "ada",
+    note: "sensor is being changed",
+  }),
+];
+
+/** The alarms and rules of a stand-in. */
+export class AlarmStand {
+  /** What operators did, such as "acknowledge supply-high@… on my way". */
+  acts: string[] = [];
+  rules: AlarmRule[] = [];
+  /** Who was first to acknowledge; "" for nobody. */
+  first = "";
+  flood: string | null = null;
+
+  constructor(public list: Alarm[]) {}
+
+  private answer(): Alarms {
+    const open = this.list.filter((a) => a.state !== "shelved").length;
+    return { alarms: this.list, all: this.list.length, open, flood: this.flood, recent: open };
+  }
+
+  readonly handlers: Handlers = {
+    "GET alarms": () => this.answer(),
+    "GET alarms/rules": () => ({
+      rules: this.rules.map((rule) => ({ rule, version: 1, by: "person:ada", wrong: "" })),
+    }),
+    "PUT alarms/rules": ({ body }) => {
+      const { expect: _, ...rule } = body as AlarmRule & { expect: number };
+      this.rules.push(rule);
+      return { rule, version: 1, by: "person:ada", wrong: "" };
+    },
+    "POST alarms/rules/try": ({ body }): TriedPoints => {
+      const point = (body as AlarmRule).points[0] ?? "";
+      const found = { point, description: "", unit: "", time: ago(1), value: "90", active: true };
+      return { points: [found], all: 1, active: 1 };
+    },
+    "POST alarms/*": ({ resource, body }) => {
+      const verb = resource.split("/")[1] ?? "";
+      const { alarm, note } = body as { alarm: string; note: string };
+      if (verb === "acknowledge" && this.first)
+        return new Refusal(409, `${this.first} acknowledged it`, "conflict");
+      this.acts.push(`${verb} ${alarm} ${note}`.trim());
+      const state = verb === "shelve" ? "shelved" : "acknowledged";
+      this.list = this.list.flatMap((a) => {
+        if (a.id !== alarm) return [a];
+        return a.state === "returned" ? [] : [{ ...a, state }];
+      });
+      return undefined;
+    },
+  };
+}

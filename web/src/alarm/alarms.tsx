@@ -1,0 +1,88 @@
+import { count, plain, plural, span } from "../format";
+import type { Alarm } from "../generated/api";
+import type { ScreenProps } from "../shell/screens";
+import { AlarmItem } from "./item";
+import { Rules } from "./rules";
+import { groupedByRule, isOpen, openWords } from "./words";
+import "./alarms.css";
+
+/** The alarms of rules and of agents: what needs an operator, what is kept quiet, and the rules. */
+export function AlarmsScreen({ api, session, alarms, epoch }: ScreenProps) {
+  const { data, problem, again } = alarms;
+  const list = data?.alarms ?? [];
+  const open = list.filter(isOpen);
+  const quiet = list.filter((a) => !isOpen(a));
+  const props = { api, role: session.role, onDone: again };
+  return (
+    <div class="screen alarms-screen">
+      <h1>Alarms</h1>
+      {problem && (
+        <p role="alert" class="problem">
+          {plain(problem)}
+        </p>
+      )}
+      {!data && !problem && <p class="asking">Asking for alarms…</p>}
+      {data && (
+        <section class="card panel" aria-labelledby="open-title">
+          <h2 id="open-title">{data.open === 0 ? "No open alarms" : openWords(data.open)}</h2>
+          {data.flood && (
+            <p class="alarm-flood is-bad">
+              <span class="dot" aria-hidden="true" />
+              {plural(data.recent, "new alarm")} in ten minutes, more than one person can attend to,
+              for {span(Math.max(0, api.now() - Date.parse(data.flood)))}. They are grouped by rule.
+            </p>
+          )}
+          {data.open === 0 && (
+            <p class="quiet">
+              An alarm opens when the condition of a rule holds, or when an agent or a device raises
+              it. It stays here until it is over and somebody has acknowledged it.
+            </p>
+          )}
+          {data.flood ? <Grouped list={open} {...props} /> : <List list={open} {...props} />}
+          {data.all > list.length && (
+            <p class="quiet">
+              {count(data.all - list.length)} more, less urgent, are not shown. Acknowledge or
+              shelve some of these first.
+            </p>
+          )}
+        </section>
+      )}
+      {quiet.length > 0 && (
+        <section class="card panel" aria-labelledby="quiet-title">
+          <h2 id="quiet-title">{count(quiet.length)} shelved, suppressed or out of service</h2>
+          <List list={quiet} {...props} />
+        </section>
+      )}
+      <Rules api={api} role={session.role} epoch={epoch} />
+    </div>
+  );
+}
+
+interface ListProps {
+  list: readonly Alarm[];
+  api: ScreenProps["api"];
+  role: string;
+  onDone(): void;
+}
+
+function List({ list, ...rest }: ListProps) {
+  return (
+    <ul class="alarms">
+      {list.map((a) => (
+        <AlarmItem key={a.id} alarm={a} {...rest} />
+      ))}
+    </ul>
+  );
+}
+
+/** In a flood, alarms of one rule are one line that opens. */
+function Grouped({ list, ...rest }: ListProps) {
+  return groupedByRule(list).map(({ name, of }) => (
+    <details key={name} class="alarm-group" open={of.length === 1}>
+      <summary>
+        {plain(name)}: {plural(of.length, "alarm")}
+      </summary>
+      <List list={of} {...rest} />
+    </details>
+  ));
+}
