@@ -143,7 +143,9 @@ func (r *Rule) checkNumbers() error {
 		lowest float64
 	}{
 		{"limit", r.Limit, math.Inf(-1)},
-		{"deadband", r.Deadband, 0}, {"change", r.Change, 0}, {"tolerance", r.Tolerance, 0},
+		{"deadband", r.Deadband, 0},
+		{"change", r.Change, 0},
+		{"tolerance", r.Tolerance, 0},
 	} {
 		if !(f.value >= f.lowest) || math.IsInf(f.value, 0) {
 			return wrong(f.name, "%v is not possible; write a number, not below 0 unless it is a limit", f.value)

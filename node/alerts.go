@@ -43,3 +43,9 @@ func openAlarms(ctx context.Context, n *Node) (err error) {
 	n.monitor, err = monitor.Open(ctx, o)
 	return err
 }
+
+func startAlarms(n *Node, start func(name string, run func(context.Context) error)) {
+	if n.monitor != nil {
+		start("alarms", n.monitor.Run)
+	}
+}

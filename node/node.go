@@ -289,9 +289,7 @@ func (n *Node) Run(ctx context.Context) error {
 		start("mqtt", func(ctx context.Context) error { return runMQTT(ctx, n) })
 	}
 	start("presence", n.presence.Run)
-	if n.monitor != nil {
-		start("alarms", n.monitor.Run)
-	}
+	startAlarms(n, start)
 	start("devices", func(ctx context.Context) error { return n.lines.Run(ctx, n.fleet.Run) })
 	start("recovery", func(ctx context.Context) error { return n.fleet.LookAfter(ctx, recorded(n), n.alarms) })
 	if n.dispatcher != nil {

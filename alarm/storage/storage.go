@@ -41,10 +41,7 @@ CREATE INDEX transition_at ON transition (at);
 CREATE INDEX transition_alarm ON transition (alarm, number);
 `
 
-var words = sqlite.File{
-	Name: "the file of the alarms", Damaged: "a restart sets it aside and begins a new one", Missing: "start the node again",
-	Closed: errors.New("the node stops"), Other: fault.Internal, Fixed: true,
-}
+var errClosed = errors.New("the node stops")
 
 // Storage is the open file. It is safe for concurrent use.
 type Storage struct {
@@ -96,7 +93,13 @@ func (s *Storage) prepare(ctx context.Context) error {
 // Close closes the file.
 func (s *Storage) Close() error { return s.db.Close() }
 
-func (s *Storage) wrap(op string, err error) error { return words.Error(op, s.file, err) }
+func (s *Storage) wrap(op string, err error) error {
+	file := sqlite.File{
+		Name: "the file of the alarms", Damaged: "a restart sets it aside and begins a new one", Missing: "start the node again",
+		Closed: errClosed, Other: fault.Internal, Fixed: true,
+	}
+	return file.Error(op, s.file, err)
+}
 
 // Position is how far a log was looked at.
 type Position struct {
