@@ -378,6 +378,39 @@ func TestTheGatewayIsFoundThroughABBMDOfAnotherSubnet(t *testing.T) {
 	t.Error("the gateway is never found")
 }
 
+// found asks with Who-Is until so many devices of a range answer: a registration takes a moment.
+func found(t *testing.T, peer *peers.Conversation, limits, want string) {
+	t.Helper()
+	for range 20 {
+		peer.Do(t, "whois "+limits)
+		if peer.Await(t, "done whois") == want {
+			return
+		}
+	}
+	t.Errorf("of %s never %s are found", limits, want)
+}
+
+func TestTheGatewayIsTheBBMDOfItsSubnet(t *testing.T) {
+	if !peers.Namespace(t, "10.66.1.21/24", "10.66.1.22/24", "10.66.1.3/24", "10.66.2.2/24", "10.66.2.3/24", "10.66.3.3/24") {
+		return
+	}
+	peers.BACnet(t, "bbmd", "10.66.1.21/24", "21", "1476", "2", "10.66.1.22/24", "peer=10.66.2.2:47808")
+	at := ip.Config{
+		Listen: netip.MustParseAddrPort("10.66.2.2:47808"), Broadcast: netip.MustParseAddr("10.66.2.255"),
+		Distribution: &ip.Distribution{MaxForeign: 1, Peers: []netip.AddrPort{netip.MustParseAddrPort("10.66.1.21:47808")}},
+	}
+	n := &node{live: make(chan string), following: make(chan struct{}, 10)}
+	start(t, n, at, parsed(t, mapping))
+	near := peers.BACnetClient(t, "10.66.2.3/24")
+	found(t, near, "21 22", "2") // of the other subnet, through both BBMDs
+	found(t, near, "77 77", "1")
+	far := peers.BACnetClient(t, "10.66.1.3/24")
+	found(t, far, "77 77", "1") // the gateway, from the other subnet
+	foreign := peers.BACnetClient(t, "10.66.3.3/24", "1476", "10.66.2.2")
+	found(t, foreign, "77 77", "1")
+	found(t, foreign, "21 22", "2")
+}
+
 func TestTheStatusIsToldOverHTTP(t *testing.T) {
 	m := parsed(t, mapping)
 	n := &node{}

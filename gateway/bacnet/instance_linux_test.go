@@ -84,17 +84,20 @@ func TestInstancesThatAreTakenOrCannotBeReadAreNamed(t *testing.T) {
 func TestMistakesInAMappingAreNamedWithTheirPlaces(t *testing.T) {
 	for text, want := range map[string]string{
 		"device: 7": `points: is empty, and patterns too`,
-		"device: 4194303\npatterns: [{pattern: a}]":                     "device: is missing or out of range",
-		"device: 7\nallow: [home]\npatterns: [{pattern: a}]":            `allow[0]: "home" is no address`,
-		"device: 7\npatterns: [{increment: -1}]":                        "patterns[0].pattern: is missing",
-		"device: 7\npoints: [{point: a}, {point: a}]":                   `points[1].name: "a" is the name of another object already`,
-		"device: 7\npoints: [{point: a, instance: -1}]":                 "points[0].instance: -1 is out of range",
-		"device: 7\npoints: [{point: a, unit: furlong}]":                `points[0].unit: "furlong" is no unit`,
-		"device: 7\npoints: [{point: a, type: multi-state-input}]":      "points[0].states: is missing",
-		"device: 7\npoints: [{point: a, min: 3, max: 2}]":               "points[0].min: is above max",
-		"device: 7\npoints: [{point: a}]\nwriters: [{token_file: x}]":   "writers[0].from: is empty",
-		"device: 7\npoints: [{point: a}]\nwriters: [{from: [1.2.3.4]}]": "writers[0].token_file: is missing",
-		"device: 7\npoints: [{point: a}]\ntrend: {interval: 1500ms}":    "trend.interval: 1.5s is out of range",
+		"device: 4194303\npatterns: [{pattern: a}]":                         "device: is missing or out of range",
+		"device: 7\nallow: [home]\npatterns: [{pattern: a}]":                `allow[0]: "home" is no address`,
+		"device: 7\npatterns: [{increment: -1}]":                            "patterns[0].pattern: is missing",
+		"device: 7\npoints: [{point: a}, {point: a}]":                       `points[1].name: "a" is the name of another object already`,
+		"device: 7\npoints: [{point: a, instance: -1}]":                     "points[0].instance: -1 is out of range",
+		"device: 7\npoints: [{point: a, unit: furlong}]":                    `points[0].unit: "furlong" is no unit`,
+		"device: 7\npoints: [{point: a, type: multi-state-input}]":          "points[0].states: is missing",
+		"device: 7\npoints: [{point: a, min: 3, max: 2}]":                   "points[0].min: is above max",
+		"device: 7\npoints: [{point: a}]\nwriters: [{token_file: x}]":       "writers[0].from: is empty",
+		"device: 7\npoints: [{point: a}]\nwriters: [{from: [1.2.3.4]}]":     "writers[0].token_file: is missing",
+		"device: 7\nforeign_devices: 1001\npatterns: [{pattern: a}]":        "foreign_devices: 1001 is out of range",
+		"device: 7\nbbmd_peers: [10.1.0.2]\npatterns: [{pattern: a}]":       "local: is missing; a BBMD needs",
+		"device: 7\nforeign_devices: 1\nbbmd: 10.1.0.2\nlocal: 10.0.0.5/24": "bbmd: is another BBMD",
+		"device: 7\npoints: [{point: a}]\ntrend: {interval: 1500ms}":        "trend.interval: 1.5s is out of range",
 	} {
 		var all []string
 		_, problems := bacnet.ParseMapping("map.yaml", []byte(text))

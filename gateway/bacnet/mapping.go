@@ -19,6 +19,10 @@ type Mapping struct {
 	Local string `yaml:"local" example:"10.0.0.5/24"`
 	// BBMD registers the gateway as a foreign device with this BBMD, which passes on its broadcasts.
 	BBMD string `yaml:"bbmd" example:"10.1.0.2"`
+	// BBMDPeers are the BBMDs of other subnets. With them, or with foreign devices, the gateway is the BBMD of its subnet.
+	BBMDPeers []string `yaml:"bbmd_peers" example:"[10.1.0.2, 10.2.0.2]"`
+	// ForeignDevices is how many foreign devices may register with the gateway as their BBMD: those that allow has.
+	ForeignDevices int `yaml:"foreign_devices" example:"64"`
 	// Device is the instance of the device, unique in the whole BACnet network.
 	Device int `yaml:"device" example:"4001"`
 	// Name, Description and Location are properties of the device. The name must be unique in the whole network.
@@ -154,6 +158,7 @@ func (c *checker) mapping(m *Mapping) {
 	c.add(m.Trend.Records < 1 || m.Trend.Records > 1_000_000, "trend.records", "%d is out of range; write a number from 1 to 1000000", m.Trend.Records)
 	c.add(len(m.Points)+len(m.Patterns) == 0, "points", `is empty, and patterns too; write one "- {point: site/ahu/supply_temp}" for each point, or "- {pattern: site/ahu/**}" below patterns`)
 	c.addresses(m.Allow, "allow")
+	c.management(m)
 	names, logs := map[string]bool{m.Name: true}, map[int]bool{}
 	for i := range m.Points {
 		key := fmt.Sprintf("points[%d]", i)
@@ -220,6 +225,23 @@ func (c *checker) addresses(list []string, key string) {
 		c.add(err != nil, fmt.Sprintf("%s[%d]", key, i), "%q is no address; write such as 10.0.0.7 or 10.0.1.0/24", text)
 	}
 }
+
+// maxForeign bounds what a broadcast of the subnet costs: a message to each.
+const maxForeign = 1000
+
+// management checks what the gateway does as a BBMD.
+func (c *checker) management(m *Mapping) {
+	c.add(m.ForeignDevices < 0 || m.ForeignDevices > maxForeign, "foreign_devices", "%d is out of range; write how many may register, up to %d", m.ForeignDevices, maxForeign)
+	c.add(len(m.BBMDPeers) > maxForeign, "bbmd_peers", "has %d entries; write at most %d", len(m.BBMDPeers), maxForeign)
+	if !m.IsBBMD() {
+		return
+	}
+	c.add(m.BBMD != "", "bbmd", "is another BBMD, and with bbmd_peers or foreign_devices the gateway is one itself; leave one of them out")
+	c.add(m.Local == "", "local", "is missing; a BBMD needs the address of its network card with the length of its subnet, such as 10.0.0.5/24")
+}
+
+// IsBBMD reports whether the gateway is the BBMD of its subnet.
+func (m *Mapping) IsBBMD() bool { return len(m.BBMDPeers) > 0 || m.ForeignDevices > 0 }
 
 // parseFrom reads an address or a range.
 func parseFrom(text string) (netip.Prefix, error) {

@@ -1,7 +1,8 @@
 """A BACnet client made of bacpypes3 that a test commands, in a network of its own.
 
-    bacnet_client.py ADDRESS/24 [MAX_APDU]
+    bacnet_client.py ADDRESS/24 [MAX_APDU [BBMD]]
 
+With a BBMD it is a foreign device that registers there.
 It prints "ready PORT" and takes commands, one a line, at the port of loopback:
 
     whois LOW HIGH                        device INSTANCE ADDRESS MAX_APDU VENDOR …, done whois COUNT
@@ -25,7 +26,7 @@ import sys
 from bacpypes3.apdu import AbortPDU, ErrorRejectAbortNack, Range, ReadRangeACK, ReadRangeRequest, RejectPDU, SimpleAckPDU, SubscribeCOVPropertyRequest, WritePropertyRequest
 from bacpypes3.basetypes import DateTime, LogRecord, RangeByPosition, RangeBySequenceNumber, RangeByTime
 from bacpypes3.constructeddata import Any, AnyAtomic, SequenceOf
-from bacpypes3.ipv4.app import NormalApplication
+from bacpypes3.ipv4.app import ForeignApplication, NormalApplication
 from bacpypes3.local.device import DeviceObject
 from bacpypes3.pdu import Address, IPv4Address
 from bacpypes3.primitivedata import CharacterString, Date, Enumerated, Null, ObjectIdentifier, Real, Time, Unsigned
@@ -38,7 +39,7 @@ TYPES = {"real": lambda v: Real(float(v)), "enumerated": lambda v: Enumerated(in
 PROPERTY_PROCESS = 9  # identifies subscriptions to properties
 
 
-class Client(NormalApplication, ChangeOfValueServices):
+class Client(ChangeOfValueServices):
     """A client with an address of its own. bacpypes3 subscribes to objects only: subscriptions to properties are of this class."""
 
     told = None
@@ -50,6 +51,14 @@ class Client(NormalApplication, ChangeOfValueServices):
         for change in apdu.listOfValues:
             self.told(change.propertyIdentifier, change.value.cast_out(AnyAtomic).get_value())
         await self.response(SimpleAckPDU(context=apdu))
+
+
+class Normal(Client, NormalApplication):
+    """A client that broadcasts in its subnet."""
+
+
+class Foreign(Client, ForeignApplication):
+    """A client whose broadcasts a BBMD passes on."""
 
 
 class Peer:
@@ -170,16 +179,20 @@ def shown(value: object) -> str:
 
 
 async def main() -> None:
-    address, max_apdu = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1476
+    address, max_apdu, bbmd = (*sys.argv[1:], *("", "1476", "")[len(sys.argv) - 1 :])
     device = DeviceObject(
         objectIdentifier=("device", 4000),
         objectName="client",
         vendorIdentifier=999,
-        maxApduLengthAccepted=max_apdu,
+        maxApduLengthAccepted=int(max_apdu),
         segmentationSupported="segmentedBoth",
         maxSegmentsAccepted=64,
     )
-    app = Client(device, IPv4Address(f"{address}:47808"))
+    if bbmd:
+        app = Foreign(device, IPv4Address(f"{address}:47808"))
+        app.register(IPv4Address(f"{bbmd}:47808"), 30)
+    else:
+        app = Normal(device, IPv4Address(f"{address}:47808"))
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         peer = Peer(app, writer)

@@ -54,6 +54,9 @@ class Device(NormalApplication, ChangeOfValueServices, DeviceCommunicationContro
         return self.asap
 
 
+PEERS: list[str] = []  # the other BBMDs of a BBMD
+
+
 class Bbmd(Device):
     """A station that passes on broadcasts. BBMDApplication of bacpypes3 0.0.110 cannot be constructed."""
 
@@ -65,7 +68,8 @@ class Bbmd(Device):
         bind(self.nse, self.nsap)
         bind(self, self.asap, self.nsap)
         self.bbmd = BIPBBMD(local_address)
-        self.bbmd.add_peer(local_address)  # without it the own subnet is left out
+        for peer in (local_address, *(IPv4Address(a) for a in PEERS)):  # without its own address the own subnet is left out
+            self.bbmd.add_peer(peer)
         self.codec = BVLLCodec()
         self.multiplexer = UDPMultiplexer()
         self.server = IPv4DatagramServer(local_address)
@@ -249,6 +253,8 @@ async def main() -> None:
         print("ready 47808", flush=True)
         await client(*rest)
         return
+    PEERS[:] = [word.removeprefix("peer=") for word in rest if word.startswith("peer=")]
+    rest = [word for word in rest if not word.startswith("peer=")]
     instance, max_apdu, objects = (int(text) for text in rest[1:4])
     made = Bbmd if kind == "bbmd" else Device
     plant = kind == "plant"

@@ -109,7 +109,23 @@ func link(file string, m *bacnet.Mapping) (ip.Config, error) {
 			return ip.Config{}, shell.Usage(fmt.Errorf("%s: bbmd: %w", file, err))
 		}
 	}
-	return c, nil
+	if m.IsBBMD() {
+		c.Distribution, err = distribution(file, m)
+	}
+	return c, err
+}
+
+// distribution returns what a gateway does as the BBMD of its subnet. Other BBMDs broadcast in their subnets by themselves.
+func distribution(file string, m *bacnet.Mapping) (*ip.Distribution, error) {
+	d := &ip.Distribution{MaxForeign: m.ForeignDevices}
+	for i, text := range m.BBMDPeers {
+		at, err := network.ParsePort(text)
+		if err != nil {
+			return nil, shell.Usage(fmt.Errorf("%s: bbmd_peers[%d]: %w", file, i, err))
+		}
+		d.Peers = append(d.Peers, at)
+	}
+	return d, nil
 }
 
 // newGateway returns the gateway of a mapping, and the instances of its objects, which are to be saved before they are served.

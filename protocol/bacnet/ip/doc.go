@@ -1,7 +1,7 @@
 // Package ip sends and receives BACnet messages over UDP (ASHRAE 135 annex J and clause 6): one
 // [Port] is one socket for any number of devices. It adds and takes off the link and network
 // headers, knows stations behind routers, broadcasts in the local network or, as a foreign
-// device, through a BBMD, and hands application messages to one [Handler].
+// device, through a BBMD, can be the BBMD of its subnet, and hands application messages to one [Handler].
 package ip
 
 import (

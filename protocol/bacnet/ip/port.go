@@ -28,6 +28,8 @@ type Config struct {
 	BBMD netip.AddrPort
 	// TTL is the time of a registration with the BBMD; 0: one minute. It is renewed at half time.
 	TTL time.Duration
+	// Distribution makes the port the BBMD of its subnet; nil: it is none. It needs an address in Listen, and Broadcast.
+	Distribution *Distribution
 	// Allow reports whether a station may speak to this one: what others send is dropped. It is called for each application message; nil
 	// allows all. An address is no proof of who sends (clause J.1): anybody in the network can forge it.
 	Allow func(from Address) bool
@@ -64,6 +66,7 @@ type Port struct {
 
 	mu           sync.Mutex
 	registration *bvlc.Registration // nil unless there is a BBMD
+	manager      *bvlc.BBMD         // nil unless the port is a BBMD
 	registered   chan struct{}      // closed with the first success
 	result       chan struct{}      // tells that a result arrived
 }
@@ -86,6 +89,10 @@ func Open(ctx context.Context, c Config) (*Port, error) {
 		return p, c.Carrier.Open(p.carried)
 	}
 	if err := p.listen(ctx); err != nil {
+		p.closeSockets()
+		return nil, err
+	}
+	if err := p.manage(); err != nil {
 		p.closeSockets()
 		return nil, err
 	}
@@ -212,6 +219,7 @@ func (p *Port) broadcast(message []byte) error {
 	case p.config.BBMD.IsValid():
 		return p.write(bvlc.DistributeBroadcast, message, p.config.BBMD)
 	case p.config.Broadcast.IsValid():
+		p.distribute(message)
 		return p.write(bvlc.OriginalBroadcast, message, netip.AddrPortFrom(p.config.Broadcast, p.config.BroadcastPort))
 	}
 	return ErrNoBroadcast
@@ -250,20 +258,23 @@ func (p *Port) receive(conn *net.UDPConn) {
 		if from == own && conn != p.unicast {
 			continue // our own broadcast
 		}
-		if !p.take(from, datagram[:n]) {
+		if !p.take(from, conn != p.unicast, datagram[:n]) {
 			p.counts.malformed.Add(1)
 		}
 	}
 }
 
 // take reports whether the headers could be read.
-func (p *Port) take(from netip.AddrPort, datagram []byte) bool {
+func (p *Port) take(from netip.AddrPort, broadcast bool, datagram []byte) bool {
 	m, err := bvlc.Parse(datagram)
 	if err != nil {
 		return false
 	}
+	if !p.managed(from, broadcast, &m) {
+		return true
+	}
 	switch m.Function {
-	case bvlc.OriginalUnicast, bvlc.OriginalBroadcast:
+	case bvlc.OriginalUnicast, bvlc.OriginalBroadcast, bvlc.DistributeBroadcast: // the last one only to a BBMD
 	case bvlc.ForwardedNPDU:
 		from = m.Source
 	case bvlc.Result:
