@@ -43,7 +43,7 @@ var stateFiles = map[string][2]string{
 	"tls/ca.pem": {copyThen}, "tls/ca.key": {copyThen}, "tls/ca-copy.pem": {asideThen}, "tls/ca-copy.key": {asideThen},
 	"tls/ca-endorsed.pem": {asideThen},
 	"tls/server.pem":      {asideThen}, "tls/server.key": {asideThen},
-	"audit.head": {owned, asideThen}, "audit.db": {byPart, asideThen}, "catalog.sqlite": {byPart, asideThen}, "control.db": {byPart, asideThen},
+	"audit.head": {owned, asideThen}, "audit.db": {byPart, asideThen}, "catalog.sqlite": {byPart, asideThen}, "control.db": {byPart, asideThen}, "alarms.db": {byPart, asideThen},
 	"voltbus.lock":             {owned, refused},
 	"agents/boiler/agent.json": {owned}, "agents/boiler/key.nk": {owned}, "agents/boiler/ca.pem": {owned},
 	"agents/boiler/versions/1/program.json": {owned},

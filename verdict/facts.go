@@ -93,13 +93,12 @@ type Agent struct {
 	Since time.Time
 }
 
-// Alarm is an open alarm of a rule, or an alert of an agent that is over and that nobody has acknowledged.
+// Alarm is an alarm of a rule whose condition holds. One that is over and waits to be acknowledged is in the list of alarms only.
 type Alarm struct {
 	Point    string // "" for the alert of an agent
 	ID       string
 	Text     string
 	Priority string // low, medium, high, critical
-	Over     bool   // its condition is over
 	Since    time.Time
 }
 

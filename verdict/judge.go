@@ -260,8 +260,6 @@ func alarms(f *Facts) []Concern {
 		switch {
 		case a.Priority == "low":
 			continue
-		case a.Over:
-			c.Sentence += "; that is over, and nobody has acknowledged it"
 		case a.Priority != "medium":
 			c.Severity = Critical
 		}

@@ -292,14 +292,9 @@ func (m *keeper) open() (out []verdict.Alarm) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, a := range m.engine.List() {
-		if !a.Open() || (a.External && a.Active) {
-			continue
+		if a.Open() && a.Active && !a.External { // alerts are counted as such
+			out = append(out, verdict.Alarm{Point: string(a.Point), ID: string(a.ID), Text: a.Text, Priority: string(a.Priority), Since: a.Since})
 		}
-		fact := verdict.Alarm{Point: string(a.Point), ID: string(a.ID), Text: a.Text, Priority: string(a.Priority), Over: !a.Active, Since: a.Since}
-		if a.External {
-			fact.Point = ""
-		}
-		out = append(out, fact)
 	}
 	return out
 }

@@ -76,8 +76,11 @@ func writeOwner(file *os.File) error {
 	return err
 }
 
-// Release ends the claim.
-func (c *Claim) Release() error { return c.file.Close() }
+// Release ends the claim, also while a process that is just being started still has the open file.
+func (c *Claim) Release() error {
+	unlocked := unix.FcntlFlock(c.file.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_UNLCK})
+	return errors.Join(unlocked, c.file.Close())
+}
 
 // FreeSpace monitors the free space on the disk of a directory. It is safe for concurrent use.
 type FreeSpace struct {
