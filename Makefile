@@ -142,7 +142,7 @@ GO_TEST_NEEDS := build/.go build/.postgresql build/.mosquitto build/.servers bui
 AGAIN := go run ./testing/again -flaky build/flaky.txt
 
 # How many tests of whole nodes run at once: they wait more than they work.
-NODE_TESTS := 4
+NODE_TESTS := 3
 
 .PHONY: run-go run-nodes
 run-go: $(GO_TEST_NEEDS) | test-begin

@@ -100,7 +100,7 @@ const every = 250 * time.Millisecond
 func Open(ctx context.Context, o Options) (*Monitor, error) {
 	m := &Monitor{keeper: keeper{o: o, unsaved: &alarm.Changes{}}, wake: make(chan struct{}, 1), rules: map[string]*kept{}}
 	var err error
-	if m.file, err = storage.Open(ctx, o.Dir); err != nil {
+	if m.file, err = storage.Open(ctx, o.Dir, o.Now()); err != nil {
 		return nil, err
 	}
 	list, at, err := m.file.Load(ctx)

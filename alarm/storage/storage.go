@@ -15,6 +15,7 @@ import (
 
 	"voltbus/alarm"
 	"voltbus/fault"
+	"voltbus/internal/quarantine"
 	"voltbus/internal/sqlite"
 	"voltbus/point"
 )
@@ -50,24 +51,38 @@ type Storage struct {
 	mu   sync.Mutex // SQLite has one writer
 }
 
-// Open opens the file in the data directory, and creates it if it is absent. Close it after use.
-func Open(ctx context.Context, dir string) (*Storage, error) {
+// Open opens the file in the data directory, and creates it if it is absent. A damaged one is set aside, and a new one begun. Close it after use.
+func Open(ctx context.Context, dir string, now time.Time) (*Storage, error) {
 	s := &Storage{file: filepath.Join(dir, File)}
+	err := s.open(ctx)
+	if fault.Is(err, fault.Corrupt) {
+		if err := quarantine.Database(s.file, now); err != nil {
+			return nil, fault.E("alarms.Open", fault.Corrupt, s.file, fmt.Errorf("is damaged and cannot be moved aside: %w", err))
+		}
+		err = s.open(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Storage) open(ctx context.Context) error {
 	f, err := os.OpenFile(s.file, os.O_RDWR|os.O_CREATE, 0o600)
 	if err == nil {
 		err = f.Close()
 	}
 	if err != nil {
-		return nil, s.wrap("alarms.Open", err)
+		return s.wrap("alarms.Open", err)
 	}
 	if s.db, err = sqlite.Open(s.file, sqlite.Options{}); err != nil {
-		return nil, s.wrap("alarms.Open", err)
+		return s.wrap("alarms.Open", err)
 	}
 	s.db.SetMaxOpenConns(2)
 	if err := s.prepare(ctx); err != nil {
-		return nil, errors.Join(s.wrap("alarms.Open", err), s.db.Close())
+		return errors.Join(s.wrap("alarms.Open", err), s.db.Close())
 	}
-	return s, nil
+	return nil
 }
 
 var errForeign = errors.New("is an SQLite file, but not that of the alarms; move it away")

@@ -129,10 +129,20 @@ func unreadable(err error) error {
 func (f *File) move(dir, aside string) error {
 	from, to := filepath.Join(dir, filepath.FromSlash(f.Name)), filepath.Join(dir, filepath.FromSlash(aside))
 	if f.Database {
-		for _, side := range []string{"-wal", "-shm"} {
-			if err := os.Rename(from+side, to+side); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
+		return moveDatabase(from, to)
+	}
+	return os.Rename(from, to)
+}
+
+// Database moves a damaged SQLite file aside, with its side files, for the part that found out. List then lists it.
+func Database(file string, now time.Time) error {
+	return moveDatabase(file, file+Mark+now.UTC().Format(timeForm))
+}
+
+func moveDatabase(from, to string) error {
+	for _, side := range []string{"-wal", "-shm"} {
+		if err := os.Rename(from+side, to+side); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
 		}
 	}
 	return os.Rename(from, to)
