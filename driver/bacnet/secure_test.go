@@ -109,7 +109,7 @@ func TestTheDriverKeepsTheContractOverBACnetSCWithADeviceAndAHubOfRustyBACnet(t 
 		Absent: func(t *testing.T) driver.Config {
 			return secured(t, dir, "wss://127.0.0.1:1/", 81, nil)
 		},
-		Timeout: secureTimeout, Beside: true,
+		Timeout: secureTimeout, Together: true,
 		Writable: "setpoint", Value: point.FloatOf(25.5), ReadOnly: "temperature", TooMuch: point.FloatOf(1e300), Denied: "locked",
 		Prioritized: "speed", Priority: point.IntOf(3),
 		Reporting: func(t *testing.T, address string) driver.Config {

@@ -67,15 +67,17 @@ type Harness struct {
 	// Denied is a point that is declared writable, but that the device refuses to write.
 	Denied string
 
-	// Beside says that other tests run at the same time, whose goroutines cannot be told from leaked ones. The cases with a proxy
-	// then run at the same time, too, so that the device must serve sessions with the configurations of several addresses at once.
+	// Beside says that other tests run at the same time, whose goroutines cannot be told from leaked ones.
 	Beside bool
+	// Together says that the cases with a proxy may run at the same time, after the others: the device then serves sessions with the
+	// configurations of several addresses at once. It implies Beside.
+	Together bool
 }
 
 // aside has a case that waits for time-outs run beside others, if the harness allows it.
 func (h *Harness) aside(t *testing.T) {
 	t.Helper()
-	if h.Beside {
+	if h.Together {
 		t.Parallel()
 	}
 }
@@ -124,7 +126,7 @@ func Run(t *testing.T, h Harness) {
 		t.Run(c.name, func(t *testing.T) {
 			noLeak := goleak.IgnoreCurrent()
 			c.run(t, h)
-			if h.Beside {
+			if h.Beside || h.Together {
 				return
 			}
 			if err := leaks(noLeak); err != nil {
