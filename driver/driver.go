@@ -41,6 +41,12 @@ type Search struct {
 	Without map[string]any
 	// Run searches until every device has answered, or ctx ends. The order of the devices is stable.
 	Run func(ctx context.Context, cfg Config) ([]Neighbour, error)
+	// Covers reports whether a configured device is in the network that a search under cfg asks; nil if the driver cannot tell.
+	Covers func(cfg, device Config) bool
+	// Is reports whether a configured device in that network is one that was found.
+	Is func(device Config, n *Neighbour) bool
+	// Compare returns the names of the points of a device that its configuration lacks, and of those that the device has no more.
+	Compare func(device Config, has []Found) (added, gone []string)
 }
 
 // Neighbour is a device found by a search.
@@ -49,6 +55,9 @@ type Neighbour struct {
 	Detail string         // what and where it is, for people; contains untrusted text from the device
 	Note   string         // what a person must know before adding it; "" for nothing
 	Config map[string]any // the configuration keys that the search determined
+
+	// Facts are columns of a table of devices, such as vendor; contain untrusted text from the device.
+	Facts map[string]string
 }
 
 // Config is the typed configuration of one device of one Kind: a pointer to a struct with yaml

@@ -15,21 +15,6 @@ type Drivers struct {
 	Drivers []Driver `json:"drivers"`
 }
 
-// Search is what a driver found.
-type Search struct {
-	TookMS  float64     `json:"took_ms" api:"min=0"`
-	Total   int         `json:"total" api:"min=0" doc:"Devices; at most the first 2,000 are listed"`
-	Devices []Neighbour `json:"devices"`
-}
-
-// Neighbour is a device that was found.
-type Neighbour struct {
-	Name   string          `json:"name" doc:"Of the device, made readable; empty if it has none"`
-	Detail string          `json:"detail" doc:"What and where it is"`
-	Note   string          `json:"note" doc:"What to know before it is added; empty for nothing"`
-	Config json.RawMessage `json:"config" api:"object" doc:"What the search found out for its configuration"`
-}
-
 // Trial is what a device answered when tested.
 type Trial struct {
 	Kind   string       `json:"kind" doc:"Empty if it answered, else a fault kind"`

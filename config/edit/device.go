@@ -29,7 +29,7 @@ var errPlace = errors.New("its devices stand in a form that cannot be added to; 
 // ReadDevice checks a single device as if it were in the file, and returns it, with notes on what was left out of
 // its lists. The keys of the problems are relative to the device, such as "config.address", and have no line.
 func ReadDevice(at config.Place, d NewDevice) (*config.Device, config.Problems, error) {
-	text, err := d.text(yaml.SequenceNode)
+	text, err := newDevices{d}.text(yaml.SequenceNode)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -60,49 +60,93 @@ func bare(list config.Problems, file string) config.Problems {
 // then decodes to. Comments and the rest of the text do not change if each device begins on its own line; a list in
 // brackets is rewritten.
 func AddDevice(at config.Place, text []byte, d NewDevice) ([]byte, *config.Config, error) {
+	return AddDevices(at, text, []NewDevice{d})
+}
+
+// AddDevices is AddDevice for several devices, all or none. The error of one names its path.
+func AddDevices(at config.Place, text []byte, list []NewDevice) ([]byte, *config.Config, error) {
 	const op = "edit.AddDevice"
 	before, err := config.LoadFrom(at, text)
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, _, err := ReadDevice(at, d); err != nil {
+	if err := free(at, before, list); err != nil {
 		return nil, nil, err
 	}
-	for i := range before.Devices {
-		if other := &before.Devices[i]; string(other.Path) == d.Path {
-			return nil, nil, fault.E(op, fault.Conflict, d.Path, fmt.Errorf(
-				"is the path of a device already, in %s:%d; choose another", other.Source.File, other.Source.Line))
-		}
-	}
 	err = fault.E(op, fault.Conflict, at.File, errPlace)
-	for _, add := range []func([]byte, NewDevice) ([]byte, error){insertDevice, rewriteDevices} {
-		next, failed := add(text, d)
+	for _, add := range []func([]byte, newDevices) ([]byte, error){insertDevices, rewriteDevices} {
+		next, failed := add(text, list)
 		if failed != nil {
 			continue
 		}
 		after, failed := config.LoadFrom(at, next)
 		if failed != nil {
 			err = failed
-		} else if added(before, after, d) {
+		} else if added(before, after, list) {
 			return next, after, nil
 		}
 	}
 	return nil, nil, err
 }
 
-// added reports whether the configurations differ only in the device.
-func added(before, after *config.Config, d NewDevice) bool {
-	c := config.Compare(before, after)
-	return slices.Equal(c.Added, []point.Path{point.Path(d.Path)}) && len(c.Changed)+len(c.Removed)+len(c.Restart) == 0
+// free checks each new device by itself, and that no other has its path.
+func free(at config.Place, before *config.Config, list []NewDevice) error {
+	const op = "edit.AddDevice"
+	taken := make(map[string]string, len(before.Devices)+len(list))
+	for i := range before.Devices {
+		other := &before.Devices[i]
+		taken[string(other.Path)] = fmt.Sprintf("is the path of a device already, in %s:%d; choose another", other.Source.File, other.Source.Line)
+	}
+	for _, d := range list {
+		_, _, err := ReadDevice(at, d)
+		if problems, ok := errors.AsType[config.Problems](err); ok && len(list) > 1 {
+			for i := range problems {
+				problems[i].Key = strings.TrimSuffix(d.Path+": "+problems[i].Key, ": ")
+			}
+			return fault.E(op, fault.Invalid, d.Path, problems)
+		}
+		if err != nil {
+			return err
+		}
+		if why := taken[d.Path]; why != "" {
+			return fault.E(op, fault.Conflict, d.Path, errors.New(why))
+		}
+		taken[d.Path] = "stands there twice; give each device a path of its own"
+	}
+	return nil
 }
 
-// text formats the device as the only one of a list or mapping.
-func (d NewDevice) text(kind yaml.Kind) ([]byte, error) {
+// added reports whether the configurations differ only in the devices.
+func added(before, after *config.Config, list []NewDevice) bool {
+	c := config.Compare(before, after)
+	paths := make([]point.Path, len(list))
+	for i := range list {
+		paths[i] = point.Path(list[i].Path)
+	}
+	slices.Sort(paths)
+	slices.Sort(c.Added)
+	return slices.Equal(c.Added, paths) && len(c.Changed)+len(c.Removed)+len(c.Restart) == 0
+}
+
+// newDevices are written one behind the other.
+type newDevices []NewDevice
+
+// text formats the devices as a list or mapping of their own.
+func (list newDevices) text(kind yaml.Kind) ([]byte, error) {
 	node := &yaml.Node{Kind: kind}
-	if err := d.appendTo(node); err != nil {
+	if err := list.appendTo(node); err != nil {
 		return nil, err
 	}
 	return encode(node)
+}
+
+func (list newDevices) appendTo(devices *yaml.Node) error {
+	for _, d := range list {
+		if err := d.appendTo(devices); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // appendTo adds the device to a list or mapping.
@@ -147,9 +191,9 @@ func encode(node *yaml.Node) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// rewriteDevices adds the device to the file's tree and formats the tree: comments are kept, blank lines and
+// rewriteDevices adds the devices to the file's tree and formats the tree: comments are kept, blank lines and
 // the style of the list may not be.
-func rewriteDevices(text []byte, d NewDevice) ([]byte, error) {
+func rewriteDevices(text []byte, list newDevices) ([]byte, error) {
 	root, problem := strictyaml.Parse("", text)
 	if problem != nil {
 		return nil, errPlace
@@ -160,7 +204,7 @@ func rewriteDevices(text []byte, d NewDevice) ([]byte, error) {
 	}
 	devices.Style &^= yaml.FlowStyle
 	key.LineComment, devices.LineComment = devices.LineComment, "" // lists on lines below their key have none
-	if err := d.appendTo(devices); err != nil {
+	if err := list.appendTo(devices); err != nil {
 		return nil, err
 	}
 	return encode(root)

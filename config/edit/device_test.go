@@ -138,3 +138,32 @@ func TestAnyTextSurvivesTheFile(t *testing.T) {
 		}
 	})
 }
+
+func TestSeveralDevicesAreAddedInOneText(t *testing.T) {
+	one, two := newZone(), newZone()
+	two.Path, two.Config = "site/other", nil
+	for name, tt := range map[string]struct{ before, want string }{
+		"a list": {
+			"devices:\n  - {path: a, driver: sim}   # here\n\n# the log\nlog: {max_bytes: 1GiB}\n",
+			"devices:\n  - {path: a, driver: sim}   # here\n  - path: site/new\n    driver: sim\n    interval: 10s\n    config:\n      model: zone\n      seed: 7\n" +
+				"  - path: site/other\n    driver: sim\n    interval: 10s\n\n# the log\nlog: {max_bytes: 1GiB}\n",
+		},
+		"names": {
+			"devices:\n  a: {driver: sim}\n",
+			"devices:\n  a: {driver: sim}\n  site/new:\n    driver: sim\n    interval: 10s\n    config:\n      model: zone\n      seed: 7\n" +
+				"  site/other:\n    driver: sim\n    interval: 10s\n",
+		},
+		"brackets": {
+			"devices: []\n",
+			"devices:\n  - path: site/new\n    driver: sim\n    interval: 10s\n    config:\n      model: zone\n      seed: 7\n  - path: site/other\n    driver: sim\n    interval: 10s\n",
+		},
+	} {
+		got, cfg, err := edit.AddDevices(config.Place{File: "voltbus.yaml", Kinds: all.Kinds()}, []byte(tt.before), []edit.NewDevice{one, two})
+		if err != nil || len(cfg.Devices) < 2 {
+			t.Errorf("%s: %v", name, err)
+		}
+		if d := cmp.Diff(tt.want, string(got)); d != "" {
+			t.Errorf("%s: the text differs:\n%s", name, d)
+		}
+	}
+}

@@ -9,9 +9,9 @@ import (
 	"voltbus/internal/strictyaml"
 )
 
-// insertDevice inserts the lines of a device after those of the others. Its caller verifies the meaning of
+// insertDevices inserts the lines of devices after those of the others. Its caller verifies the meaning of
 // the result: a text can be laid out in more ways than are handled here.
-func insertDevice(text []byte, d NewDevice) ([]byte, error) {
+func insertDevices(text []byte, list newDevices) ([]byte, error) {
 	root, problem := strictyaml.Parse("", text)
 	if problem != nil {
 		return nil, errPlace
@@ -26,9 +26,9 @@ func insertDevice(text []byte, d NewDevice) ([]byte, error) {
 	switch {
 	case key == nil:
 		lines = append(lines, "devices:\n")
-		return splice(lines, len(lines), 2, d, yaml.MappingNode)
+		return splice(lines, len(lines), 2, list, yaml.MappingNode)
 	case strictNull(devices):
-		return splice(lines, key.Line, 2, d, yaml.MappingNode)
+		return splice(lines, key.Line, 2, list, yaml.MappingNode)
 	case devices.Style&yaml.FlowStyle != 0 || len(devices.Content) == 0 || devices.Line == key.Line:
 		return nil, errPlace
 	}
@@ -41,7 +41,7 @@ func insertDevice(text []byte, d NewDevice) ([]byte, error) {
 		}
 		indent = dash
 	}
-	return splice(lines, endOf(root, key, lines, indent), indent, d, devices.Kind)
+	return splice(lines, endOf(root, key, lines, indent), indent, list, devices.Kind)
 }
 
 func strictNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
@@ -67,9 +67,9 @@ func endOf(root, key *yaml.Node, lines []string, indent int) int {
 	return end
 }
 
-// splice inserts the device, indented, after the first lines.
-func splice(lines []string, after, indent int, d NewDevice, kind yaml.Kind) ([]byte, error) {
-	item, err := d.text(kind)
+// splice inserts the devices, indented, after the first lines.
+func splice(lines []string, after, indent int, list newDevices, kind yaml.Kind) ([]byte, error) {
+	item, err := list.text(kind)
 	if err != nil {
 		return nil, err
 	}

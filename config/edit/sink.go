@@ -134,7 +134,7 @@ func sinkAt(list *yaml.Node, name string) int {
 	})
 }
 
-// spliceSink replaces the lines of an entry. As with insertDevice, its caller verifies the meaning of the result.
+// spliceSink replaces the lines of an entry. As with insertDevices, its caller verifies the meaning of the result.
 func spliceSink(text []byte, name string, item *yaml.Node) ([]byte, error) {
 	root, problem := strictyaml.Parse("", text)
 	if problem != nil {

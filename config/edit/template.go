@@ -98,7 +98,7 @@ func within(node *yaml.Node, name string) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-// insertTemplate inserts the lines of a template after those of the others. As with insertDevice, its caller verifies the meaning
+// insertTemplate inserts the lines of a template after those of the others. As with insertDevices, its caller verifies the meaning
 // of the result.
 func insertTemplate(text []byte, item *yaml.Node) ([]byte, error) {
 	root, problem := strictyaml.Parse("", text)

@@ -33,7 +33,9 @@ func Kind() driver.Kind {
 		Doc:       "BACnet/IP and BACnet/SC client: reads, COV, commands with priorities; devices behind routers and BBMDs.",
 		NewConfig: func() driver.Config { return NewConfig() },
 		Dial:      dial,
-		Search:    &driver.Search{Without: map[string]any{"device": 0, "registry": []any{}}, Run: search},
+		Search: &driver.Search{
+			Without: map[string]any{"device": 0, "registry": []any{}}, Run: search, Covers: covers, Is: isThat, Compare: compare,
+		},
 	}
 }
 

@@ -28,6 +28,9 @@ func (s *session) Discover(ctx context.Context) ([]driver.Found, error) {
 	for i := range described {
 		d := &described[i]
 		found[i] = driver.Found{Info: d.Item.Info(), Entry: maps.Clone(d.Entry)}
+		if guess := survey.Guess(d); guess != "" {
+			found[i].Entry[survey.GuessColumn] = guess
+		}
 		found[i].Sample = point.Sample{Point: point.Path(d.Item.Name), Quality: point.BadDevice}
 		if v, ok := d.Item.Decode(d.Value); ok && d.Value != nil {
 			found[i].Sample.Value, found[i].Sample.Quality = v, point.Good

@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -137,6 +138,7 @@ func TestASearchFindsEveryDeviceAndDiscoveryItsPoints(t *testing.T) {
 	if err != nil || len(found) != 2 || found[0].Name != "device_11" || found[0].Config["device"] != uint32(11) || found[1].Detail != "device 12 at 10.66.0.12 BACpypes N/A" {
 		t.Fatalf("found %+v, %v", found, err)
 	}
+	recognises(t, c, found)
 	for name, change := range map[string]func(*bacnet.Config){
 		"by its instance": func(*bacnet.Config) {},
 		"by its address":  func(c *bacnet.Config) { c.Device, c.Address = nil, "10.66.0.11" },
@@ -152,6 +154,35 @@ func TestASearchFindsEveryDeviceAndDiscoveryItsPoints(t *testing.T) {
 		}
 		if first := points[0]; first.Info.Unit != "degC" || first.Sample.Value != point.FloatOf(1.5) || first.Entry["object"] != "analog-input:1" {
 			t.Errorf("%s: the first input is %+v", name, first)
+		}
+	}
+}
+
+// recognises tells which configured devices are those with the instances 11 and 12.
+func recognises(t *testing.T, searched *bacnet.Config, found []driver.Neighbour) {
+	t.Helper()
+	s := bacnet.Kind().Search
+	if f := found[1].Facts; f["instance"] != "12" || f["address"] != "10.66.0.12" || f["vendor"] != "BACpypes" || f["objects"] == "" {
+		t.Errorf("the columns are %v", f)
+	}
+	for name, tt := range map[string]struct {
+		change  func(*bacnet.Config)
+		covered bool
+		is      int // the index of the device that it is
+	}{
+		"by its instance":                    {func(*bacnet.Config) {}, true, 0},
+		"by its address":                     {func(c *bacnet.Config) { c.Device, c.Address = nil, "10.66.0.12" }, true, 1},
+		"by its address with the port":       {func(c *bacnet.Config) { c.Device, c.Address = nil, "10.66.0.12:47808" }, true, 1},
+		"by another address":                 {func(c *bacnet.Config) { c.Device, c.Address = nil, "10.66.0.13" }, true, -1},
+		"from another network card":          {func(c *bacnet.Config) { c.Local = "10.77.0.2/24" }, false, 0},
+		"from any network card of this node": {func(c *bacnet.Config) { c.Local = "" }, true, 0},
+	} {
+		c := config(t, 11, plant()[:1], tt.change)
+		if s.Covers(searched, c) != tt.covered {
+			t.Errorf("%s: whether the search asks its network is not %v", name, tt.covered)
+		}
+		if at := slices.IndexFunc(found, func(n driver.Neighbour) bool { return s.Is(c, &n) }); at != tt.is {
+			t.Errorf("%s: it is the device at %d, want %d", name, at, tt.is)
 		}
 	}
 }

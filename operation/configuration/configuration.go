@@ -112,11 +112,6 @@ var (
 		Summary: "Open a device, read it once and close it, within 15 seconds", Result: "What the device did",
 		Doc: "What the device did is in the answer, also that it does not answer. 400 with all problems if the section is wrong. What the device keeps for others, such as events of dnp3 that wait, it keeps. A driver that can find points, such as dnp3, lists those that the device has when the section lists none (registry: []).",
 	})
-	Search = operation.Declare[Network, answer.Search](operation.Spec{
-		Name: "device.search", ID: "searchDevices", HTTP: "POST /drivers/{kind}/search", Role: identity.Engineer, Audited: true, Body: deviceBody,
-		Summary: "Find the devices that a driver can reach, within 15 seconds", Result: "The devices, with what their configuration needs",
-		Doc: "Only drivers that can search, such as bacnet, which sends a Who-Is; see searches in the list of drivers. At most 2,000 devices are listed.",
-	})
 	Add = operation.Declare[Device, answer.ConfigApplied](operation.Spec{
 		Name: "device.add", HTTP: "POST /devices", Role: identity.Engineer, Audited: true, Body: deviceBody,
 		Summary: "Add a device to the configuration file, and apply it", Result: "Applied",
@@ -142,6 +137,8 @@ func (p *Part) Operations() []operation.Bound {
 		operation.Bind(Drivers, nil, devices{p}.drivers),
 		operation.Bind(Try, nil, devices{p}.try),
 		operation.Bind(Search, nil, devices{p}.search),
+		operation.Bind(Survey, nil, devices{p}.survey),
+		operation.Bind(AddSeveral, nil, devices{p}.addSeveral),
 		operation.Bind(Add, nil, devices{p}.add),
 		operation.Bind(AddTemplate, nil, p.addTemplate),
 		operation.Bind(SinkKinds, nil, sinkKinds),

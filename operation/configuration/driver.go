@@ -82,72 +82,9 @@ func (p devices) try(ctx context.Context, c *operation.Call, in *Attempt) (answe
 		out.Notes = append(out.Notes, note.Detail)
 	}
 	if err != nil {
-		out.Kind, out.Detail = trouble(err)
+		out.Kind, out.Detail = trouble(err, tryTime)
 	}
 	return out, nil
-}
-
-// searchMost is the maximum number of devices that a search lists.
-const searchMost = 2000
-
-var errNoSearch = errors.New("this driver cannot search; write the address of the device")
-
-func (p devices) search(ctx context.Context, c *operation.Call, in *Network) (answer.Search, error) {
-	c.Did(in.Kind, nil)
-	i := slices.IndexFunc(p.opts.Kinds, func(k driver.Kind) bool { return k.Name == in.Kind })
-	switch {
-	case i < 0:
-		return answer.Search{}, fault.E("device.search", fault.NotFound, in.Kind, errKind)
-	case p.opts.Kinds[i].Search == nil:
-		return answer.Search{}, fault.E("device.search", fault.Invalid, in.Kind, errNoSearch)
-	}
-	with, err := completed(in.Config, p.opts.Kinds[i].Search.Without)
-	if err != nil {
-		return answer.Search{}, fault.E("device.search", fault.Invalid, in.Kind, err)
-	}
-	d, _, err := edit.ReadDevice(p.place(), edit.NewDevice{Path: "search", Driver: in.Kind, Config: with})
-	if err != nil {
-		return answer.Search{}, p.invalid(err, nil)
-	}
-	select {
-	case p.trying <- struct{}{}:
-		defer func() { <-p.trying }()
-	default:
-		return answer.Search{}, fault.E("device.search", fault.Unavailable, in.Kind, errTrying)
-	}
-	began := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, tryTime)
-	defer cancel()
-	found, err := p.opts.Kinds[i].Search.Run(ctx, d.Config)
-	if err != nil {
-		return answer.Search{}, err
-	}
-	out := answer.Search{Total: len(found), Devices: make([]answer.Neighbour, min(len(found), searchMost)), TookMS: float64(time.Since(began)) / float64(time.Millisecond)}
-	for i := range out.Devices {
-		n := &found[i]
-		keys, err := json.Marshal(n.Config)
-		if err != nil {
-			return answer.Search{}, err
-		}
-		out.Devices[i] = answer.Neighbour{Name: n.Name, Detail: n.Detail, Note: n.Note, Config: keys}
-	}
-	return out, nil
-}
-
-// completed returns a configuration with its missing keys added.
-func completed(config json.RawMessage, without map[string]any) (json.RawMessage, error) {
-	keys := map[string]any{}
-	if len(config) > 0 {
-		if err := json.Unmarshal(config, &keys); err != nil {
-			return nil, fmt.Errorf("config is no object: %w", err)
-		}
-	}
-	for key, value := range without {
-		if _, has := keys[key]; !has {
-			keys[key] = value
-		}
-	}
-	return json.Marshal(keys)
 }
 
 // tryOnce opens a line and a device, reads the configured points, or else those that the device lists,
@@ -211,10 +148,10 @@ func readOnce(ctx context.Context, session driver.Session, infos []point.Info) (
 }
 
 // trouble explains in words why a device could not be read.
-func trouble(err error) (kind, detail string) {
+func trouble(err error, within time.Duration) (kind, detail string) {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return fault.Timeout.String(), fmt.Sprintf("it did not answer within %v; check address, unit number and wiring", tryTime)
+		return fault.Timeout.String(), fmt.Sprintf("it did not answer within %v; check address, unit number and wiring", within)
 	case errors.Is(err, driver.ErrNotConnected) && fault.KindOf(err) == fault.Internal:
 		return fault.Unreachable.String(), err.Error()
 	}

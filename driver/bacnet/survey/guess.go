@@ -8,8 +8,8 @@ import (
 	"voltbus/protocol/bacnet/enum"
 )
 
-// guessColumn holds a guess of the Haystack markers of a point. Its name says that nobody has checked it.
-const guessColumn = "tag:haystack_guess"
+// GuessColumn holds a guess of the Haystack markers of a point. Its name says that nobody has checked it.
+const GuessColumn = "tag:haystack_guess"
 
 // marker is what words of a name mean.
 type marker struct {
@@ -51,9 +51,9 @@ var (
 	unitsMean = map[string]string{"degC": "temp", "degF": "temp", "K": "temp", "Pa": "pressure", "kPa": "pressure", "kW": "elec power", "W": "elec power", "kWh": "elec energy"}
 )
 
-// guess returns the Haystack markers that a point seems to have by its words, its unit and the type of its object, such as "zone air temp
+// Guess returns the Haystack markers that a point seems to have by its words, its unit and the type of its object, such as "zone air temp
 // sensor"; "" if they do not tell.
-func guess(p *Point) string {
+func Guess(p *Point) string {
 	words := wordsOf(p.Entry["name"])
 	if len(words) == 0 {
 		return ""

@@ -28,8 +28,8 @@ func TestMarkersAreGuessedFromNameUnitAndTypeOrNotAtAll(t *testing.T) {
 		{"Fancy_Hotel", "analog-input:8", "", ""},          // whole words count
 		{"", "analog-input:9", "degC", ""},
 	} {
-		if p := pointOf(tt.name, tt.object, tt.unit); guess(&p) != tt.want {
-			t.Errorf("%s %s is guessed to be %q, want %q", tt.name, tt.object, guess(&p), tt.want)
+		if p := pointOf(tt.name, tt.object, tt.unit); Guess(&p) != tt.want {
+			t.Errorf("%s %s is guessed to be %q, want %q", tt.name, tt.object, Guess(&p), tt.want)
 		}
 	}
 }

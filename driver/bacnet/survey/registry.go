@@ -85,12 +85,12 @@ func registryOf(points []Point) []byte {
 	w := csv.NewWriter(&b)
 	guesses, guessed := make([]string, len(points)), false
 	for i := range points {
-		guesses[i] = guess(&points[i])
+		guesses[i] = Guess(&points[i])
 		guessed = guessed || guesses[i] != ""
 	}
 	columns := slices.Clone(Columns)
 	if guessed {
-		columns = append(columns, guessColumn)
+		columns = append(columns, GuessColumn)
 	}
 	rows := [][]string{columns}
 	for i := range points {

@@ -2093,6 +2093,10 @@ export interface Neighbour {
   note: string;
   /** What the search found out for its configuration */
   config: Record<string, unknown>;
+  /** Columns of a table of devices, such as vendor, model, instance, address and objects, as far as the device tells them */
+  facts: Record<string, string>;
+  /** Path of the device in the configuration; empty if it is new */
+  device: string;
 }
 
 /** What is wrong with one of many commands is in its result */
@@ -2651,6 +2655,8 @@ export interface Search {
   /** Devices; at most the first 2,000 are listed */
   total: number;
   devices: Neighbour[];
+  /** Paths of configured devices of the network that was asked, and did not answer */
+  gone: string[];
 }
 
 export interface SentAgain {
@@ -2834,6 +2840,27 @@ export interface Summary {
   present: Count;
   extra: Extra;
   bad: Count;
+}
+
+export interface Survey {
+  /** In the order of the request */
+  devices: Surveyed[];
+}
+
+export interface Surveyed {
+  /** Empty if its points were found and can be added, else a fault kind */
+  kind: string;
+  /** Why not */
+  detail: string;
+  points: number;
+  /** Points with a guess of what they are in the tag haystack_guess, which nobody has checked */
+  guesses: number;
+  /** The list of its points as CSV, to stand as registry in its configuration */
+  registry: string;
+  /** Of a configured device: names of points that its configuration lacks */
+  added: string[];
+  /** Of a configured device: points of its configuration that it has no more */
+  gone: string[];
 }
 
 export interface ToReceive {
