@@ -23,7 +23,7 @@ describe.skipIf(!possible || inside)("devices of a subnet", () => {
       },
     );
     expect(again.status, again.stdout + again.stderr).toBe(0);
-    expect(again.stdout).toMatch(/4 passed/);
+    expect(again.stdout).toMatch(/5 passed/);
   });
 });
 
@@ -39,6 +39,9 @@ function reachable(there: boolean): void {
     ip("route add blackhole 10.66.0.11/32 table local");
   }
 }
+
+/** The hosts of a further twenty devices. */
+const floors = Array.from({ length: 20 }, (_, i) => 21 + i);
 
 interface Sample {
   time: number;
@@ -70,10 +73,12 @@ describe.skipIf(!possible || !inside)("a fresh node in a subnet with devices of 
 
   beforeAll(async () => {
     ip("link set lo up");
-    for (const n of [2, 11, 12]) ip(`addr add 10.66.0.${n}/24 brd + dev lo`);
+    for (const n of [2, 11, 12, ...floors]) ip(`addr add 10.66.0.${n}/24 brd + dev lo`);
     begin = await Beginning.in("bacnet");
     site = await begin.peer("bacnet_site.py", "10.66.0.11/24", "11");
     await begin.peer("bacnet_peer.py", "plant", "10.66.0.12/24", "12", "480", "5");
+    const [first = "", ...others] = floors.map((n) => `10.66.0.${n}/24`);
+    await begin.peer("bacnet_peer.py", "plant", first, "21", "480", "5", ...others);
     await begin.node();
     browser = await launch();
     ({ page, complaints } = await openPage(browser));
@@ -88,9 +93,9 @@ describe.skipIf(!possible || !inside)("a fresh node in a subnet with devices of 
     await device.getByRole("radio", { name: /A BACnet device/ }).check();
     await device.getByLabel("Own address").fill("10.66.0.2/24");
     await device.getByRole("button", { name: "Find devices" }).click();
-    await device.getByText("2 devices found.").waitFor();
-    await device.getByRole("radio", { name: /device 12 at 10\.66\.0\.12/ }).waitFor();
-    await device.getByRole("radio", { name: /device 11 at 10\.66\.0\.11/ }).check();
+    await device.getByText("22 devices found.").waitFor();
+    await device.getByRole("checkbox", { name: /device 12 at 10\.66\.0\.12/ }).waitFor();
+    await device.getByRole("checkbox", { name: /device 11 at 10\.66\.0\.11/ }).check();
     expect(await device.getByLabel("Instance").inputValue()).toBe("11");
     expect(await seriousViolations(page)).toEqual([]);
     await shoot(page, "bacnet");
@@ -196,6 +201,43 @@ describe.skipIf(!possible || !inside)("a fresh node in a subnet with devices of 
       await page.goto(`${begin.url}/explore?point=${encodeURIComponent(point)}&range=1h`);
       await page.getByRole("application", { name: /^Plot of / }).waitFor();
       await shoot(page, "bacnet-curve");
+    },
+  );
+
+  test(
+    "adds the rest of the subnet in one change, and a later search tells that nothing is new",
+    patient,
+    async () => {
+      await page.goto(`${begin.url}/settings`);
+      await page.getByRole("link", { name: "Find and add devices" }).click();
+      const device = page.getByRole("form", { name: "First device" });
+      await device.getByLabel("Name of the site").fill("campus");
+      await device.getByRole("radio", { name: /A BACnet device/ }).check();
+      await device.getByLabel("Own address").fill("10.66.0.2/24");
+      await device.getByRole("button", { name: "Find devices" }).click();
+      await device.getByText("22 devices found, 21 of them new.").waitFor();
+      const table = device.getByRole("region", { name: "Table of devices" });
+      await table
+        .getByRole("row", { name: /device_12 12 10\.66\.0\.12 BACpypes N\/A \d+ new$/ })
+        .waitFor();
+      await table.getByRole("row", { name: /added as campus\/site_11/ }).waitFor();
+      await table.getByRole("checkbox", { name: "All new devices" }).check();
+      expect(await seriousViolations(page)).toEqual([]);
+      await shoot(page, "bacnet-several");
+      await device.getByRole("button", { name: "Add 21 devices" }).click();
+      await device.getByText(/^21 devices added with 231 points\./).waitFor();
+      await device.getByText(/points got the tag haystack_guess/).waitFor();
+      await device.getByText("22 devices found, 0 of them new.").waitFor();
+      await table.getByRole("row", { name: /added as campus\/device_40$/ }).waitFor();
+      await device.getByRole("button", { name: "Compare 22 added devices" }).click();
+      await table.getByRole("row", { name: /added as campus\/device_40; unchanged/ }).waitFor();
+      await page.setViewportSize({ width: 390, height: 844 });
+      expect(await sidewaysScroll(page)).toBe(0);
+      await page.setViewportSize({ width: 1440, height: 900 });
+      expect(await seriousViolations(page)).toEqual([]);
+      await shoot(page, "bacnet-several-added");
+      await page.goto(`${begin.url}/device/campus/device_40`);
+      await page.getByText(/^Answers; read/).waitFor();
     },
   );
 

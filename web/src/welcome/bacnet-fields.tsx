@@ -1,29 +1,28 @@
 import { useState } from "preact/hooks";
 import type { Api } from "../api";
-import { plain, plural } from "../format";
+import { plain } from "../format";
 import type { Draft } from "./draft";
 import { Field } from "./field";
-import { type Neighbour, problemsOf, searchDevices } from "./setup";
+import { Found } from "./found";
+import { problemsOf, type Search, searchDevices } from "./setup";
 
 interface Props {
   api: Api;
+  site: string;
   draft: Draft;
   onChange(change: Partial<Draft>): void;
 }
 
 /** How a BACnet device is reached: it is found by a search, or its instance and address are typed. */
-export function BacnetFields({ api, draft, onChange }: Props) {
-  const [found, setFound] = useState<readonly Neighbour[]>();
+export function BacnetFields({ api, site, draft, onChange }: Props) {
+  const [found, setFound] = useState<Search & { local: string }>();
   const [problems, setProblems] = useState<readonly string[]>([]);
   const [busy, setBusy] = useState(false);
-  const search = async () => {
+  const search = async (local: string) => {
     setBusy(true);
     setProblems([]);
-    setFound(undefined);
     try {
-      const local = draft.local.trim();
-      const answer = await searchDevices(api, "bacnet", local ? { local } : {});
-      setFound(answer.devices ?? []);
+      setFound({ ...(await searchDevices(api, "bacnet", configOf(local))), local });
     } catch (err) {
       setProblems(problemsOf(err));
     }
@@ -52,7 +51,7 @@ export function BacnetFields({ api, draft, onChange }: Props) {
         />
       </div>
       <p class="actions">
-        <button type="button" disabled={busy} onClick={() => void search()}>
+        <button type="button" disabled={busy} onClick={() => void search(draft.local.trim())}>
           {busy ? "Searching…" : "Find devices"}
         </button>
         <span class="quiet">
@@ -65,55 +64,21 @@ export function BacnetFields({ api, draft, onChange }: Props) {
             {plain(p)}
           </p>
         ))}
-        {found && <Found devices={found} draft={draft} onChange={onChange} />}
+        {found?.devices?.length === 0 && (
+          <p class="problem">No device answers. Check the own address.</p>
+        )}
       </div>
+      {found?.devices && found.devices.length > 0 && (
+        <Found
+          place={{ api, site, interval: draft.interval, config: configOf(found.local) }}
+          devices={found.devices}
+          gone={found.gone ?? []}
+          onChoose={onChange}
+          onAdded={() => void search(found.local)}
+        />
+      )}
     </>
   );
 }
 
-const mostShown = 200;
-
-interface FoundProps {
-  devices: readonly Neighbour[];
-  draft: Draft;
-  onChange(change: Partial<Draft>): void;
-}
-
-/** The devices that a search found, to choose one. */
-function Found({ devices, draft, onChange }: FoundProps) {
-  if (devices.length === 0) return <p class="problem">No device answers. Check the own address.</p>;
-  return (
-    <>
-      <p class="check is-good">{plural(devices.length, "device")} found.</p>
-      <ul class="tried">
-        {devices.slice(0, mostShown).map((d, i) => (
-          <li key={i}>
-            <label class="kind">
-              <input
-                type="radio"
-                name="neighbour"
-                checked={
-                  String(d.config.device) === draft.instance &&
-                  String(d.config.address ?? "") === draft.address
-                }
-                onChange={() => onChange(chosen(d, draft))}
-              />
-              <span>
-                <strong>{plain(d.name || "without a name")}</strong>
-                <span class="quiet">{plain(d.detail)}</span>
-                {d.note && <span class="problem">{plain(d.note)}</span>}
-              </span>
-            </label>
-          </li>
-        ))}
-      </ul>
-    </>
-  );
-}
-
-/** What a draft becomes when a device is chosen. */
-const chosen = (d: Neighbour, draft: Draft): Partial<Draft> => ({
-  name: d.name || draft.name,
-  instance: String(d.config.device),
-  address: String(d.config.address ?? ""),
-});
+const configOf = (local: string): Record<string, unknown> => (local ? { local } : {});

@@ -94,7 +94,9 @@ export function DeviceStep({ api, role, site, onSite, onAdded }: Props) {
         )}
       </div>
       {draft.driver === "modbus" && <ModbusFields draft={draft} onChange={set} />}
-      {draft.driver === "bacnet" && <BacnetFields api={api} draft={draft} onChange={set} />}
+      {draft.driver === "bacnet" && (
+        <BacnetFields api={api} site={site} draft={draft} onChange={set} />
+      )}
       {draft.driver === "opcua" && <OpcuaFields api={api} draft={draft} onChange={set} />}
       <Outcome tried={tried} problems={problems} />
       <p class="actions">

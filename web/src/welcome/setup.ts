@@ -29,6 +29,16 @@ export interface Neighbour {
   note: string;
   /** What its configuration needs. */
   config: Record<string, unknown>;
+  /** Columns of a table, such as vendor; an older node does not tell them. */
+  facts?: Record<string, string>;
+  /** Its path in the configuration, "" if it is new; an older node does not tell it. */
+  device?: string;
+}
+
+/** What a search found; an older node does not tell what is gone. */
+export interface Search {
+  devices: Neighbour[] | null;
+  gone?: string[];
 }
 
 /** What a device answered when it was tried. */
@@ -71,11 +81,7 @@ export const addDevice = (api: Api, device: NewDevice) => api.send("POST", "devi
 
 /** Finds the devices that a driver can reach. */
 export const searchDevices = (api: Api, driver: string, config: NewDevice["config"]) =>
-  api.send<{ devices: Neighbour[] | null }>(
-    "POST",
-    `drivers/${encodeURIComponent(driver)}/search`,
-    { config },
-  );
+  api.send<Search>("POST", `drivers/${encodeURIComponent(driver)}/search`, { config });
 
 /** Opens the device, reads it once and closes it; nothing is kept. */
 export const tryDevice = (api: Api, driver: string, config: NewDevice["config"]) =>
