@@ -82,6 +82,7 @@ func (b *BBMD) Receive(now time.Time, from netip.AddrPort, broadcast bool, m *Me
 		return []Datagram{{from, AppendForeigns(nil, b.table(now))}}, false
 	case WriteBroadcastTable:
 		return reply(from, WriteBroadcastTableRefuse), false
+	case Result, ReadBroadcastTableAck, ReadForeignTableAck, SecureBVLL: // for who asked
 	}
 	return nil, false
 }

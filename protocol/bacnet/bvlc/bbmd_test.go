@@ -29,14 +29,22 @@ func newBBMD() *bvlc.BBMD {
 	})
 }
 
+// arrival is a message for a BBMD.
+type arrival struct {
+	at    time.Duration
+	from  netip.AddrPort
+	wire  string
+	heard bool // by broadcast
+}
+
 // told is what a BBMD sends, in the order of addresses, and whether the own device takes the message.
-func told(t *testing.T, b *bvlc.BBMD, at time.Duration, from netip.AddrPort, wire string, heard ...bool) (sent []string, pass bool) {
+func told(t *testing.T, b *bvlc.BBMD, a arrival) (sent []string, pass bool) {
 	t.Helper()
-	m, err := bvlc.Parse(octets(t, wire))
+	m, err := bvlc.Parse(octets(t, a.wire))
 	if err != nil {
 		t.Fatal(err)
 	}
-	send, pass := b.Receive(begin.Add(at), from, len(heard) > 0 && heard[0], &m)
+	send, pass := b.Receive(begin.Add(a.at), a.from, a.heard, &m)
 	for _, d := range send {
 		sent = append(sent, fmt.Sprintf("%v % X", d.To, d.Data))
 	}
@@ -79,7 +87,7 @@ func TestABBMDPassesBroadcastsOn(t *testing.T) { // clause J.4.5
 		{"not of a BBMD that it does not know", station, "81 04 00 0E " + far + " 01 00 10 08", false, nil, false},
 		{"not its own that comes back", other, "81 04 00 0E 0A 42 00 01 BA C0 01 00 10 08", false, nil, false},
 	} {
-		sent, pass := told(t, b, 0, step.from, step.wire, step.heard)
+		sent, pass := told(t, b, arrival{from: step.from, wire: step.wire, heard: step.heard})
 		slices.Sort(step.want)
 		if diff := cmp.Diff(step.want, sent); diff != "" || pass != step.pass {
 			t.Errorf("%s: pass is %v, sent (-want +got):\n%s", step.name, pass, diff)
@@ -99,7 +107,7 @@ func TestForeignDevicesAreRegisteredForATime(t *testing.T) { // clause J.5.2
 	b := newBBMD()
 	say := func(at time.Duration, from netip.AddrPort, wire, want string) {
 		t.Helper()
-		if sent, _ := told(t, b, at, from, wire); len(sent) != 1 || sent[0] != from.String()+" "+want {
+		if sent, _ := told(t, b, arrival{at: at, from: from, wire: wire}); len(sent) != 1 || sent[0] != from.String()+" "+want {
 			t.Errorf("at %v: %v, want %s", at, sent, want)
 		}
 	}
@@ -108,7 +116,7 @@ func TestForeignDevicesAreRegisteredForATime(t *testing.T) { // clause J.5.2
 	say(0, netip.MustParseAddrPort("10.66.6.6:47808"), register, refused) // who may not
 	say(30*time.Second, station, "81 06 00 04", "81 07 00 0E 0A 42 09 09 BA C1 00 3C 00 3C")
 	say(40*time.Second, foreign, register, done) // again
-	if sent, _ := told(t, b, 129*time.Second, foreign, distribute); len(sent) != 3 {
+	if sent, _ := told(t, b, arrival{at: 129 * time.Second, from: foreign, wire: distribute}); len(sent) != 3 {
 		t.Errorf("within its time and the grace it sends %v", sent)
 	}
 	say(130*time.Second, foreign, distribute, undistributed)
