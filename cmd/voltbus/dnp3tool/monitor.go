@@ -82,6 +82,9 @@ func (m *dnp3Monitor) run(cmd *cobra.Command) error {
 		case <-ctx.Done():
 			return nil
 		case err := <-f.Lost():
+			if ctx.Err() != nil { // it was closed because enough has been printed
+				return nil
+			}
 			return field.Unreachable(c, err)
 		case err := <-failed:
 			if !p.any() {
