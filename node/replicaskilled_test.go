@@ -61,7 +61,8 @@ func TestReplicaKilledLosesNoSession(t *testing.T) {
 	t.Parallel()
 	s := newReplicaSet(t)
 	s.start(t, s.names...)
-	away := s.eventuallyAt(t, "r1", "away") // the brokers may not have found each other yet
+	s.takesClients(t)
+	away := s.eventuallyAt(t, "r1", "away")
 	for filter, qos := range map[string]byte{"waits/1": 1, "waits/2": 2} {
 		if code := away.subscribe(t, filter, qos); code != qos {
 			t.Fatalf("the answer is %#x", code)

@@ -3,6 +3,7 @@ package node_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,19 +21,31 @@ func (s *replicaSet) at(t *testing.T, replica, id string, expiry uint32) *mqttCl
 	})
 }
 
-// eventuallyAt connects a client whose session was at a replica that does not answer: until others lead the journal, a CONNECT may be
-// refused with Server unavailable.
+// eventuallyAt connects a client to a replica that has just started, or whose session was at one that does not answer: until others lead the
+// journal, a CONNECT may be refused with Server unavailable.
 func (s *replicaSet) eventuallyAt(t *testing.T, replica, id string) (c *mqttClient) {
 	t.Helper()
 	expiry := uint32(3600)
 	eventually(t, replica+" takes the session over", func() bool {
-		var err error
+		probe, err := net.Dial("tcp", s.processes[replica].mqtt)
+		if err != nil {
+			return false // it does not listen yet
+		}
+		_ = probe.Close()
 		c, err = dialMQTT(t, s.processes[replica].mqtt, &paho.Connect{
 			ClientID: id, KeepAlive: 60, Properties: &paho.ConnectProperties{SessionExpiryInterval: &expiry},
 		})
 		return err == nil
 	})
 	return c
+}
+
+// takesClients waits until the brokers of all replicas listen, and have found each other.
+func (s *replicaSet) takesClients(t *testing.T) {
+	t.Helper()
+	for _, name := range s.names {
+		s.eventuallyAt(t, name, "early-"+name).leave()
+	}
 }
 
 // payloads waits for n messages, and returns what is in them, sorted.
