@@ -88,19 +88,19 @@ func (s *Storage) open(ctx context.Context) error {
 var errForeign = errors.New("is an SQLite file, but not that of the alarms; move it away")
 
 func (s *Storage) prepare(ctx context.Context) error {
-	var found, id, tables int
-	err := s.db.QueryRowContext(ctx, `SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)
-		FROM pragma_user_version, pragma_application_id`).Scan(&found, &id, &tables)
+	found, err := sqlite.Inspect(ctx, s.db)
 	switch {
 	case err != nil:
 		return err
-	case tables == 0:
+	case found.Damage != "":
+		return fault.E("alarms.Open", fault.Corrupt, s.file, errors.New("fails its check: "+found.Damage))
+	case found.Tables == 0:
 		_, err = s.db.ExecContext(ctx, "BEGIN;"+schema+fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; COMMIT", application, version))
 		return err
-	case id != application:
+	case found.Application != application:
 		return fault.E("alarms.Open", fault.Corrupt, s.file, errForeign)
-	case found > version:
-		return fault.E("alarms.Open", fault.Conflict, s.file, fmt.Errorf("was written by a newer program (version %d, this one knows %d)", found, version))
+	case found.Version > version:
+		return fault.E("alarms.Open", fault.Conflict, s.file, fmt.Errorf("was written by a newer program (version %d, this one knows %d)", found.Version, version))
 	}
 	return nil
 }

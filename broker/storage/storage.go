@@ -76,30 +76,23 @@ var errForeign = errors.New("is an SQLite file, but not the storage of a broker;
 
 // prepare makes the tables in an empty file, and refuses a file of something else.
 func (s *Storage) prepare(ctx context.Context) error {
-	var verdict string
-	if err := s.db.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&verdict); err != nil {
-		return err
-	}
-	if verdict != "ok" {
-		return fault.E("storage.Open", fault.Corrupt, s.file, fmt.Errorf(
-			"fails its check (%s): stop the node and move it away; devices must be added again then", verdict))
-	}
-	var found, id, tables int
-	err := s.db.QueryRowContext(ctx, `SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)
-		FROM pragma_user_version, pragma_application_id`).Scan(&found, &id, &tables)
+	found, err := sqlite.Inspect(ctx, s.db)
 	switch {
 	case err != nil:
 		return err
-	case tables == 0:
+	case found.Damage != "":
+		return fault.E("storage.Open", fault.Corrupt, s.file, fmt.Errorf(
+			"fails its check (%s): stop the node and move it away; devices must be added again then", found.Damage))
+	case found.Tables == 0:
 		_, err = s.db.ExecContext(ctx, schema+fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", application, version))
 		return err
-	case id != application:
+	case found.Application != application:
 		return fault.E("storage.Open", fault.Corrupt, s.file, errForeign)
-	case found > version:
-		return fault.E("storage.Open", fault.Conflict, s.file, fmt.Errorf("was written by a newer program (version %d, this one knows %d)", found, version))
-	case found < version:
+	case found.Version > version:
+		return fault.E("storage.Open", fault.Conflict, s.file, fmt.Errorf("was written by a newer program (version %d, this one knows %d)", found.Version, version))
+	case found.Version < version:
 		more := replicated
-		if found < 2 {
+		if found.Version < 2 {
 			more = commands + more
 		}
 		_, err = s.db.ExecContext(ctx, "BEGIN;"+more+fmt.Sprintf("PRAGMA user_version = %d; COMMIT", version))

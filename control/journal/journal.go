@@ -124,27 +124,20 @@ var (
 
 // prepare creates the table in an empty file, and refuses a file of another kind.
 func prepare(ctx context.Context, db *sql.DB) error {
-	var found, id, tables int
-	var verdict string
-	if err := db.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&verdict); err != nil {
-		return err
-	}
-	if verdict != "ok" {
-		return fmt.Errorf("%w: %s", errCheck, verdict)
-	}
-	err := db.QueryRowContext(ctx, `SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)
-		FROM pragma_user_version, pragma_application_id`).Scan(&found, &id, &tables)
+	found, err := sqlite.Inspect(ctx, db)
 	switch {
 	case err != nil:
 		return err
-	case id == application && found > version:
+	case found.Damage != "":
+		return fmt.Errorf("%w: %s", errCheck, found.Damage)
+	case found.Application == application && found.Version > version:
 		return fault.E("journal.Load", fault.Conflict, File, fmt.Errorf(
-			"was written by a newer program (version %d, this one knows %d); use that one, or move the file away", found, version))
-	case id == application && found == version:
+			"was written by a newer program (version %d, this one knows %d); use that one, or move the file away", found.Version, version))
+	case found.Application == application && found.Version == version:
 		return nil
-	case id == application: // one that was closed, or of versions with records only; the first version stored each answer individually, which package control still reads
+	case found.Application == application: // one that was closed, or of versions with records only; the first version stored each answer individually, which package control still reads
 		return define(ctx, db, turnSchema)
-	case tables > 0:
+	case found.Tables > 0:
 		return fault.E("journal.Load", fault.Corrupt, File, errForeign)
 	}
 	return define(ctx, db, schema+turnSchema)
