@@ -56,6 +56,16 @@ func (p devices) add(ctx context.Context, c *operation.Call, in *Device) (answer
 
 var errKind = errors.New("is not a driver; /api/v1/drivers lists them")
 
+// beginTrial takes one of the places for those who try or search, which end gives back; the error says that there is none.
+func (p *Part) beginTrial(op, subject string) (end func(), err error) {
+	select {
+	case p.trying <- struct{}{}:
+		return func() { <-p.trying }, nil
+	default:
+		return nil, fault.E(op, fault.Unavailable, subject, errTrying)
+	}
+}
+
 func (p devices) try(ctx context.Context, c *operation.Call, in *Attempt) (answer.Trial, error) {
 	c.Did(in.Kind, nil)
 	i := slices.IndexFunc(p.opts.Kinds, func(k driver.Kind) bool { return k.Name == in.Kind && k.Dial != nil })
@@ -66,12 +76,11 @@ func (p devices) try(ctx context.Context, c *operation.Call, in *Attempt) (answe
 	if err != nil {
 		return answer.Trial{}, p.invalid(err, nil)
 	}
-	select {
-	case p.trying <- struct{}{}:
-		defer func() { <-p.trying }()
-	default:
-		return answer.Trial{}, fault.E("device.try", fault.Unavailable, in.Kind, errTrying)
+	end, err := p.beginTrial("device.try", in.Kind)
+	if err != nil {
+		return answer.Trial{}, err
 	}
+	defer end()
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, tryTime)
 	defer cancel()

@@ -92,12 +92,11 @@ func (p devices) search(ctx context.Context, c *operation.Call, in *Network) (re
 	if err != nil {
 		return report.Search{}, p.invalid(err, nil)
 	}
-	select {
-	case p.trying <- struct{}{}:
-		defer func() { <-p.trying }()
-	default:
-		return report.Search{}, fault.E("device.search", fault.Unavailable, in.Kind, errTrying)
+	end, err := p.beginTrial("device.search", in.Kind)
+	if err != nil {
+		return report.Search{}, err
 	}
+	defer end()
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, tryTime)
 	defer cancel()
@@ -177,12 +176,11 @@ func (p devices) survey(ctx context.Context, c *operation.Call, in *Unknown) (re
 	if i < 0 {
 		return report.Survey{}, fault.E(op, fault.NotFound, in.Kind, errKind)
 	}
-	select {
-	case p.trying <- struct{}{}:
-		defer func() { <-p.trying }()
-	default:
-		return report.Survey{}, fault.E(op, fault.Unavailable, in.Kind, errTrying)
+	end, err := p.beginTrial(op, in.Kind)
+	if err != nil {
+		return report.Survey{}, err
 	}
+	defer end()
 	ctx, cancel := context.WithTimeout(ctx, surveyTime)
 	defer cancel()
 	out := report.Survey{Devices: make([]report.Surveyed, len(in.Devices))}

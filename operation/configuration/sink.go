@@ -157,12 +157,11 @@ func (p sinks) attempt(ctx context.Context, s Sinks, text []byte, in *Sink) erro
 	if err := p.file.Writable(); err != nil {
 		return err
 	}
-	select {
-	case p.trying <- struct{}{}:
-		defer func() { <-p.trying }()
-	default:
-		return fault.E("sinks.try", fault.Unavailable, in.Sink, errTrying)
+	end, err := p.beginTrial("sinks.try", in.Sink)
+	if err != nil {
+		return err
 	}
+	defer end()
 	folder, err := os.MkdirTemp(filepath.Dir(p.file.Name()), ".try-")
 	if err != nil {
 		return fault.E("sinks.try", fault.Unavailable, in.Sink, err)
