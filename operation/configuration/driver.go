@@ -56,11 +56,14 @@ func (p devices) add(ctx context.Context, c *operation.Call, in *Device) (answer
 
 var errKind = errors.New("is not a driver; /api/v1/drivers lists them")
 
-// beginTrial takes one of the places for those who try or search, which end gives back; the error says that there is none.
-func (p *Part) beginTrial(op, subject string) (end func(), err error) {
+// places are for those who try or search at the same time.
+type places chan struct{}
+
+// take takes a place, which end gives back; the error says that there is none.
+func (p places) take(op, subject string) (end func(), err error) {
 	select {
-	case p.trying <- struct{}{}:
-		return func() { <-p.trying }, nil
+	case p <- struct{}{}:
+		return func() { <-p }, nil
 	default:
 		return nil, fault.E(op, fault.Unavailable, subject, errTrying)
 	}
@@ -76,7 +79,7 @@ func (p devices) try(ctx context.Context, c *operation.Call, in *Attempt) (answe
 	if err != nil {
 		return answer.Trial{}, p.invalid(err, nil)
 	}
-	end, err := p.beginTrial("device.try", in.Kind)
+	end, err := p.trying.take("device.try", in.Kind)
 	if err != nil {
 		return answer.Trial{}, err
 	}

@@ -41,7 +41,7 @@ type Options struct {
 type Part struct {
 	opts   Options
 	file   *revision.File
-	trying chan struct{} // holds an entry for each device being tested
+	trying places // for devices and destinations being tested
 	read   parsed
 	trial  trial
 	sinks  Sinks // nil for a node that sends nothing
@@ -75,7 +75,7 @@ func (p *Part) meaning(version string, text []byte) *config.Config {
 
 // New returns a part that manages a file. Run reverts trials that nobody confirms.
 func New(o Options) *Part {
-	return &Part{opts: o, trial: trial{wake: make(chan struct{}, 1)}, trying: make(chan struct{}, tryAtOnce), file: revision.New(revision.Options{
+	return &Part{opts: o, trial: trial{wake: make(chan struct{}, 1)}, trying: make(places, tryAtOnce), file: revision.New(revision.Options{
 		Name: o.File, Dir: filepath.Join(o.Data, "config"), Now: o.Now,
 	})}
 }

@@ -92,7 +92,7 @@ func (p devices) search(ctx context.Context, c *operation.Call, in *Network) (re
 	if err != nil {
 		return report.Search{}, p.invalid(err, nil)
 	}
-	end, err := p.beginTrial("device.search", in.Kind)
+	end, err := p.trying.take("device.search", in.Kind)
 	if err != nil {
 		return report.Search{}, err
 	}
@@ -176,7 +176,7 @@ func (p devices) survey(ctx context.Context, c *operation.Call, in *Unknown) (re
 	if i < 0 {
 		return report.Survey{}, fault.E(op, fault.NotFound, in.Kind, errKind)
 	}
-	end, err := p.beginTrial(op, in.Kind)
+	end, err := p.trying.take(op, in.Kind)
 	if err != nil {
 		return report.Survey{}, err
 	}

@@ -157,7 +157,7 @@ func (p sinks) attempt(ctx context.Context, s Sinks, text []byte, in *Sink) erro
 	if err := p.file.Writable(); err != nil {
 		return err
 	}
-	end, err := p.beginTrial("sinks.try", in.Sink)
+	end, err := p.trying.take("sinks.try", in.Sink)
 	if err != nil {
 		return err
 	}
