@@ -77,7 +77,7 @@ func (s *settings) ask(name string, args m, into any) error {
 }
 
 // common is how the devices of the tests are reached.
-func common() m { return m{"local": "10.66.0.2/24", "timeout": "1s", "retries": 0} }
+func common() m { return m{"local": "10.66.0.2/24", "timeout": "3s", "retries": 0} }
 
 func TestTheDevicesOfASubnetAreAddedInOneChangeAndASecondSearchTellsTheDifference(t *testing.T) {
 	if !peers.Namespace(t, "10.66.0.2/24", "10.66.0.11/24", "10.66.0.12/24", "10.66.0.13/24") {

@@ -60,14 +60,7 @@ func (m *dnp3Monitor) run(cmd *cobra.Command) error {
 		config.Polls = []master.Poll{{Classes: app.Integrity, Interval: m.poll}}
 	}
 	failed := make(chan error, 1)
-	config.Notify = func(n master.Notice) {
-		if n.Err != nil && errors.Is(n.Err, master.ErrTimeout) {
-			select {
-			case failed <- n.Err:
-			default:
-			}
-		}
-	}
+	config.Notify = timeouts(failed)
 	var frames func(string)
 	if m.frames {
 		frames = p.frame
@@ -91,6 +84,18 @@ func (m *dnp3Monitor) run(cmd *cobra.Command) error {
 				return fault.E("dnp3", fault.Timeout, c.LineName(), err)
 			}
 			cmd.PrintErrln(err)
+		}
+	}
+}
+
+// timeouts passes on that an answer did not come, unless the one before has not been taken yet.
+func timeouts(failed chan<- error) func(master.Notice) {
+	return func(n master.Notice) {
+		if n.Err != nil && errors.Is(n.Err, master.ErrTimeout) {
+			select {
+			case failed <- n.Err:
+			default:
+			}
 		}
 	}
 }

@@ -197,29 +197,43 @@ func (d *Directory) run(ctx context.Context, c asker) {
 // askNext broadcasts one Who-Is, and reports whether there was something to ask for.
 func (d *Directory) askNext(ctx context.Context, c asker) bool {
 	err := c.Await(ctx)
-	d.mu.Lock()
-	if len(d.pending) == 0 {
-		d.mu.Unlock()
+	devices, batch := d.take()
+	if len(batch) == 0 {
 		return false
 	}
-	first := d.pending[0]
-	n := 1
-	for n < len(d.pending) && d.pending[n] < first+together {
-		n++
-	}
-	last := d.pending[n-1]
-	d.mu.Unlock()
 	if err == nil {
-		err = c.WhoIs(npdu.Global, service.Devices(first, last))
+		err = c.WhoIs(npdu.Global, devices)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for len(d.pending) > 0 && d.pending[0] <= last {
-		if s := d.seen[d.pending[0]]; s != nil && s.asked != nil {
-			s.failed = err
-			close(s.asked)
-		}
-		d.pending = d.pending[1:]
+	for _, q := range batch {
+		q.of.failed = err
+		close(q.asked)
 	}
 	return true
+}
+
+// question is that an instance is to be asked for.
+type question struct {
+	of    *sightings
+	asked chan struct{}
+}
+
+// take takes the next instances that are looked for. Those who begin to look while these are asked for wait for the
+// next Who-Is, as this one may not name theirs.
+func (d *Directory) take() (devices service.Range, batch []question) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.pending) == 0 {
+		return devices, nil
+	}
+	first, n := d.pending[0], 0
+	for n < len(d.pending) && d.pending[n] < first+together {
+		s := d.seen[d.pending[n]]
+		batch = append(batch, question{of: s, asked: s.asked})
+		n++
+	}
+	devices = service.Devices(first, d.pending[n-1])
+	d.pending = slices.Delete(d.pending, 0, n)
+	return devices, batch
 }

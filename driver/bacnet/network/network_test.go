@@ -124,6 +124,37 @@ func TestThousandDevicesAreAskedForTogetherAndPaced(t *testing.T) {
 	}
 }
 
+func TestADeviceThatIsLookedForWhileAnotherIsAskedForIsAskedForNext(t *testing.T) {
+	q := &questions{}
+	searching(t, q, func(ctx context.Context, d *Directory) {
+		found := make(chan []client.Device, 2)
+		find := func(instance uint32) {
+			devices, err := d.Find(ctx, instance, Station{}, time.Second)
+			if err != nil {
+				t.Error(err)
+			}
+			found <- devices
+		}
+		q.hear = func(r service.Range) {
+			if len(q.asked) == 1 { // before the Who-Is has left
+				go find(11)
+				synctest.Wait()
+			}
+			go func() {
+				for n := r.Low; n <= r.High; n++ {
+					d.announced(seenAt(n, "10.0.0.1"))
+				}
+			}()
+		}
+		go find(18)
+		for range 2 {
+			if devices := <-found; len(devices) != 1 {
+				t.Errorf("found %v, want one device; asked for %v", devices, q.asked)
+			}
+		}
+	})
+}
+
 func TestTwoDevicesWithOneInstanceAreBothFoundUnlessTheStationTellsThemApart(t *testing.T) {
 	q := &questions{}
 	searching(t, q, func(ctx context.Context, d *Directory) {
