@@ -70,4 +70,4 @@ func (s *Scope) Send(to, kind string, body []byte) error {
 }
 
 // Note writes to the history of the run, and into its digest.
-func (s *Scope) Note(line []byte) error { return s.k.note(line) }
+func (s *Scope) Note(line []byte) error { return s.k.trail.note(line) }

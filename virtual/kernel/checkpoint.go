@@ -45,13 +45,13 @@ type linkState struct {
 // Save returns the whole run between two events. It fails with fault.Unavailable, naming the actor, if one of them
 // cannot be kept.
 func (k *Kernel) Save() ([]byte, error) {
-	k.flush(1)
+	k.trail.flush(1)
 	c := checkpoint{
 		Version: checkpointVersion, Now: k.now, Order: k.order, Seeds: k.seeds, Tally: k.tally, Failures: k.failures,
 		Due: k.due, Actors: map[string]memberState{},
 	}
 	var err error
-	if c.Digest, err = k.digest.(encoding.BinaryMarshaler).MarshalBinary(); err != nil {
+	if c.Digest, err = k.trail.digest.(encoding.BinaryMarshaler).MarshalBinary(); err != nil {
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(k.members)) {
@@ -89,9 +89,9 @@ func (k *Kernel) Load(data []byte) error {
 	if len(c.Links) != len(k.links) || len(c.Seeds) == 0 {
 		return wrong(fmt.Errorf("it has %d links and the world %d; branch with the file that the run was made with", len(c.Links), len(k.links)))
 	}
-	k.digest = sha256.New()
-	k.pending.Reset()
-	if err := k.digest.(encoding.BinaryUnmarshaler).UnmarshalBinary(c.Digest); err != nil {
+	k.trail.digest = sha256.New()
+	k.trail.pending.Reset()
+	if err := k.trail.digest.(encoding.BinaryUnmarshaler).UnmarshalBinary(c.Digest); err != nil {
 		return wrong(err)
 	}
 	k.now, k.order, k.seeds, k.tally, k.failures = c.Now, c.Order, c.Seeds, c.Tally, c.Failures

@@ -1,15 +1,12 @@
 package kernel
 
 import (
-	"bytes"
 	"container/heap"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"math/rand/v2"
 	"slices"
@@ -44,8 +41,7 @@ type Kernel struct {
 	tally    Tally
 	failures []Failure
 	seeds    []Seed
-	digest   hash.Hash
-	pending  bytes.Buffer // of the digest
+	trail    trail
 	pacer    Pacer
 }
 
@@ -59,7 +55,7 @@ type Seed struct {
 func New(o Options) *Kernel {
 	return &Kernel{
 		opts: o, members: map[string]*member{}, routes: map[route]int{},
-		seeds: []Seed{{Seed: o.Seed}}, digest: sha256.New(), pacer: newPacer(),
+		seeds: []Seed{{Seed: o.Seed}}, trail: trail{digest: sha256.New(), history: o.History}, pacer: newPacer(),
 	}
 }
 
@@ -132,7 +128,7 @@ func (k *Kernel) step(ctx context.Context) error {
 		return nil
 	}
 	k.tally.Events++
-	k.sum(e)
+	k.trail.event(e)
 	if err := k.handle(m, e); err != nil {
 		m.failed = true
 		k.failures = append(k.failures, Failure{Actor: m.name, At: k.now, Reason: err.Error()})
@@ -148,36 +144,6 @@ func (k *Kernel) handle(m *member, e *Event) (err error) {
 		}
 	}()
 	return m.actor.Handle(&Scope{k, m}, e)
-}
-
-// sum adds an event to the digest.
-func (k *Kernel) sum(e *Event) {
-	var head [8]byte
-	binary.LittleEndian.PutUint64(head[:], uint64(e.At)) //nolint:gosec // never negative
-	k.pending.Write(head[:])
-	for _, s := range []string{e.To, e.From, e.Kind} {
-		k.pending.WriteString(s)
-		k.pending.WriteByte(0)
-	}
-	k.pending.Write(e.Body)
-	k.flush(1 << 12)
-}
-
-// flush adds to the digest what waits for it, if it is at least so much.
-func (k *Kernel) flush(least int) {
-	if k.pending.Len() >= least {
-		_, _ = k.pending.WriteTo(k.digest) // a hash takes everything
-	}
-}
-
-func (k *Kernel) note(line []byte) error {
-	k.pending.Write(line)
-	k.flush(1 << 12)
-	if k.opts.History == nil {
-		return nil
-	}
-	_, err := k.opts.History.Write(line)
-	return err
 }
 
 // Now returns the time since the start of the world.
@@ -204,7 +170,4 @@ func (k *Kernel) Failures() []Failure { return slices.Clone(k.failures) }
 func (k *Kernel) Seeds() []Seed { return slices.Clone(k.seeds) }
 
 // Digest returns a hash of all events and notes so far, in hexadecimal. Equal digests are equal runs.
-func (k *Kernel) Digest() string {
-	k.flush(1)
-	return hex.EncodeToString(k.digest.Sum(nil))
-}
+func (k *Kernel) Digest() string { return k.trail.sum() }
