@@ -69,6 +69,8 @@ func (r *Replicas) replica(p *cluster.Peer, now time.Time) report.Replica {
 	switch {
 	case p.Joining:
 		out.State = "joining"
+	case p.Leaving:
+		out.State, out.Note = "leaving", cmp.Or(out.Note, "it is removed when the logs are at the others")
 	case p.Witness:
 		out.State = "witness"
 	}
@@ -120,7 +122,7 @@ func (r *Replicas) sentence(s *cluster.Status) string {
 	}
 	var away []string
 	for _, p := range s.Replicas {
-		if !p.Connected && !p.Joining {
+		if !p.Connected && !p.Joining && !p.Leaving {
 			away = append(away, fmt.Sprintf("%s is not reached since %s", p.Name, clock(r.of(p.Name).since)))
 		}
 	}

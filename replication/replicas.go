@@ -191,7 +191,7 @@ func (r *Replicas) Add(ctx context.Context, name, address string, witness bool) 
 	return r.cfg.Membership.Add(ctx, name, address, witness)
 }
 
-// Remove takes a replica off the list.
+// Remove takes a replica out of the cluster, and returns when nothing depends on it any more. See cluster.Membership.
 func (r *Replicas) Remove(ctx context.Context, name string) error {
 	if r == nil {
 		return fault.E("cluster.remove", fault.Conflict, "", errAlone)

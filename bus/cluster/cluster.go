@@ -34,7 +34,11 @@ type Replica struct {
 	Address string `json:"address"`           // host:port where it listens for the others
 	Joining bool   `json:"joining,omitempty"` // it was added and has not started yet: it does not count for a majority
 	Witness bool   `json:"witness,omitempty"` // it has the logs, and neither clients nor devices
+	Leaving bool   `json:"leaving,omitempty"` // it is being removed: the logs leave it, and it does not count for a majority
 }
+
+// votes reports whether it counts for a majority.
+func (r *Replica) votes() bool { return !r.Joining && !r.Leaving }
 
 // Config says which replicas there are. The zero Config is a node alone.
 type Config struct {
@@ -81,9 +85,14 @@ func (c *Config) Majority() int {
 }
 
 // Size is how many replicas have each block on disk, if all are well.
-func (c *Config) Size() int {
+func (c *Config) Size() (n int) {
 	d := c.document()
-	return len(d.Replicas)
+	for _, r := range d.Replicas {
+		if !r.Leaving {
+			n++
+		}
+	}
+	return n
 }
 
 // agrees reports whether the configuration of this replica says the same as the list: who is a witness has neither clients nor devices.
@@ -256,8 +265,8 @@ func (c *Config) verify(s tls.ConnectionState) error {
 type Status struct {
 	Self      string
 	Replicas  []Peer // sorted by name, this one too
-	Connected int    // replicas that are reached now, this one too, without those that join
-	Voting    int    // replicas without those that join
+	Connected int    // replicas that are reached now, this one too, without those that join or leave
+	Voting    int    // replicas without those that join or leave
 	Majority  int
 	Removed   bool // this replica is no longer one
 }
@@ -280,11 +289,11 @@ func (c *Config) Look(srv *server.Server) Status {
 	}
 	for _, r := range d.Replicas {
 		s.Replicas = append(s.Replicas, Peer{r, reached[r.Name]})
-		if reached[r.Name] && !r.Joining {
-			s.Connected++
-		}
-		if !r.Joining {
+		if r.votes() {
 			s.Voting++
+		}
+		if r.votes() && reached[r.Name] {
+			s.Connected++
 		}
 	}
 	slices.SortFunc(s.Replicas, func(a, b Peer) int { return cmp.Compare(a.Name, b.Name) })
@@ -303,7 +312,7 @@ func (s *Status) Trouble() error {
 	}
 	var away []string
 	for _, p := range s.Replicas {
-		if !p.Connected && !p.Joining {
+		if !p.Connected && p.votes() {
 			away = append(away, p.Name)
 		}
 	}

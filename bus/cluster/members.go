@@ -118,7 +118,7 @@ func (d *Document) has(name string) bool {
 // voting counts the replicas of which a majority must have each block.
 func (d *Document) voting() (n int) {
 	for _, r := range d.Replicas {
-		if !r.Joining {
+		if r.votes() {
 			n++
 		}
 	}
@@ -128,7 +128,7 @@ func (d *Document) voting() (n int) {
 // working counts those of them that are no witness.
 func (d *Document) working() (n int) {
 	for _, r := range d.Replicas {
-		if !r.Joining && !r.Witness {
+		if r.votes() && !r.Witness {
 			n++
 		}
 	}
@@ -138,7 +138,7 @@ func (d *Document) working() (n int) {
 // rejoin is how long after its removal the consensus refuses a replica of the same name.
 const rejoin = 5 * time.Minute
 
-// add returns the list with one more replica, or with another address of one.
+// add returns the list with one more replica, or with another address of one, which stays if it was being removed.
 func (d Document) add(r Replica, now time.Time) (Document, error) {
 	if _, _, err := split(r.Address); err != nil {
 		return d, fault.E("cluster.add", fault.Invalid, "address", err)
@@ -154,7 +154,7 @@ func (d Document) add(r Replica, now time.Time) (Document, error) {
 			if r.Witness && !d.Replicas[i].Witness {
 				return d, fault.E("cluster.add", fault.Conflict, r.Name, errors.New("is there and no witness, and stays what it is; remove it first, or leave witness out to give it another address"))
 			}
-			d.Replicas[i].Address = r.Address
+			d.Replicas[i].Address, d.Replicas[i].Leaving = r.Address, false
 			return d, nil
 		}
 	}
@@ -176,24 +176,48 @@ func (d Document) add(r Replica, now time.Time) (Document, error) {
 
 func clock(t time.Time) string { return t.UTC().Format("15:04:05 UTC") }
 
-// remove returns the list without a replica.
-func (d Document) remove(name string, now time.Time) (Document, error) {
-	if !d.has(name) {
+// leave returns the list with a replica that is being removed: fault.Conflict if too few would be left. One that has not joined has
+// nothing, and is removed at once.
+func (d Document) leave(name string, now time.Time) (Document, error) {
+	i := slices.IndexFunc(d.Replicas, func(r Replica) bool { return r.Name == name })
+	if i < 0 {
 		return d, fault.E("cluster.remove", fault.NotFound, name, errors.New("is no replica; voltbus cluster status lists them"))
 	}
-	rest := slices.DeleteFunc(slices.Clone(d.Replicas), func(r Replica) bool { return r.Name == name })
-	left := Document{Replicas: rest}
-	if n := left.working(); n < FewestWorking && n < d.working() {
+	if d.Replicas[i].Joining {
+		return d.without(name, now), nil
+	}
+	if other := d.leaving(); other != "" && other != name {
+		return d, fault.E("cluster.remove", fault.Conflict, name, fmt.Errorf("%s is being removed; wait until voltbus cluster status does not list it any more", other))
+	}
+	next := d
+	next.Replicas = slices.Clone(d.Replicas)
+	next.Replicas[i].Leaving = true
+	if n := next.working(); n < FewestWorking && n < d.working() {
 		return d, fault.E("cluster.remove", fault.Conflict, name, fmt.Errorf(
 			"%d replicas that are no witness would be left, and at least %d are needed; add another one first, with voltbus cluster add", n, FewestWorking))
 	}
-	if n := left.voting(); n < Fewest && n < d.voting() {
+	if n := next.voting(); n < Fewest && n < d.voting() {
 		return d, fault.E("cluster.remove", fault.Conflict, name, fmt.Errorf(
 			"%d replicas would be left, and at least %d are needed; add another one first, with voltbus cluster add", n, Fewest))
 	}
-	d.Replicas = rest
+	return next, nil
+}
+
+// leaving returns the replica that is being removed, "" for none.
+func (d *Document) leaving() string {
+	for _, r := range d.Replicas {
+		if r.Leaving {
+			return r.Name
+		}
+	}
+	return ""
+}
+
+// without returns the list without a replica that has left.
+func (d Document) without(name string, now time.Time) Document {
+	d.Replicas = slices.DeleteFunc(slices.Clone(d.Replicas), func(r Replica) bool { return r.Name == name })
 	d.Former = append(slices.Clone(d.Former), Former{name, now.UTC()})
-	return d, nil
+	return d
 }
 
 // joined returns the list with a replica that has started.

@@ -54,6 +54,7 @@ const (
 	lookEvery = time.Second
 	settleFor = 30 * time.Second // between two looks at streams that are as they should be
 	askTime   = 2 * time.Second
+	tryTime   = 2 * askTime // for reading the list and asking who leads
 )
 
 // Run follows the list until ctx ends.
@@ -94,11 +95,14 @@ func (m *Membership) follow(ctx context.Context) error {
 			return m.put(ctx, kv, d.joined(m.cfg.Self))
 		}
 	}
+	if d.leaving() != "" {
+		return m.part(ctx, kv, d)
+	}
 	if m.settled && time.Since(m.looked) < settleFor {
 		return nil
 	}
 	m.settled, m.looked = false, time.Now()
-	if err := errors.Join(m.spread(ctx, d.voting()), m.expel(ctx, &d)); err != nil {
+	if err := errors.Join(m.spread(ctx, d.voting(), false), m.expel(ctx, &d)); err != nil {
 		return err
 	}
 	m.settled = true
@@ -209,12 +213,12 @@ func routes(list []Replica, self string) (urls []*url.URL) {
 	return urls
 }
 
-// spread puts each stream that this replica leads on the disks of n replicas. Streams on one disk stay there.
-func (m *Membership) spread(ctx context.Context, n int) error {
+// spread puts each stream that this replica leads, or all, on the disks of n replicas. Streams on one disk stay there.
+func (m *Membership) spread(ctx context.Context, n int, all bool) error {
 	list := m.js.ListStreams(ctx)
 	var errs []error
 	for info := range list.Info() {
-		if info.Cluster == nil || info.Cluster.Leader != m.cfg.Self || info.Config.Replicas == n || info.Config.Replicas == 1 {
+		if info.Cluster == nil || info.Cluster.Leader != m.cfg.Self && !all || info.Config.Replicas == n || info.Config.Replicas == 1 {
 			continue
 		}
 		cfg := info.Config
@@ -226,61 +230,12 @@ func (m *Membership) spread(ctx context.Context, n int) error {
 	return errors.Join(append(errs, list.Err())...)
 }
 
-// removeSubject is where the leader of all streams is asked to give up a server.
-const removeSubject = "$JS.API.SERVER.REMOVE"
-
-// expel takes replicas that are not in a list out of the consensus, where this replica leads it.
-func (m *Membership) expel(ctx context.Context, d *Document) error {
-	if !m.srv.JetStreamIsLeader() {
-		return nil
-	}
-	var errs []error
-	for _, name := range m.srv.JetStreamClusterPeers() {
-		if !d.has(name) && slices.ContainsFunc(d.Former, func(f Former) bool { return f.Name == name }) {
-			errs = append(errs, m.remove(ctx, name))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func (m *Membership) remove(ctx context.Context, name string) error {
-	conn, err := m.system()
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	request, err := json.Marshal(server.JSApiMetaServerRemoveRequest{Server: name})
-	if err != nil {
-		return fmt.Errorf("take %s out of the consensus: %w", name, err)
-	}
-	ctx, cancel := context.WithTimeout(ctx, askTime)
-	defer cancel()
-	reply, err := conn.RequestWithContext(ctx, removeSubject, request)
-	var answered server.JSApiMetaServerRemoveResponse
-	if err == nil {
-		err = json.Unmarshal(reply.Data, &answered)
-	}
-	if err == nil && answered.Error != nil {
-		err = errors.New(answered.Error.Description)
-	}
-	if err != nil {
-		return fmt.Errorf("take %s out of the consensus: %w", name, err)
-	}
-	m.log.InfoContext(ctx, "a replica was removed", slog.String("replica", name))
-	return nil
-}
-
 // Add lists one more replica, a witness or not, or another address of one. It joins when it starts with a configuration that lists all,
 // and that says of it the same.
 func (m *Membership) Add(ctx context.Context, name, address string, witness bool) error {
 	return m.change(ctx, func(d Document) (Document, error) {
 		return d.add(Replica{Name: name, Address: address, Witness: witness}, time.Now())
 	})
-}
-
-// Remove takes a replica off the list: fault.Conflict if too few would be left.
-func (m *Membership) Remove(ctx context.Context, name string) error {
-	return m.change(ctx, func(d Document) (Document, error) { return d.remove(name, time.Now()) })
 }
 
 // patience is how long a change is tried while nobody leads the list, or somebody else changes it.
@@ -311,6 +266,8 @@ func (m *Membership) change(ctx context.Context, by func(Document) (Document, er
 
 // changeOnce reports that the change is refused if trying again does not help.
 func (m *Membership) changeOnce(ctx context.Context, by func(Document) (Document, error)) (refused bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, tryTime) // what is asked while nobody leads has no answer
+	defer cancel()
 	kv, err := m.bucket(ctx)
 	if err != nil {
 		return false, err
@@ -322,6 +279,9 @@ func (m *Membership) changeOnce(ctx context.Context, by func(Document) (Document
 	next, err := by(d)
 	if err != nil {
 		return true, err
+	}
+	if slices.Equal(next.Replicas, d.Replicas) {
+		return false, nil
 	}
 	return false, m.put(ctx, kv, next)
 }

@@ -3,6 +3,7 @@ package cluster
 
 import (
 	"context"
+	"time"
 
 	"voltbus/identity"
 	"voltbus/operation"
@@ -38,6 +39,9 @@ type (
 
 const smallBody = 4 << 10
 
+// leaveTime is longer than a removal waits for the logs.
+const leaveTime = 150 * time.Second
+
 // The operations.
 var (
 	Status = operation.Declare[operation.None, report.Cluster](operation.Spec{
@@ -47,13 +51,14 @@ var (
 	})
 	Add = operation.Declare[NewReplica, operation.None](operation.Spec{
 		Name: "cluster.add", ID: "addReplica", HTTP: "POST /cluster/replicas", Role: identity.Administrator, Audited: true, Body: smallBody,
-		Summary: "Add a replica while the others run, or give one another address",
+		Summary: "Add a replica while the others run, give one another address, or keep one that is leaving",
 		Doc:     "It joins when it starts with a configuration that lists all replicas, and the key of the cluster. There may be five. A witness is marked in its own configuration, too, and joins only then.",
 	})
 	Remove = operation.Declare[Replica, operation.None](operation.Spec{
 		Name: "cluster.remove", ID: "removeReplica", HTTP: "DELETE /cluster/replicas/{name}", Role: identity.Administrator, Audited: true,
+		Waits: true, Wait: leaveTime,
 		Summary: "Remove a replica while the others run",
-		Doc:     "It acknowledges nothing from then on. At least three must be left. The others keep what it recorded.",
+		Doc:     "The answer comes when the others have all logs without it, and it may be stopped: it acknowledges nothing from then on. Until then it is leaving. At least three must be left. The others keep what it recorded. After two minutes the answer says what remains; that goes on, and the request may be repeated.",
 	})
 	Drain = operation.Declare[Draining, operation.None](operation.Spec{
 		Name: "cluster.drain", ID: "drainReplica", HTTP: "POST /cluster/replicas/{name}/drain", Role: identity.Administrator, Audited: true, Body: smallBody,

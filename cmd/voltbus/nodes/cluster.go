@@ -59,7 +59,7 @@ func newClusterStatus(f *shell.Flags) *cobra.Command {
 func newClusterAdd(f *shell.Flags) *cobra.Command {
 	witness := false
 	cmd := &cobra.Command{
-		Use: "add <name> <address>", Short: "Add a replica while the others run, or give one another address", Args: cobra.ExactArgs(2),
+		Use: "add <name> <address>", Short: "Add a replica while the others run, give one another address, or keep one that is leaving", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
 				err := client.Tell(ctx, s.Client, cluster.Add, cluster.NewReplica{Replica: cluster.Replica{Name: args[0]}, Address: args[1], Witness: witness})
@@ -76,9 +76,10 @@ func newClusterAdd(f *shell.Flags) *cobra.Command {
 
 func newClusterRemove(f *shell.Flags) *cobra.Command {
 	return &cobra.Command{
-		Use: "remove <name>", Short: "Remove a replica while the others run", Args: cobra.ExactArgs(1),
+		Use: "remove <name>", Short: "Remove a replica while the others run, and wait until nothing depends on it", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
+				cmd.PrintErrln("wait until the logs are at the others without " + args[0])
 				err := client.Tell(ctx, s.Client, cluster.Remove, cluster.Replica{Name: args[0]})
 				if err == nil {
 					cmd.Println(args[0] + " is no replica any more, and acknowledges nothing: stop it")

@@ -24,7 +24,7 @@ type Replica struct {
 	Address  string        `json:"address" doc:"Where it listens for the others"`
 	Reached  bool          `json:"reached" doc:"By the replica that answers"`
 	Since    time.Time     `json:"since" doc:"Since when it is reached, or not"`
-	State    string        `json:"state" api:"one-of=member|joining|draining|drained|witness" doc:"joining: it was added and has not started yet; drained: it may be stopped; witness: it has the logs, and neither clients nor devices"`
+	State    string        `json:"state" api:"one-of=member|joining|leaving|draining|drained|witness" doc:"joining: it was added and has not started yet; leaving: it is being removed; drained: it may be stopped; witness: it has the logs, and neither clients nor devices"`
 	Note     string        `json:"note,omitempty" doc:"What it waits for, or what is not well with it"`
 	Version  string        `json:"version" doc:"Of its program; empty if it has told nothing yet"`
 	Started  *time.Time    `json:"started,omitempty"`

@@ -2584,8 +2584,8 @@ export interface Replica {
   reached: boolean;
   /** Since when it is reached, or not */
   since: Time;
-  /** joining: it was added and has not started yet; drained: it may be stopped; witness: it has the logs, and neither clients nor devices */
-  state: "member" | "joining" | "draining" | "drained" | "witness";
+  /** joining: it was added and has not started yet; leaving: it is being removed; drained: it may be stopped; witness: it has the logs, and neither clients nor devices */
+  state: "member" | "joining" | "leaving" | "draining" | "drained" | "witness";
   /** What it waits for, or what is not well with it */
   note?: string;
   /** Of its program; empty if it has told nothing yet */
