@@ -15,6 +15,8 @@ const (
 	PersonKind = "person"
 	// ApplicationKind is a program outside that may command a few points, see package broker/application.
 	ApplicationKind = "application"
+	// ScheduleKind is a schedule of this node, see package schedule.
+	ScheduleKind = "schedule"
 )
 
 // Principal is the origin of a request: an agent, a person or an application of this node, or of another one. Those of this
@@ -55,7 +57,7 @@ func ParsePrincipal(text string) (Principal, error) {
 // named reports whether a principal of the kind can have the name.
 func (p *Principal) named() bool {
 	switch p.Kind {
-	case AgentKind, ApplicationKind:
+	case AgentKind, ApplicationKind, ScheduleKind:
 		return CheckAgentName(p.Name) == nil
 	case PersonKind:
 		return checkName(p.Name) == nil

@@ -11,8 +11,11 @@ import (
 	"voltbus/control/requester"
 	"voltbus/control/term"
 	"voltbus/health"
+	"voltbus/operation"
+	"voltbus/operation/schedules"
 	"voltbus/owner"
 	"voltbus/point"
+	"voltbus/schedule/keeper"
 	"voltbus/uplink/replica"
 )
 
@@ -44,6 +47,9 @@ func openControl(ctx context.Context, n *Node) error {
 	n.plant.commands = n.dispatcher
 	n.control = access.New(access.Config{Dispatcher: n.dispatcher, Refused: n.report.Control, Freeze: n.fleet.Freeze, Priorities: n.fleet.Priorities, Below: func() []access.Branch { return branches(n.nodes.Nodes()) }})
 	n.agents.Notify(n.reviewer.Agent)
+	n.schedules = keeper.New(keeper.Options{
+		Documents: n.docs, Commander: schedules.Commander{Table: func() *operation.Table { return n.asked }}, Raise: n.mismatch.Raise, Now: now, Log: n.log,
+	})
 	return nil
 }
 
@@ -99,6 +105,7 @@ func recordCommands(ctx context.Context, n *Node, fresh []point.Info, samples []
 func startControl(n *Node, start func(name string, run func(context.Context) error)) {
 	start("announcements", func(ctx context.Context) error { return announceControl(ctx, n.dispatcher, n.bus) })
 	start("control", n.dispatcher.Run)
+	start("schedules", n.schedules.Run)
 	start("presence at replicas", n.present.Run)
 	start("requests of replicas", n.requests.Run)
 }

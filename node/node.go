@@ -56,6 +56,7 @@ import (
 	"voltbus/presence"
 	"voltbus/recorder"
 	"voltbus/replication"
+	"voltbus/schedule/keeper"
 	"voltbus/service"
 	"voltbus/sink"
 	"voltbus/uplink/children"
@@ -174,6 +175,7 @@ type Node struct {
 	plant       *plant
 	dispatcher  *term.Controller // nil for an idle node
 	control     *access.Access   // nil for an idle node
+	schedules   *keeper.Keeper   // nil for an idle node
 	server      *listener.Listener
 	settings    *configuration.Part   // nil for a node without a file
 	mqtt        *front.Front          // nil for a node without a broker

@@ -64,7 +64,11 @@ func openIdentity(ctx context.Context, n *Node) error {
 	if n.catalog, err = catalog.Open(ctx, n.opts.Config.Node.Data, now); err != nil {
 		return err
 	}
-	n.docs = document.New(n.catalog, now, func(c document.Change) { notifyOfDocument(n.bus, n.log, c); n.monitor.Changed(c) })
+	n.docs = document.New(n.catalog, now, func(c document.Change) {
+		notifyOfDocument(n.bus, n.log, c)
+		n.monitor.Changed(c)
+		n.schedules.Changed(c)
+	})
 	n.identity, err = identity.Open(ctx, identity.Options{
 		Dir: n.opts.Config.Node.Data, Node: n.opts.Config.Node.Name, Accounts: n.catalog, Now: now,
 		Names: certified(n.opts.Config.Listen), Looks: n.opts.Idle,

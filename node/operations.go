@@ -23,6 +23,9 @@ func newOperations(n *Node, calls *agentcall.Calls) *operation.Table {
 	}
 	p.Settings, p.Metering = n.settings, n.meters.Part()
 	p.Control.Access, p.Control.Now = n.control, now
+	if p.Schedules.Table, p.Schedules.Now = func() *operation.Table { return n.asked }, now; n.schedules != nil {
+		p.Schedules.Keeper = n.schedules
+	}
 	fillMQTT(n, &p.MQTT)
 	p.Cluster.Replicas = n.replicas
 	p.Sinks.Destinations, p.Sinks.Now, p.Sources.Sources, p.Judge.Destinations = n.outside, now, n.outside.Sources, n.outside

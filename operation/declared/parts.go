@@ -26,6 +26,7 @@ import (
 	"voltbus/operation/people"
 	"voltbus/operation/points"
 	"voltbus/operation/processes"
+	"voltbus/operation/schedules"
 	"voltbus/operation/sinks"
 	"voltbus/operation/sources"
 	"voltbus/operation/tokens"
@@ -55,6 +56,7 @@ type Parts struct {
 	People    people.Part
 	Points    points.Part
 	Processes processes.Part
+	Schedules schedules.Part
 	Sinks     sinks.Part
 	Sources   sources.Part
 	Tokens    tokens.Part
@@ -65,6 +67,6 @@ func (p *Parts) Operations() []operation.Bound {
 	return slices.Concat(
 		p.Settings.Operations(), p.Agents.Operations(), p.Alarms.Operations(), p.Alerts.Operations(), p.Audit.Operations(), p.Children.Operations(), p.Parent.Operations(), p.People.Operations(), p.Tokens.Operations(), p.Control.Operations(),
 		p.Devices.Operations(), p.Documents.Operations(), p.History.Operations(), p.Ledger.Operations(), p.Nodes.Operations(), p.Points.Operations(),
-		p.Log.Operations(), p.Processes.Operations(), p.MQTT.Operations(), p.Cluster.Operations(), p.Sinks.Operations(), p.Judge.Operations(), p.Sources.Operations(), p.Metering.Operations(), p.Lab.Operations(),
+		p.Log.Operations(), p.Processes.Operations(), p.MQTT.Operations(), p.Cluster.Operations(), p.Sinks.Operations(), p.Judge.Operations(), p.Sources.Operations(), p.Metering.Operations(), p.Lab.Operations(), p.Schedules.Operations(),
 	)
 }
