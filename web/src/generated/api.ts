@@ -575,6 +575,44 @@ export interface BusRates {
   dropped: number;
 }
 
+/** Dates that schedules share, such as public holidays */
+export interface Calendar {
+  /** Small letters, digits, dots, hyphens and underscores */
+  name: string;
+  description?: string;
+  dates: CalendarEntry[];
+}
+
+export interface CalendarDay {
+  date: string;
+  name: string;
+}
+
+export interface CalendarEntry {
+  /** One date, such as 2026-12-24 */
+  date?: string;
+  /** The first of a row of dates, with last */
+  first?: string;
+  /** The last of a row of dates */
+  last?: string;
+  /** A day of each year, such as 12-25; 02-29 is only in leap years */
+  yearly?: string;
+  /** With weekday and week: a weekday of a month, such as the fourth Thursday in November */
+  month?: number;
+  /** Alone: each week */
+  weekday?: "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday";
+  /** With weekday: 1 for the first one in the month to 5, -1 for the last */
+  week?: number;
+  /** Days after Easter Sunday of the Gregorian calendar: -2 for Good Friday, 1 for Easter Monday */
+  easter?: number;
+  /** Such as New Year's Day */
+  name?: string;
+}
+
+export interface Calendars {
+  calendars: KeptCalendar[];
+}
+
 export interface CallResult {
   /** What the method returned */
   result: unknown;
@@ -1124,6 +1162,38 @@ export interface Drivers {
   drivers: Driver[];
 }
 
+export interface Entry {
+  /** A time of the day, such as 07:30 */
+  at: string;
+  /** A number, true, false or a text; null ends the command */
+  value: unknown;
+}
+
+export interface Exception {
+  /** One date, such as 2026-12-24 */
+  date?: string;
+  /** The first of a row of dates, with last */
+  first?: string;
+  /** The last of a row of dates */
+  last?: string;
+  /** A day of each year, such as 12-25; 02-29 is only in leap years */
+  yearly?: string;
+  /** With weekday and week: a weekday of a month, such as the fourth Thursday in November */
+  month?: number;
+  /** Alone: each week */
+  weekday?: "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday";
+  /** With weekday: 1 for the first one in the month to 5, -1 for the last */
+  week?: number;
+  /** Days after Easter Sunday of the Gregorian calendar: -2 for Good Friday, 1 for Easter Monday */
+  easter?: number;
+  /** The name of a calendar, in place of dates here */
+  calendar?: string;
+  /** Such as Holidays */
+  name?: string;
+  /** What is set on these days; without any the default holds all day */
+  day?: Entry[];
+}
+
 export interface Gap {
   origin: string;
   first: Count;
@@ -1283,6 +1353,34 @@ export interface KeptAlarmRule {
   by: string;
   /** What is wrong with it, so that it is not looked at; empty if nothing is */
   wrong: string;
+}
+
+export interface KeptCalendar {
+  calendar: Calendar;
+  /** Of its document */
+  version: number;
+  /** Who wrote it */
+  by: string;
+  /** What is wrong with it; empty if nothing is */
+  wrong: string;
+  /** Its next dates within 400 days, ten at most */
+  next: CalendarDay[];
+}
+
+export interface KeptSchedule {
+  schedule: Schedule;
+  /** Of its document */
+  version: number;
+  /** Who wrote it */
+  by: string;
+  /** What is wrong with it, so that it commands nothing new; empty if nothing is */
+  wrong: string;
+  /** What it commands; null if it is wrong */
+  now: ScheduleChange | null;
+  /** Its next change to another value; null for none within 400 days */
+  next: ScheduleChange | null;
+  /** Points that it cannot command; it tries again each minute */
+  problems: ScheduleProblem[];
 }
 
 export interface LabExperiment {
@@ -2650,6 +2748,59 @@ export interface Sample {
   quality: Quality;
 }
 
+/** What points are set to, and when */
+export interface Schedule {
+  /** Small letters, digits, dots, hyphens and underscores */
+  name: string;
+  description?: string;
+  /** Such as Europe/Berlin; UTC if left out */
+  time_zone?: string;
+  /** Paths of points that are set */
+  points: string[];
+  /** Of the commands, from 9 to 16, so that people at level 8 win; 15 if left out */
+  level?: number;
+  /** What a day begins with: a number, true, false or a text; nothing is commanded if left out or null */
+  default?: unknown;
+  week: Week;
+  /** The first one that has a date decides the whole day */
+  exceptions?: Exception[];
+  /** The first day on which it applies, such as 2026-10-01; no bound if left out */
+  from?: string;
+  /** The last day on which it applies; no bound if left out */
+  to?: string;
+}
+
+export interface ScheduleChange {
+  time: Time;
+  /** null: nothing is commanded */
+  value: Value;
+  /** The day of the week, or the name of the exception */
+  why: string;
+}
+
+export interface ScheduleChanges {
+  /** What holds at the start */
+  now: ScheduleChange;
+  /** To other values, in the order of time */
+  changes: ScheduleChange[];
+}
+
+export interface ScheduleHolding {
+  /** The next change */
+  until: Time;
+  results: Commanded[];
+}
+
+export interface ScheduleProblem {
+  /** Empty for all */
+  point: string;
+  message: string;
+}
+
+export interface Schedules {
+  schedules: KeptSchedule[];
+}
+
 export interface Search {
   took_ms: number;
   /** Devices; at most the first 2,000 are listed */
@@ -3008,6 +3159,16 @@ export interface Version {
   version: string;
   commit: string;
   go: string;
+}
+
+export interface Week {
+  monday?: Entry[];
+  tuesday?: Entry[];
+  wednesday?: Entry[];
+  thursday?: Entry[];
+  friday?: Entry[];
+  saturday?: Entry[];
+  sunday?: Entry[];
 }
 
 export interface WhoHolds {
