@@ -12,7 +12,7 @@ import (
 	"voltbus/control/term"
 	"voltbus/health"
 	"voltbus/operation"
-	"voltbus/operation/schedules"
+	"voltbus/operation/declared"
 	"voltbus/owner"
 	"voltbus/point"
 	"voltbus/schedule/keeper"
@@ -48,7 +48,7 @@ func openControl(ctx context.Context, n *Node) error {
 	n.control = access.New(access.Config{Dispatcher: n.dispatcher, Refused: n.report.Control, Freeze: n.fleet.Freeze, Priorities: n.fleet.Priorities, Below: func() []access.Branch { return branches(n.nodes.Nodes()) }})
 	n.agents.Notify(n.reviewer.Agent)
 	n.schedules = keeper.New(keeper.Options{
-		Documents: n.docs, Commander: schedules.Commander{Table: func() *operation.Table { return n.asked }}, Raise: n.mismatch.Raise, Now: now, Log: n.log,
+		Documents: n.docs, Commander: declared.Commander{Table: func() *operation.Table { return n.asked }}, Raise: n.mismatch.Raise, Now: now, Log: n.log,
 	})
 	return nil
 }

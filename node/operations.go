@@ -10,7 +10,6 @@ import (
 	"voltbus/operation"
 	"voltbus/operation/configuration"
 	"voltbus/operation/declared"
-	"voltbus/operation/processes"
 	"voltbus/query"
 	"voltbus/service/agentcall"
 )
@@ -36,7 +35,7 @@ func newOperations(n *Node, calls *agentcall.Calls) *operation.Table {
 		p.History.Engine, p.History.Wide, p.History.SQL = query.New(kept, n.catalog, query.DefaultLimits(), now), n.wide, kept
 	}
 	p.Processes.Now, p.Processes.Concerns = now, func(ctx context.Context) []answer.Concern { return n.Health(ctx).Concerns }
-	p.Processes.Supervisor = func() processes.Supervisor {
+	p.Processes.Supervisor = func() declared.Supervisor {
 		if n.installed == nil { // none, or not yet open
 			return nil
 		}

@@ -22,7 +22,7 @@ var (
 		"point", "fault", "wire", "driver/...", "device/...", "bus/...", "recorder", "sink",
 		"store/...", "source", "history/...", "catalog", "query", "promql", "uplink/...", "control/...", "identity/...", "agent/...", "meter/...",
 		"api/...", "web", "python", "ingest/...", "health/...", "presence", "service/...", "verdict",
-		"alarm/...", "audit/...", "document", "operation/...", "broker/...", "replication", "owner",
+		"alarm/...", "audit/...", "document", "operation/...", "broker/...", "replication", "owner", "schedule/...",
 	}
 )
 

@@ -62,6 +62,12 @@ type Parts struct {
 	Tokens    tokens.Part
 }
 
+// What is handed to parts, or made of them.
+type (
+	Supervisor = processes.Supervisor
+	Commander  = schedules.Commander
+)
+
 // Operations lists the operations of the parts.
 func (p *Parts) Operations() []operation.Bound {
 	return slices.Concat(

@@ -171,9 +171,7 @@ func (k *Keeper) act(ctx context.Context) time.Duration {
 			next = at
 		}
 	}
-	if !k.isTidy() {
-		k.tidy(ctx)
-	}
+	k.tidy(ctx)
 	k.tell(ctx)
 	return max(next.Sub(k.o.Now()), time.Millisecond)
 }
@@ -212,14 +210,14 @@ func (k *Keeper) keep(ctx context.Context, s *kept, now time.Time) time.Time {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.tidied = k.tidied && holds.Value.Kind() != point.None
 	s.done, s.value, s.problems, s.again = true, holds.Value, problems, now.Add(pause)
 	return next
 }
 
-// command commands what holds.
+// command commands what holds; if that is nothing, tidy releases what was commanded.
 func (k *Keeper) command(ctx context.Context, s *kept, holds *schedule.Change) ([]Problem, error) {
 	if holds.Value.Kind() == point.None {
-		k.untidy()
 		return nil, nil
 	}
 	return k.o.Commander.Set(ctx, &Order{
@@ -235,21 +233,15 @@ func levelOf(s *schedule.Schedule) int {
 	return s.Level
 }
 
-func (k *Keeper) untidy() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.tidied = false
-}
-
-func (k *Keeper) isTidy() bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.tidied
-}
-
 // tidy ends the commands that no schedule wants: of schedules that were deleted, of points and levels that they no longer have, and of those
 // that command nothing now.
 func (k *Keeper) tidy(ctx context.Context) {
+	k.mu.Lock()
+	tidied := k.tidied
+	k.mu.Unlock()
+	if tidied {
+		return
+	}
 	held, err := k.o.Commander.Held(ctx)
 	var gone []Held
 	for _, h := range held {
