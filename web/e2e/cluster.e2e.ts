@@ -23,7 +23,13 @@ describe("cluster", () => {
     await page.getByText("broker-4: 19,204 samples, 41.2 s").waitFor();
     expect(await seriousViolations(page)).toEqual([]);
     page.on("dialog", (d) => void d.accept());
+    let leave = () => {};
+    replicas.left = new Promise((resolve) => {
+      leave = resolve;
+    });
     await page.getByRole("button", { name: "Remove broker-4" }).click();
+    await page.getByRole("region", { name: "broker-4" }).getByText("leaving").waitFor();
+    leave();
     await page.getByRole("region", { name: "broker-4" }).waitFor({ state: "detached" });
     expect(replicas.removed).toEqual(["broker-4"]);
     expect(complaints).toEqual([]);
@@ -49,10 +55,29 @@ describe("cluster", () => {
     expect(complaints).toEqual([]);
   });
 
+  test("adds a witness, and says why not", async () => {
+    const { page, replicas, complaints } = await cluster({ role: "administrator" });
+    const form = page.getByRole("form", { name: "Add a replica" });
+    await form.getByLabel("Name of its node").fill("broker-5");
+    await form.getByLabel("Address for the other replicas, host:port").fill("10.0.0.5:6222");
+    await form.getByRole("checkbox", { name: "Witness" }).check();
+    replicas.refuses = "10.0.0.5:6222 is the address of broker-2";
+    await form.getByRole("button", { name: "Add" }).click();
+    await form.getByText("is the address of broker-2").waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    replicas.refuses = "";
+    await form.getByRole("button", { name: "Add" }).click();
+    await page.getByRole("region", { name: "broker-5" }).waitFor();
+    const asked = { name: "broker-5", address: "10.0.0.5:6222", witness: true };
+    expect(replicas.added).toEqual([asked, asked]);
+    await form.waitFor({ state: "detached" });
+    expect(complaints.filter((c) => !c.includes("409"))).toEqual([]);
+  });
+
   test("lets a viewer look only", async () => {
     const { page } = await cluster({ role: "viewer" });
     await page.getByText("everything is acknowledged by three").waitFor();
-    expect(await page.getByRole("button", { name: /Remove|Drain/ }).count()).toBe(0);
+    expect(await page.getByRole("button", { name: /Remove|Drain|Add/ }).count()).toBe(0);
   });
 
   test("fits on a phone, and shows hostile text as text", async () => {

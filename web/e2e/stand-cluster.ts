@@ -26,8 +26,12 @@ function replica(name: string, clients: number): Replica {
 /** Four replicas, of which one is not reached. */
 export class Replicas {
   readonly removed: string[] = [];
+  /** What was asked to be added. */
+  readonly added: unknown[] = [];
   /** What a replica was told about draining. */
   readonly drains: unknown[] = [];
+  /** Ends when a replica that is removed has left. */
+  left: Promise<void> = Promise.resolve();
   /** Why a replica is not removed, "" if it is. */
   refuses = "";
   list: Replica[];
@@ -68,11 +72,21 @@ export class Replicas {
       );
       return null;
     },
-    "DELETE cluster/replicas/broker-4": () => {
+    "POST cluster/replicas": ({ body }) => {
+      this.added.push(body);
+      if (this.refuses) return new Refusal(409, this.refuses);
+      this.list = [...this.list, { ...replica("broker-5", 0), state: "joining", reached: false }];
+      return null;
+    },
+    "DELETE cluster/replicas/broker-4": ({ response }) => {
       if (this.refuses) return new Refusal(409, this.refuses);
       this.removed.push("broker-4");
-      this.list = this.list.slice(0, 3);
-      return null;
+      this.list = this.list.map((r) => (r.name === "broker-4" ? { ...r, state: "leaving" } : r));
+      void this.left.then(() => {
+        this.list = this.list.slice(0, 3);
+        response.writeHead(204).end();
+      });
+      return "streamed";
     },
   };
 }

@@ -5,10 +5,15 @@ import type { Cluster, Replica } from "../generated/api";
 import { includes } from "../shell/role";
 import type { ScreenProps } from "../shell/screens";
 import { usePoll } from "../use-poll";
+import { AddForm } from "./add-form";
 import { facts, levelOf } from "./words";
+import "../agent/agents.css";
+import "../node/nodes.css";
 import "./cluster.css";
 
 const often = 2_000;
+/** How many replicas there may be. */
+const most = 5;
 
 /** The replicas of the node: how each is, and whether anything that was acknowledged is lost. */
 export function ClusterScreen({ api, session, epoch }: ScreenProps) {
@@ -52,7 +57,7 @@ export function ClusterScreen({ api, session, epoch }: ScreenProps) {
                   : undefined
               }
               onDrain={
-                mayChange && r.reached && !["joining", "witness"].includes(r.state)
+                mayChange && r.reached && !["joining", "leaving", "witness"].includes(r.state)
                   ? () => change(() => drained(api, r))
                   : undefined
               }
@@ -60,14 +65,17 @@ export function ClusterScreen({ api, session, epoch }: ScreenProps) {
           ))}
         </div>
       )}
+      {data && mayChange && data.replicas.length < most && (
+        <AddForm api={api} onAdded={() => setChanges((n) => n + 1)} />
+      )}
     </div>
   );
 }
 
 /** Removes a replica, if the person confirms it, and says why not, "" if it was. */
 async function removed(api: Api, name: string): Promise<string> {
-  if (!confirm(`Remove the replica ${plain(name)}? It acknowledges nothing from then on.`))
-    return "";
+  const question = `Remove the replica ${plain(name)}? It leaves when the others have all logs, and acknowledges nothing from then on.`;
+  if (!confirm(question)) return "";
   try {
     await api.send("DELETE", `cluster/replicas/${encodeURIComponent(name)}`);
     return "";
