@@ -269,6 +269,9 @@ var table = []rule{
 	{"python", nil, nil, "the SDK of other programs; this one only carries it"},
 	{"web", []string{"internal/coding"}, nil, "the screens are files; they speak to the API over HTTP"},
 
+	{"regulation/signal", []string{"fault"}, nil, "a signal is numbers; who follows it is not its business"},
+	{"regulation/score", []string{"regulation/signal", "fault"}, nil, "signal and response are compared without knowing who made them"},
+
 	{"config/edit", []string{"config", "sink/setting", "point", "fault"}, []string{"driver/..."}, "a device is added to a text; what the text means is asked of config"},
 	{"config/reference", []string{"config", "broker/setting", "judge/setting", "meter/setting", "replication/setting", "sink/setting", "source/setting", "store/postgres/setting", "driver/...", "point", "fault"}, nil, "a program that writes the reference; it knows every driver's keys"},
 	{"config/revision", []string{"fault"}, nil, "what stood in a file is text; nobody here knows what it means"},
