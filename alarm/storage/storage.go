@@ -161,7 +161,8 @@ func (s *Storage) Save(ctx context.Context, c *alarm.Changes, at Position) error
 	}
 	err = save(ctx, tx, c, at)
 	if err != nil {
-		return errors.Join(s.wrap("alarms.Save", err), tx.Rollback())
+		_ = tx.Rollback() // on a full disk SQLite has done so itself, and says that there is nothing to roll back
+		return s.wrap("alarms.Save", err)
 	}
 	return s.wrap("alarms.Save", tx.Commit())
 }
