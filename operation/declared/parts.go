@@ -62,10 +62,11 @@ type Parts struct {
 	Tokens    tokens.Part
 }
 
-// What is handed to parts, or made of them.
 type (
+	// Supervisor runs the installed agents.
 	Supervisor = processes.Supervisor
-	Commander  = schedules.Commander
+	// Commander commands points in the name of schedules.
+	Commander = schedules.Commander
 )
 
 // Operations lists the operations of the parts.
