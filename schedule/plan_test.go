@@ -217,7 +217,7 @@ func TestWhatHoldsIsWhatTheLastChangeSaid(t *testing.T) {
 			}
 			return day
 		}
-		s.Week = Week{days(), days(), days(), days(), days(), days(), days()}
+		s.Week = Week{Monday: days(), Tuesday: days(), Wednesday: days(), Thursday: days(), Friday: days(), Saturday: days(), Sunday: days()}
 		s.Exceptions = []Exception{{Dates: Dates{Weekday: "sunday", Week: 1 + random.IntN(5)}, Day: days()}}
 		p, err := NewPlan(&s, nil)
 		if err != nil {

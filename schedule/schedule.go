@@ -34,6 +34,8 @@ type Schedule struct {
 
 // Week is the days of a week.
 type Week struct {
+	_ struct{} `api:"schema=ScheduleWeek"`
+
 	Monday    []Entry `json:"monday,omitempty" api:"max=96"`
 	Tuesday   []Entry `json:"tuesday,omitempty" api:"max=96"`
 	Wednesday []Entry `json:"wednesday,omitempty" api:"max=96"`
@@ -50,12 +52,16 @@ func (w *Week) on(d time.Weekday) []Entry {
 
 // Entry is a value from a time of the day on.
 type Entry struct {
+	_ struct{} `api:"schema=ScheduleEntry"`
+
 	At    string          `json:"at" api:"required,max=8" doc:"A time of the day, such as 07:30"`
 	Value json.RawMessage `json:"value" doc:"A number, true, false or a text; null ends the command"`
 }
 
 // Exception is a day, or days, unlike those of the week.
 type Exception struct {
+	_ struct{} `api:"schema=ScheduleException"`
+
 	Dates
 
 	Calendar string  `json:"calendar,omitempty" api:"max=64" doc:"The name of a calendar, in place of dates here"`

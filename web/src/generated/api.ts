@@ -1162,38 +1162,6 @@ export interface Drivers {
   drivers: Driver[];
 }
 
-export interface Entry {
-  /** A time of the day, such as 07:30 */
-  at: string;
-  /** A number, true, false or a text; null ends the command */
-  value: unknown;
-}
-
-export interface Exception {
-  /** One date, such as 2026-12-24 */
-  date?: string;
-  /** The first of a row of dates, with last */
-  first?: string;
-  /** The last of a row of dates */
-  last?: string;
-  /** A day of each year, such as 12-25; 02-29 is only in leap years */
-  yearly?: string;
-  /** With weekday and week: a weekday of a month, such as the fourth Thursday in November */
-  month?: number;
-  /** Alone: each week */
-  weekday?: "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday";
-  /** With weekday: 1 for the first one in the month to 5, -1 for the last */
-  week?: number;
-  /** Days after Easter Sunday of the Gregorian calendar: -2 for Good Friday, 1 for Easter Monday */
-  easter?: number;
-  /** The name of a calendar, in place of dates here */
-  calendar?: string;
-  /** Such as Holidays */
-  name?: string;
-  /** What is set on these days; without any the default holds all day */
-  day?: Entry[];
-}
-
 export interface Gap {
   origin: string;
   first: Count;
@@ -2761,9 +2729,9 @@ export interface Schedule {
   level?: number;
   /** What a day begins with: a number, true, false or a text; nothing is commanded if left out or null */
   default?: unknown;
-  week: Week;
+  week: ScheduleWeek;
   /** The first one that has a date decides the whole day */
-  exceptions?: Exception[];
+  exceptions?: ScheduleException[];
   /** The first day on which it applies, such as 2026-10-01; no bound if left out */
   from?: string;
   /** The last day on which it applies; no bound if left out */
@@ -2785,6 +2753,38 @@ export interface ScheduleChanges {
   changes: ScheduleChange[];
 }
 
+export interface ScheduleEntry {
+  /** A time of the day, such as 07:30 */
+  at: string;
+  /** A number, true, false or a text; null ends the command */
+  value: unknown;
+}
+
+export interface ScheduleException {
+  /** One date, such as 2026-12-24 */
+  date?: string;
+  /** The first of a row of dates, with last */
+  first?: string;
+  /** The last of a row of dates */
+  last?: string;
+  /** A day of each year, such as 12-25; 02-29 is only in leap years */
+  yearly?: string;
+  /** With weekday and week: a weekday of a month, such as the fourth Thursday in November */
+  month?: number;
+  /** Alone: each week */
+  weekday?: "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday";
+  /** With weekday: 1 for the first one in the month to 5, -1 for the last */
+  week?: number;
+  /** Days after Easter Sunday of the Gregorian calendar: -2 for Good Friday, 1 for Easter Monday */
+  easter?: number;
+  /** The name of a calendar, in place of dates here */
+  calendar?: string;
+  /** Such as Holidays */
+  name?: string;
+  /** What is set on these days; without any the default holds all day */
+  day?: ScheduleEntry[];
+}
+
 export interface ScheduleHolding {
   /** The next change */
   until: Time;
@@ -2795,6 +2795,16 @@ export interface ScheduleProblem {
   /** Empty for all */
   point: string;
   message: string;
+}
+
+export interface ScheduleWeek {
+  monday?: ScheduleEntry[];
+  tuesday?: ScheduleEntry[];
+  wednesday?: ScheduleEntry[];
+  thursday?: ScheduleEntry[];
+  friday?: ScheduleEntry[];
+  saturday?: ScheduleEntry[];
+  sunday?: ScheduleEntry[];
 }
 
 export interface Schedules {
@@ -3159,16 +3169,6 @@ export interface Version {
   version: string;
   commit: string;
   go: string;
-}
-
-export interface Week {
-  monday?: Entry[];
-  tuesday?: Entry[];
-  wednesday?: Entry[];
-  thursday?: Entry[];
-  friday?: Entry[];
-  saturday?: Entry[];
-  sunday?: Entry[];
 }
 
 export interface WhoHolds {

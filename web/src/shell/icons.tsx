@@ -26,6 +26,7 @@ const drawings = {
   system: "M3 5h18v11H3zM8 20h8M12 16v4",
   leave: "M10 4H5v16h5M15 8l4 4-4 4M19 12H9",
   close: "M6 6l12 12M18 6 6 18",
+  schedule: "M4 6h16v14H4zM4 10h16M8 3v5M16 3v5M12 13v3l2 1",
   plus: "M12 5v14M5 12h14",
 } as const;
 

@@ -102,6 +102,16 @@ export const screens: readonly Screen[] = [
     load: async () => (await import("../alert/alerts")).AlertsScreen,
   },
   {
+    path: "schedules",
+    name: "Schedules",
+    icon: "schedule",
+    role: "viewer",
+    place: "more",
+    group: "Operate",
+    key: "h",
+    load: async () => (await import("../schedule/schedules")).SchedulesScreen,
+  },
+  {
     path: "metering",
     name: "Meters",
     icon: "meter",
