@@ -41,7 +41,7 @@ func reportBefore(ctx context.Context, n *Node) {
 		defer n.settings.TellBack(ctx, n.opts.WentBack, nil)
 	}
 	n.report.Node(ctx, "node.start", nil, map[string]string{"version": n.opts.Version.Version, "before": before})
-	n.damage.report(ctx, n)
+	n.damage.Report(ctx, n.report, n.catalog.Damage(), n.identity.Certificates)
 }
 
 // openHeads compares the audit log with the heads in the catalogue.

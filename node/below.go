@@ -9,6 +9,7 @@ import (
 	"voltbus/identity"
 	"voltbus/point"
 	"voltbus/recorder"
+	"voltbus/statefile"
 	"voltbus/uplink"
 	"voltbus/uplink/children"
 	"voltbus/uplink/neighbour"
@@ -16,9 +17,6 @@ import (
 	"voltbus/uplink/replica"
 	"voltbus/uplink/sender"
 )
-
-// originsFile records through which child the blocks of each origin arrive.
-const originsFile = "origins.json"
 
 // openReceiver accepts blocks from children.
 func openReceiver(_ context.Context, n *Node) error {
@@ -36,7 +34,7 @@ func openReceiver(_ context.Context, n *Node) error {
 		Name: n.opts.Config.Node.Name, Child: n.neighbours.Child, Own: func(origin string) bool { return isOwn(n.recorder.Lanes(), origin) }, Know: func(ctx context.Context, child string, paths []point.Path) error {
 			return n.served.Know(ctx, child, paths)
 		}, Meter: n.meters.Fits, Refused: n.report.Blocks,
-		File: filepath.Join(n.opts.Config.Node.Data, originsFile), Store: n.history.Name, Log: n.log,
+		File: filepath.Join(n.opts.Config.Node.Data, statefile.Origins), Store: n.history.Name, Log: n.log,
 		Outages: n.kept,
 	}, n.recorder, uplinkPositions(n.recorder.Others()))
 	n.served = children.New(children.Options{

@@ -14,7 +14,7 @@ func openHealth(_ context.Context, n *Node) error {
 	n.health = health.New(health.Parts{
 		Started: n.started, Recorder: n.recorder, Account: n.account, History: n.history, Sink: n.sink, Heads: n.heads, Control: n.dispatcher,
 		Mismatch: n.mismatch, Fleet: n.fleet, Presence: n.presence, Agents: n.agents, Supervisor: n.supervisor, Parent: n.parent,
-		Sender: n.sender, Settings: n.settings, Online: n.bus.Present, Files: func() []verdict.File { return n.damage.facts(n.opts.Config.Node.Data, n.parent) }, Damage: n.catalog.Damage,
+		Sender: n.sender, Settings: n.settings, Online: n.bus.Present, Files: func() []verdict.File { return n.damage.Facts(n.opts.Config.Node.Data, n.parent) }, Damage: n.catalog.Damage,
 		Metering: func() []verdict.File { return append(meteringFacts(n.meters), n.outside.Facts()...) }, //nolint:contextcheck // it is asked later
 		MQTT: func() error {
 			if n.mqtt == nil {

@@ -59,6 +59,7 @@ import (
 	"voltbus/schedule/keeper"
 	"voltbus/service"
 	"voltbus/sink"
+	"voltbus/statefile"
 	"voltbus/uplink/children"
 	"voltbus/uplink/descendants"
 	"voltbus/uplink/enrol"
@@ -117,7 +118,7 @@ type Node struct {
 	started time.Time
 
 	claim       *datadir.Claim
-	damage      damage
+	damage      statefile.Damage
 	audit       *audit.Log
 	report      *report.Reporter
 	heads       *head.Heads
@@ -202,7 +203,7 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 	}
 	for _, open := range []func(context.Context, *Node) error{
 		shareFiles,
-		openDirectory, setAsideDamaged, openAudit, beginStore, openIdentity, openHeads, openChildren, openBus, openStore, openRecorder, openMetering, openFleet, openReceiver, openUplink, openTree, openMQTT, openReplicas, openOutward, openControl, openLive, openReports, openService, openAgents, openHealth, openServer,
+		openDirectory, setAside, openAudit, beginStore, openIdentity, openHeads, openChildren, openBus, openStore, openRecorder, openMetering, openFleet, openReceiver, openUplink, openTree, openMQTT, openReplicas, openOutward, openControl, openLive, openReports, openService, openAgents, openHealth, openServer,
 	} {
 		if err := open(ctx, n); err != nil {
 			return nil, errors.Join(err, n.Close()) //nolint:contextcheck // what is closed is written, whoever waits

@@ -28,6 +28,7 @@ import (
 	"voltbus/internal/descriptor"
 	"voltbus/owner"
 	"voltbus/recorder"
+	"voltbus/statefile"
 )
 
 // shareFiles shares the files that the process may open, before any part takes some.
@@ -57,6 +58,14 @@ func openDirectory(_ context.Context, n *Node) error {
 	n.claim = claim
 	n.room = datadir.NewFreeSpace(dir, uint64(n.opts.Config.Log.MinFree))
 	return nil
+}
+
+// setAside moves damaged small files aside. A node opened only to inspect its data changes nothing.
+func setAside(ctx context.Context, n *Node) (err error) {
+	if !n.opts.Idle {
+		n.damage, err = statefile.SetAside(ctx, n.opts.Config.Node.Data, now(), n.log)
+	}
+	return err
 }
 
 func openIdentity(ctx context.Context, n *Node) error {

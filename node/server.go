@@ -22,11 +22,12 @@ import (
 	"voltbus/internal/datadir"
 	"voltbus/meter/system"
 	"voltbus/promql"
+	"voltbus/statefile"
 	"voltbus/web"
 )
 
 // AddressFile is where a running node writes its addresses, in the data directory.
-const AddressFile = "node.json"
+const AddressFile = statefile.Address
 
 // Addresses tell the programs on this machine how to reach the node.
 type Addresses struct {

@@ -7,14 +7,12 @@ import (
 	"voltbus/bus/dispatch"
 	"voltbus/health/ownstatus"
 	"voltbus/recorder"
+	"voltbus/statefile"
 	"voltbus/uplink"
 	"voltbus/uplink/live"
 	"voltbus/uplink/parent"
 	"voltbus/uplink/sender"
 )
-
-// uplinkFile records up to where the parent has the log.
-const uplinkFile = "uplink.json"
 
 // openUplink creates the part that sends the log to the parent. It does not dial.
 func openUplink(_ context.Context, n *Node) error {
@@ -31,7 +29,7 @@ func openUplink(_ context.Context, n *Node) error {
 	}
 	n.sender = sender.New(sender.Config{
 		Dial: dialer.Dial, Own: func() map[string]uplink.Position { return ownstatus.Positions(n.recorder) }, Store: n.history.Name, Describe: func(ctx context.Context) ([]uplink.Description, error) { return parent.Descriptions(ctx, n.catalog) },
-		File: filepath.Join(n.opts.Config.Node.Data, uplinkFile), Version: n.opts.Version.Version,
+		File: filepath.Join(n.opts.Config.Node.Data, statefile.Uplink), Version: n.opts.Version.Version,
 		Gathers: gathers(n), Select: cfg.Select, Rename: renames, Rate: int64(cfg.Rate), Age: cfg.Age, Patience: cfg.Silence, Turned: func(parent string, lost error) { parentLink(n.links, parent, lost) }, Log: n.log,
 	}, n.blocks)
 	return nil

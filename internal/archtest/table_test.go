@@ -22,7 +22,7 @@ var (
 		"point", "fault", "wire", "driver/...", "device/...", "bus/...", "recorder", "sink",
 		"store/...", "source", "history/...", "catalog", "query", "promql", "uplink/...", "control/...", "identity/...", "agent/...", "meter/...",
 		"api/...", "web", "python", "ingest/...", "health/...", "presence", "service/...", "verdict",
-		"alarm/...", "audit/...", "document", "operation/...", "broker/...", "replication", "owner", "schedule/...",
+		"alarm/...", "audit/...", "document", "operation/...", "broker/...", "replication", "owner", "schedule/...", "statefile",
 	}
 )
 
@@ -114,6 +114,7 @@ var table = []rule{
 	{"alarm", nouns, nil, "alarms are decided without a log, a clock or a disk: readings, times and acts are handed in"},
 	{"alarm/storage", []string{"alarm", "point", "fault"}, nil, "what is kept of alarms, nobody here decides"},
 	{"alarm/monitor", []string{"alarm", "alarm/storage", "catalog", "document", "presence", "sink", "store", "verdict", "point", "fault"}, parts, "readings of the log become alarms here; who is told, and how it was asked for, is not its business"},
+	{"statefile", []string{"alarm/monitor", "audit", "audit/report", "catalog", "control/term", "history", "identity", "identity/pki", "meter/system", "recorder", "uplink/enrol", "uplink/receiver", "uplink/replica", "uplink/sender", "verdict", "fault"}, parts, "a list of what the parts keep in the data directory; what is in a file, the part knows"},
 	{"schedule", nouns, nil, "what holds when is decided without a clock, a disk and control"},
 	{"schedule/keeper", []string{"schedule", "document", "presence", "point", "fault"}, parts, "schedules are kept and followed here; how points are commanded is handed in"},
 	{"judge", []string{"judge/setting", "point"}, parts, "readings are judged without knowing where they come from and where they go"},

@@ -265,7 +265,7 @@ func TestEverySmallStateFileHasAnAnswerToDamage(t *testing.T) {
 		}
 		found[name] = true
 		if _, is := stateFiles[name]; !is {
-			t.Errorf("%s is a file of which nobody has said what happens if it is damaged: add it to stateFiles, to smallFiles if "+
+			t.Errorf("%s is a file of which nobody has said what happens if it is damaged: add it to stateFiles, to package statefile if "+
 				"the node can start without it, and to docs/reference/state-files.md", name)
 		}
 		return nil

@@ -1,4 +1,6 @@
-package node
+// Package statefile knows the small files of a data directory that a node can start without: it sets those aside that are damaged, and says what
+// was lost with each.
+package statefile
 
 import (
 	"context"
@@ -6,9 +8,11 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"voltbus/alarm/monitor"
 	"voltbus/audit"
+	"voltbus/audit/report"
 	"voltbus/catalog"
 	"voltbus/control/term"
 	"voltbus/fault"
@@ -26,10 +30,16 @@ import (
 	"voltbus/verdict"
 )
 
-// smallFiles are the small files of a data directory that a node can start without. Keys are not among them: with
-// another key it is another node to all who know the old one, so a person decides. docs/reference/state-files.md lists
-// them all.
-func smallFiles() []quarantine.File {
+// Names of files.
+const (
+	Address = "node.json"    // where a running node writes its addresses
+	Uplink  = "uplink.json"  // up to where the parent has the log
+	Origins = "origins.json" // through which child the blocks of each origin arrive
+)
+
+// list lists the small files of a data directory that a node can start without. Keys are not among them: with another key it is another node to all who know
+// the old one, so a person decides. docs/reference/state-files.md lists them all.
+func list() []quarantine.File {
 	const tls = identity.TLSFolder + "/"
 	return []quarantine.File{
 		{Name: datadir.OriginFile, Check: datadir.CheckOrigin, Copy: datadir.OriginCopy, Needed: true},
@@ -43,13 +53,13 @@ func smallFiles() []quarantine.File {
 			Name: identity.AdminTokenFile, Check: identity.CheckToken,
 			Lost: "a new token was made, and the old one and all others of the local administrator are not valid any more",
 		},
-		{Name: uplinkFile, Check: sender.Check, Lost: "the log is read from its beginning, and the parent says what it has"},
+		{Name: Uplink, Check: sender.Check, Lost: "the log is read from its beginning, and the parent says what it has"},
 		{Name: "metering/" + system.DeliveryFile, Check: system.CheckDelivery, Lost: "the readings in the log are sent again, which does no harm"},
 		{Name: "metering/" + system.EventDeliveryFile, Check: system.CheckEventDelivery, Lost: "the events in the log are sent again, which does no harm"},
 		{Name: history.MarkFile, Check: recorder.CheckMark, Lost: "the log was read from its beginning"},
-		{Name: originsFile, Check: receiver.CheckOwners, Lost: "by which child an origin comes is learned anew from the next block of each"},
+		{Name: Origins, Check: receiver.CheckOwners, Lost: "by which child an origin comes is learned anew from the next block of each"},
 		{Name: replica.FileName, Check: replica.Check, Lost: "descendants are known again when they connect; earlier outages of children are lost"},
-		{Name: AddressFile, Lost: "it is written anew"},
+		{Name: Address, Lost: "it is written anew"},
 		{Name: audit.Anchor, Lost: "nothing beside the log says where that ended"},
 		{Name: tls + pki.AuthorityFile, Check: pki.CheckCertificate, Copy: tls + pki.AuthorityCopy, Needed: true},
 		{Name: tls + pki.AuthorityKey, Check: pki.CheckPrivateKey, Copy: tls + pki.AuthorityKeyCopy, Needed: true},
@@ -68,69 +78,67 @@ func smallFiles() []quarantine.File {
 	}
 }
 
-// setAsideDamaged moves damaged small files aside. A node opened only to inspect its data changes nothing.
-func setAsideDamaged(ctx context.Context, n *Node) error {
-	if n.opts.Idle {
-		return nil
-	}
-	dir := n.opts.Config.Node.Data
-	files := smallFiles()
+// Damage is the damage to small files found at a start. The zero value has none.
+type Damage struct {
+	found []quarantine.Finding
+	ran   bool // the data directory has been used before
+	log   *slog.Logger
+}
+
+// SetAside moves damaged small files of a data directory aside.
+func SetAside(ctx context.Context, dir string, now time.Time, log *slog.Logger) (d Damage, err error) {
+	files := list()
+	d.log = log
 	if origin, err := datadir.Origin(dir); err == nil && origin == "" { // first start: a database may be empty
 		for i := range files {
 			files[i].Database = false
 		}
 	} else {
-		n.damage.ran = true
+		d.ran = true
 	}
-	var err error
-	if n.damage.found, err = quarantine.Files(dir, files, now()); err != nil {
-		return fault.E("node.Open", fault.Corrupt, dir, err)
+	if d.found, err = quarantine.Files(dir, files, now); err != nil {
+		return d, fault.E("statefile.SetAside", fault.Corrupt, dir, err)
 	}
-	for i := range n.damage.found {
-		f := &n.damage.found[i]
-		n.log.WarnContext(ctx, "a damaged file was set aside", slog.String("file", f.File), slog.String("aside", f.Aside), slog.String("detail", f.String()))
-	}
-	return nil
-}
-
-// damage is the damage to small files found at this start.
-type damage struct {
-	found []quarantine.Finding
-	ran   bool // the data directory has been used before
-}
-
-// report records in the audit log which files were set aside, and that nobody trusts the authority yet.
-func (d *damage) report(ctx context.Context, n *Node) {
 	for i := range d.found {
 		f := &d.found[i]
-		n.report.About(ctx, "state.damaged", f.File, errors.New(f.String()), map[string]any{"aside": f.Aside, "restored": f.Restored})
+		log.WarnContext(ctx, "a damaged file was set aside", slog.String("file", f.File), slog.String("aside", f.Aside), slog.String("detail", f.String()))
 	}
-	if c := n.catalog.Damage(); c != nil {
+	return d, nil
+}
+
+const newAuthority = "a new authority was made, because the folder of the one before was gone; give its ca.pem to programs on other machines, and let children join again"
+
+// Report records in the audit log which files were set aside, and that nobody trusts the authority yet.
+func (d *Damage) Report(ctx context.Context, to *report.Reporter, c *catalog.Damage, own *pki.Certificates) {
+	for i := range d.found {
+		f := &d.found[i]
+		to.About(ctx, "state.damaged", f.File, errors.New(f.String()), map[string]any{"aside": f.Aside, "restored": f.Restored})
+	}
+	if c != nil {
 		err := errors.New("it was damaged (" + c.Reason + ") and is set aside")
-		n.report.About(ctx, "state.damaged", catalog.File, err, map[string]any{"aside": filepath.Base(c.File)})
+		to.About(ctx, "state.damaged", catalog.File, err, map[string]any{"aside": filepath.Base(c.File)})
 	}
-	if d.ran && n.identity.Certificates.Made() {
-		const text = "a new authority was made, because the folder of the one before was gone; give its ca.pem to programs on other machines, and let children join again"
-		n.report.About(ctx, "state.authority", identity.TLSFolder, errors.New(text), map[string]any{"fingerprint": n.identity.Certificates.Fingerprint()})
-		n.log.WarnContext(ctx, text)
+	if d.ran && own.Made() {
+		to.About(ctx, "state.authority", identity.TLSFolder, errors.New(newAuthority), map[string]any{"fingerprint": own.Fingerprint()})
+		d.log.WarnContext(ctx, newAuthority)
 	}
 }
 
-// facts reports which small files were set aside, as long as they lie in the data directory, and whether the key for the parent can be read.
-func (d *damage) facts(dir string, parent *enrol.Parent) []verdict.File {
-	var list []verdict.File
+// Facts reports which small files were set aside, as long as they lie in the data directory, and whether the key for the parent can be read.
+func (d *Damage) Facts(dir string, parent *enrol.Parent) []verdict.File {
+	var out []verdict.File
 	if _, member := parent.Current(); member {
 		if _, err := parent.Keyring.Read(); err != nil {
-			list = append(list, verdict.File{Name: enrol.KeyFile, Sentence: err.Error()})
+			out = append(out, verdict.File{Name: enrol.KeyFile, Sentence: err.Error()})
 		}
 	}
-	for _, f := range quarantine.List(dir, smallFiles()) {
+	for _, f := range quarantine.List(dir, list()) {
 		if i := slices.IndexFunc(d.found, func(known quarantine.Finding) bool { return known.Aside == f.Aside }); i >= 0 {
 			f = d.found[i]
 		}
-		list = append(list, verdict.File{
+		out = append(out, verdict.File{
 			Name: f.File, Sentence: f.String() + "; move " + f.Aside + " out of the data directory when you have seen to it",
 		})
 	}
-	return list
+	return out
 }
