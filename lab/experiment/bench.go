@@ -110,6 +110,25 @@ func (b *Bench) Found(f Finding) {
 // Table adds a table of what follows from the cases.
 func (b *Bench) Table(t Table) { b.result.Tables = append(b.result.Tables, t) }
 
+// Plot adds a drawing of what follows from the cases, if there is a line in it.
+func (b *Bench) Plot(p Plot) {
+	if len(p.Lines) > 0 {
+		b.result.Plots = append(b.result.Plots, p)
+	}
+}
+
+// Measured returns the cases so far of what is measured now.
+func (b *Bench) Measured() []Measured {
+	var list []Measured
+	for i := range b.result.Cases {
+		if m := &b.result.Cases[i]; m.Subject == b.subject {
+			m.summarise()
+			list = append(list, *m)
+		}
+	}
+	return list
+}
+
 // Median is that of the values of a case so far, on what is measured now; 0 if there are none.
 func (b *Bench) Median(name string) float64 {
 	for i := range b.result.Cases {

@@ -37,6 +37,7 @@ type Result struct {
 	Cases    []Measured `json:"cases"`
 	Findings []Finding  `json:"findings,omitempty"` // limits and turning points that the program found
 	Tables   []Table    `json:"tables,omitempty"`   // what follows from the cases, as the document has it
+	Plots    []Plot     `json:"plots,omitempty"`    // the same as drawings
 	Skipped  []Skipped  `json:"skipped"`            // peers that were asked for and are not here
 	Notes    []string   `json:"notes"`
 	Verdict  []string   `json:"verdict"` // in words

@@ -19,13 +19,13 @@ func plotCourse(r *experiment.Result) []drawing {
 	var out []drawing
 	const seconds = "seconds of the last repeat"
 	if len(clients) > 0 {
-		out = append(out, draw(clients, axes{x: seconds, y: "clients", time: true}))
+		out = append(out, draw(clients, axes{x: seconds, y: "clients", even: true}))
 	}
 	if len(rates) > 0 {
-		out = append(out, draw(rates, axes{x: seconds, y: "a second", time: true}))
+		out = append(out, draw(rates, axes{x: seconds, y: "a second", even: true}))
 	}
 	if len(latencies) > 0 {
-		out = append(out, draw(latencies, axes{x: seconds, y: "latency, ms", time: true}))
+		out = append(out, draw(latencies, axes{x: seconds, y: "latency, ms", even: true}))
 	}
 	return out
 }

@@ -115,6 +115,10 @@ func (p *page) write(v *view) {
 		t := &v.R.Tables[i]
 		p.section(t.Title, true, func() { p.follows(t) })
 	}
+	for i := range v.R.Plots {
+		plot := &v.R.Plots[i]
+		p.section(plot.Title, len(plot.Lines) > 0, func() { p.figures([]drawing{plotFollowing(plot)}) })
+	}
 	p.section("Beside the metric", len(v.Also) > 0, func() {
 		p.table("text", []string{"case", "subject", "what", "median", "least", "most"}, v.Also)
 	})

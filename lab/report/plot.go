@@ -15,6 +15,7 @@ type curve struct {
 	label  string
 	dots   []dot
 	dashed bool // not from this run
+	colour int
 }
 
 // dot is a place on a curve, with the spread of its repeats.
@@ -90,10 +91,30 @@ func plotLatency(r *experiment.Result) []drawing {
 	return []drawing{draw(curves, axes{x: "one request in so many takes longer", y: "latency, ms"})}
 }
 
-// axes are the words at the axes. Both are logarithmic, but that of a time from 0.
+// plotFollowing draws what follows from the cases.
+func plotFollowing(p *experiment.Plot) drawing {
+	colour := map[string]int{}
+	curves := make([]curve, len(p.Lines))
+	for i, l := range p.Lines {
+		group := l.Group
+		if group == "" {
+			group = l.Label
+		}
+		if _, known := colour[group]; !known {
+			colour[group] = len(colour)
+		}
+		curves[i] = curve{label: l.Label, dashed: l.Published, colour: colour[group]}
+		for _, d := range l.Dots {
+			curves[i].dots = append(curves[i].dots, dot{d.X, d.Y, d.Least, d.Most})
+		}
+	}
+	return paint(curves, axes{x: p.X.Name, y: p.Y.Name, even: p.X.Even, evenY: p.Y.Even})
+}
+
+// axes are the words at the axes. They are logarithmic, or even from 0.
 type axes struct {
-	x, y string
-	time bool // x is one
+	x, y        string
+	even, evenY bool
 }
 
 // scale maps a figure to a place.
@@ -109,8 +130,11 @@ func (s scale) at(v float64) float64 {
 	return s.from + (s.to-s.from)*(v-s.least)/(s.most-s.least)
 }
 
-// newTime covers the time from 0 to the greatest figure.
-func newTime(from, to float64, values []float64) scale {
+// drawn says whether a figure has a place.
+func (s scale) drawn(v float64) bool { return v > 0 || s.even && v == 0 }
+
+// newEven covers what is from 0 to the greatest figure.
+func newEven(from, to float64, values []float64) scale {
 	return scale{from: from, to: to, most: max(1e-3, slices.Max(append(values, 0))), even: true}
 }
 
@@ -166,8 +190,16 @@ func (s scale) evenTicks() []float64 {
 	return out
 }
 
-// draw makes the SVG. All text in it is escaped.
+// draw makes the SVG with a colour for each curve.
 func draw(curves []curve, a axes) drawing {
+	for i := range curves {
+		curves[i].colour = i
+	}
+	return paint(curves, a)
+}
+
+// paint makes the SVG. All text in it is escaped.
+func paint(curves []curve, a axes) drawing {
 	var xs, ys []float64
 	for _, c := range curves {
 		for _, d := range c.dots {
@@ -175,8 +207,11 @@ func draw(curves []curve, a axes) drawing {
 		}
 	}
 	x, y := newScale(left, width-right, xs), newScale(height-bottom, top, ys)
-	if a.time {
-		x = newTime(left, width-right, xs)
+	if a.even {
+		x = newEven(left, width-right, xs)
+	}
+	if a.evenY {
+		y = newEven(height-bottom, top, ys)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg viewBox="0 0 %d %d" role="img" aria-label="%s over %s">`,
@@ -228,28 +263,29 @@ func (c *curve) draw(b *strings.Builder, i int, x, y scale) {
 		}
 		return 0
 	})
-	kind := fmt.Sprintf("line s%d", i%colours)
+	colour := c.colour % colours
+	kind := fmt.Sprintf("line s%d", colour)
 	if c.dashed {
 		kind += " thin"
 	}
 	fmt.Fprintf(b, `<polyline class="%s" points="`, kind)
 	for _, d := range dots {
-		if d.x > 0 && d.y > 0 {
+		if x.drawn(d.x) && y.drawn(d.y) {
 			fmt.Fprintf(b, "%.1f,%.1f ", x.at(d.x), y.at(d.y))
 		}
 	}
 	b.WriteString(`"/>`)
 	for _, d := range dots {
-		if d.x <= 0 || d.y <= 0 {
+		if !x.drawn(d.x) || !y.drawn(d.y) {
 			continue
 		}
 		px := x.at(d.x)
 		if d.least > 0 && d.most > d.least {
-			fmt.Fprintf(b, `<line class="s%d" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/>`, i%colours, px, px, y.at(d.least), y.at(d.most))
+			fmt.Fprintf(b, `<line class="s%d" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/>`, colour, px, px, y.at(d.least), y.at(d.most))
 		}
 		if len(dots) <= 40 {
 			fmt.Fprintf(b, `<circle class="f%d" cx="%.1f" cy="%.1f" r="%.1f"><title>%s: %s at %s</title></circle>`,
-				i%colours, px, y.at(d.y), dotRadius, html.EscapeString(c.label), experiment.Round(d.y), tick(d.x))
+				colour, px, y.at(d.y), dotRadius, html.EscapeString(c.label), experiment.Round(d.y), tick(d.x))
 		}
 	}
 	at := height + legendLine*i + 4

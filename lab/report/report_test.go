@@ -45,6 +45,14 @@ func result() *experiment.Result {
 			Title: "A heat map", Head: []string{"rate", "b = 1", "b = 2"}, Rows: [][]string{{"ten", "100 %", "50 %"}, {hostile, "1 %", "0 %"}},
 			Shades: [][]float64{{1, 0.5}, {0.01}},
 		}},
+		Plots: []experiment.Plot{{
+			Title: "A distribution " + hostile, X: experiment.Axis{Name: "ms " + hostile}, Y: experiment.Axis{Name: "%", Even: true},
+			Lines: []experiment.Line{
+				{Label: "first", Group: "1", Dots: []experiment.Dot{{X: 1, Y: 0}, {X: 2, Y: 50, Least: 40, Most: 60}, {X: 8, Y: 100}}},
+				{Label: "published " + hostile, Group: "1", Published: true, Dots: []experiment.Dot{{X: 4, Y: 0}, {X: 4, Y: 100}}},
+				{Label: "second", Dots: []experiment.Dot{{X: 3, Y: 100}}},
+			},
+		}},
 	}
 	for i, x := range []float64{10, 100} {
 		m := experiment.Measured{

@@ -119,6 +119,7 @@ func runSearch(ctx context.Context, b *experiment.Bench, kind string, list []set
 	}
 	course := experiment.Table{Title: "Mean response time over the number of clients: " + kind, Head: []string{"experiment", "clients", "mean, ms", "95th percentile, ms", "processor of the broker, cores"}}
 	first := 0.0
+	climbs := map[int][]step{}
 	var missing []error
 	for i := range list {
 		s := &list[i]
@@ -132,6 +133,7 @@ func runSearch(ctx context.Context, b *experiment.Bench, kind string, list []set
 		err := b.Measure(ctx, s.kase(), func(ctx context.Context, t *experiment.Trial) error {
 			steps, err := climb(ctx, b, t, s, kind)
 			if t.Repeat == 0 {
+				climbs[s.number] = steps
 				for _, p := range steps {
 					course.Rows = append(course.Rows, []string{strconv.Itoa(s.number), strconv.Itoa(p.clients), number(p.mean), number(p.p95), number(p.cores)})
 				}
@@ -150,6 +152,9 @@ func runSearch(ctx context.Context, b *experiment.Bench, kind string, list []set
 	}
 	b.Table(table)
 	b.Table(course)
+	for _, p := range append(plots(kind, list, b.Measured()), courses(kind, list, climbs)) {
+		b.Plot(p)
+	}
 	if len(missing) == len(list) {
 		return errors.Join(missing...)
 	}
