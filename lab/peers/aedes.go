@@ -19,8 +19,8 @@ var aedesScript []byte
 // aedesEnv names the folder that has the package.
 const aedesEnv = "VOLTBUS_PEER_AEDES"
 
-// FindAedes returns nil if the broker aedes is here, else how to get it.
-func FindAedes() error {
+// findAedes returns nil if the broker aedes is here, else how to get it.
+func findAedes() error {
 	folder := os.Getenv(aedesEnv)
 	if folder == "" {
 		return fault.E("peers.find", fault.NotFound, "aedes", errors.New("install it (npm install aedes), and set "+aedesEnv+" to the folder that has its node_modules"))
@@ -32,21 +32,13 @@ func FindAedes() error {
 	return err
 }
 
-// OpenAedes starts aedes, which speaks MQTT 3.1.1 only, in a directory for clients with these names and passwords. It keeps nothing
+// openAedes starts aedes, which speaks MQTT 3.1.1 only, in a directory for clients with these names and passwords. It keeps nothing
 // on disk.
-func OpenAedes(ctx context.Context, dir string, passwords map[string]string) (*FleetBroker, error) {
-	if err := FindAedes(); err != nil {
+func openAedes(ctx context.Context, dir string, passwords map[string]string) (*FleetBroker, error) {
+	if err := findAedes(); err != nil {
 		return nil, err
 	}
-	cert, err := newCertificate(dir)
-	if err != nil {
-		return nil, err
-	}
-	plain, err := freePort()
-	if err != nil {
-		return nil, err
-	}
-	secure, err := freePort()
+	d, err := newDoors(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +47,7 @@ func OpenAedes(ctx context.Context, dir string, passwords map[string]string) (*F
 		return nil, err
 	}
 	work, err := json.Marshal(map[string]any{
-		"folder": folder, "plain": plain, "secure": secure, "certificate": cert.certFile, "key": cert.keyFile, "passwords": passwords,
+		"folder": folder, "plain": d.plain, "secure": d.secure, "certificate": d.cert.certFile, "key": d.cert.keyFile, "passwords": passwords,
 	})
 	if err != nil {
 		return nil, err
@@ -64,7 +56,5 @@ func OpenAedes(ctx context.Context, dir string, passwords map[string]string) (*F
 	if err := errors.Join(os.WriteFile(script, aedesScript, 0o600), os.WriteFile(file, work, 0o600)); err != nil {
 		return nil, fmt.Errorf("write the broker's script: %w", err)
 	}
-	b := &FleetBroker{Plain: loopback(plain), Secure: loopback(secure), CA: cert.certFile}
-	b.server, err = start(ctx, exec.Command("node", script, file), b.Secure) //nolint:noctx // stop ends it
-	return b, err
+	return d.start(ctx, exec.Command("node", script, file)) //nolint:noctx // stop ends it
 }

@@ -124,7 +124,7 @@ func openRabbit(ctx context.Context, dir string) (_ *Receiver, err error) {
 			err = errors.Join(err, b.close())
 		}
 	}()
-	port, err := b.startServers(ctx, dir, cert)
+	port, err := b.startServers(ctx, dir, rabbitSetup{cert: cert})
 	if err != nil {
 		return nil, err
 	}

@@ -11,35 +11,17 @@ import (
 	"strings"
 )
 
-// FleetBroker is an MQTT broker of another project that serves a fleet of devices, with and without TLS.
-type FleetBroker struct {
-	Plain, Secure string // where clients connect
-	CA            string // file with what signed its certificate
-	server        *server
-}
-
-// FindMosquitto returns nil if Mosquitto is here, else how to get it.
-func FindMosquitto() error { return mosquitto().Find() }
-
-// OpenMosquitto starts Mosquitto in a directory for clients with these names and passwords. It keeps nothing on disk.
-func OpenMosquitto(ctx context.Context, dir string, passwords map[string]string) (*FleetBroker, error) {
+// openMosquittoFleet starts Mosquitto in a directory for clients with these names and passwords. It keeps nothing on disk.
+func openMosquittoFleet(ctx context.Context, dir string, passwords map[string]string) (*FleetBroker, error) {
 	program, err := find("mosquitto", installMosquitto, "/usr/sbin")
 	if err != nil {
 		return nil, err
 	}
-	cert, err := newCertificate(dir)
+	d, err := newDoors(dir)
 	if err != nil {
 		return nil, err
 	}
 	users, err := writePasswords(ctx, dir, passwords)
-	if err != nil {
-		return nil, err
-	}
-	plain, err := freePort()
-	if err != nil {
-		return nil, err
-	}
-	secure, err := freePort()
 	if err != nil {
 		return nil, err
 	}
@@ -60,14 +42,12 @@ listener %d 127.0.0.1
 listener %d 127.0.0.1
 certfile %s
 keyfile %s
-`, me.Username, users, plain, secure, cert.certFile, cert.keyFile)
+`, me.Username, users, d.plain, d.secure, d.cert.certFile, d.cert.keyFile)
 	file := filepath.Join(dir, "mosquitto.conf")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return nil, fmt.Errorf("write the broker's configuration: %w", err)
 	}
-	b := &FleetBroker{Plain: loopback(plain), Secure: loopback(secure), CA: cert.certFile}
-	b.server, err = start(ctx, exec.Command(program, "-c", file), b.Secure) //nolint:noctx // stop ends it
-	return b, err
+	return d.start(ctx, exec.Command(program, "-c", file)) //nolint:noctx // stop ends it
 }
 
 // writePasswords writes a file of hashed passwords.
@@ -89,9 +69,3 @@ func writePasswords(ctx context.Context, dir string, passwords map[string]string
 	}
 	return file, nil
 }
-
-// Process is the number of the broker's process.
-func (b *FleetBroker) Process() int { return b.server.process() }
-
-// Close stops the broker.
-func (b *FleetBroker) Close() error { return b.server.stop() }

@@ -64,7 +64,7 @@ func startRabbit(ctx context.Context, dir string) (_ *rabbit, err error) {
 			err = errors.Join(err, r.close())
 		}
 	}()
-	port, err := r.startServers(ctx, dir, cert)
+	port, err := r.startServers(ctx, dir, rabbitSetup{cert: cert})
 	if err != nil {
 		return r, err
 	}
@@ -77,11 +77,18 @@ func startRabbit(ctx context.Context, dir string) (_ *rabbit, err error) {
 	return r, r.sender.ExchangeDeclare(exchange, amqp.ExchangeTopic, false, true, false, false, nil)
 }
 
-// startServers starts the port mapper that the server would otherwise leave behind, and the server.
-func (r *rabbit) startServers(ctx context.Context, dir string, cert *certificate) (int, error) {
+// rabbitSetup is how a server is set up.
+type rabbitSetup struct {
+	cert    *certificate
+	plugins string // its list of plugins in Erlang; "" for none
+	more    string // lines of its configuration
+	address string // where it listens when it is ready; "" for AMQP over TLS
+}
+
+// startServers starts the port mapper that the server would otherwise leave behind, and the server. It returns the port for AMQP over TLS.
+func (r *rabbit) startServers(ctx context.Context, dir string, setup rabbitSetup) (port int, err error) {
 	var ports [4]int // of the mapper, for AMQP, for AMQP over TLS, for the server's own tools
 	for i := range ports {
-		var err error
 		if ports[i], err = freePort(); err != nil {
 			return 0, err
 		}
@@ -94,7 +101,7 @@ func (r *rabbit) startServers(ctx context.Context, dir string, cert *certificate
 		return 0, err
 	}
 	r.servers = append(r.servers, srv)
-	file := filepath.Join(dir, "rabbitmq.conf")
+	file, plugins := filepath.Join(dir, "rabbitmq.conf"), filepath.Join(dir, "plugins")
 	text := fmt.Sprintf(`listeners.tcp.1 = 127.0.0.1:%d
 listeners.ssl.1 = 127.0.0.1:%d
 ssl_options.cacertfile = %s
@@ -103,17 +110,26 @@ ssl_options.keyfile = %s
 ssl_options.versions.1 = tlsv1.3
 log.console = false
 log.file.level = error
-`, ports[1], ports[2], cert.certFile, cert.certFile, cert.keyFile)
+`, ports[1], ports[2], setup.cert.certFile, setup.cert.certFile, setup.cert.keyFile) + setup.more
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return 0, fmt.Errorf("write the broker's configuration: %w", err)
+	}
+	if setup.plugins != "" {
+		if err := os.WriteFile(plugins, []byte(setup.plugins), 0o600); err != nil {
+			return 0, fmt.Errorf("write the broker's plugins: %w", err)
+		}
 	}
 	broker := exec.Command(rabbitDir + "/rabbitmq-server") //nolint:noctx // stop ends it
 	broker.Env = append(env,
 		"RABBITMQ_NODENAME=lab@localhost", "RABBITMQ_CONFIG_FILE="+file, "RABBITMQ_MNESIA_BASE="+dir+"/data",
-		"RABBITMQ_LOG_BASE="+dir+"/log", "RABBITMQ_ENABLED_PLUGINS_FILE="+dir+"/plugins", "RABBITMQ_PID_FILE="+dir+"/pid",
+		"RABBITMQ_LOG_BASE="+dir+"/log", "RABBITMQ_ENABLED_PLUGINS_FILE="+plugins, "RABBITMQ_PID_FILE="+dir+"/pid",
 		"RABBITMQ_DIST_PORT="+strconv.Itoa(ports[3]), "RABBITMQ_CONF_ENV_FILE="+dir+"/none",
 		"RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS=-kernel inet_dist_use_interface {127,0,0,1}")
-	if srv, err = start(ctx, broker, loopback(ports[2])); err != nil {
+	address := setup.address
+	if address == "" {
+		address = loopback(ports[2])
+	}
+	if srv, err = start(ctx, broker, address); err != nil {
 		return 0, err
 	}
 	r.servers = append(r.servers, srv)

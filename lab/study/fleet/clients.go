@@ -22,7 +22,7 @@ func clients() experiment.Experiment {
 			"Memory of a client is what the resident memory of the broker grew by while all connected, without messages, divided by their number. Then each device publishes once to each of its topics, so that their points are known; and then with the three profiles, 200 bytes each 2 s, 500 bytes each 10 s and 700 bytes each 60 s, all at once. The figure is the 99th percentile of the response time in the window.",
 			"At the end the rows of the store are compared with what was acknowledged.",
 		},
-		Limits: []string{sharing, promise, "Half of what the garbage collector of Go leaves is in the memory of a client: the broker had no time to return it."},
+		Limits: []string{sharing, promises(), "Half of what the garbage collector of Go leaves is in the memory of a client: the broker had no time to return it."},
 		Metric: experiment.Metric{Name: "response time, 99th percentile", Unit: "ms", Axis: "clients"},
 		Settings: append(common("1"),
 			experiment.Setting{Name: "clients", Default: "10000", Quick: "300", Doc: "that connect"},

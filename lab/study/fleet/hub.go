@@ -31,17 +31,11 @@ type plan struct {
 	devices int    // that may connect
 	live    bool   // nothing is recorded
 	fixed   bool   // its addresses stay the same when it is started again
-	kind    string // experiment.Own, mosquitto or aedes
+	kind    string // experiment.Own, or the name of a peer
 
 	replicas int  // 0 or 1 for a node alone
 	apart    bool // each replica is at a machine of its own
 }
-
-// The brokers of others.
-const (
-	mosquitto = "Mosquitto"
-	aedes     = "aedes"
-)
 
 // The names and secrets of simulated devices.
 const (
@@ -57,16 +51,10 @@ func open(ctx context.Context, b *experiment.Bench, t *experiment.Trial, p plan)
 			err = errors.Join(err, h.close())
 		}
 	}()
-	h.old = p.kind == aedes
-	switch p.kind {
-	case mosquitto:
-		err = h.openPeer(ctx, peers.OpenMosquitto)
-	case aedes:
-		err = h.openPeer(ctx, peers.OpenAedes)
-	default:
-		err = h.openNodes(ctx, p)
+	if p.kind == experiment.Own {
+		return h, h.openNodes(ctx, p)
 	}
-	return h, err
+	return h, h.openPeer(ctx, peer(p.kind))
 }
 
 // bind bounds the processor of each process of the broker to so many cores.
@@ -84,12 +72,13 @@ func (h *hub) bind(cores float64) error {
 	return nil
 }
 
-func (h *hub) openPeer(ctx context.Context, start func(context.Context, string, map[string]string) (*peers.FleetBroker, error)) (err error) {
+func (h *hub) openPeer(ctx context.Context, p *peers.Fleet) (err error) {
+	h.old = p.Old
 	passwords := make(map[string]string, h.all)
 	for n := range h.all {
 		passwords[fmt.Sprint(prefix, n)] = fleetsim.SecretOf(secret, n)
 	}
-	if h.peer, err = start(ctx, h.dir, passwords); err != nil {
+	if h.peer, err = p.Open(ctx, h.dir, passwords); err != nil {
 		return err
 	}
 	h.measure()

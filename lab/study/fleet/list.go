@@ -4,6 +4,8 @@ package fleet
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"voltbus/lab/experiment"
 	"voltbus/lab/fleetsim"
@@ -47,14 +49,31 @@ func peersOf(run func(ctx context.Context, b *experiment.Bench, kind string) err
 	at := func(kind string) func(context.Context, *experiment.Bench) error {
 		return func(ctx context.Context, b *experiment.Bench) error { return run(ctx, b, kind) }
 	}
-	return []experiment.Peer{
-		{Name: mosquitto, Find: peers.FindMosquitto, Run: at(mosquitto)},
-		{Name: aedes, Find: peers.FindAedes, Run: at(aedes)},
+	var list []experiment.Peer
+	for _, p := range peers.Fleets() {
+		list = append(list, experiment.Peer{Name: p.Name, Find: p.Find, Run: at(p.Name)})
 	}
+	return list
 }
 
-// promise says what the answers of a peer mean.
-const promise = "Mosquitto and aedes keep everything in memory: their PUBACK says that they have taken a message, not that it is on disk. aedes knows MQTT 3.1.1 only."
+// peer is the broker of another project of that name.
+func peer(name string) *peers.Fleet {
+	list := peers.Fleets()
+	i := slices.IndexFunc(list, func(p peers.Fleet) bool { return p.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &list[i]
+}
+
+// promises say what the answers of peers mean.
+func promises() string {
+	var all []string
+	for _, p := range peers.Fleets() {
+		all = append(all, p.Name+": "+p.Promise)
+	}
+	return strings.Join(all, " ")
+}
 
 // note records whether the simulator was the limit.
 func note(h *hub, l *fleetsim.Look, r *fleetsim.Running) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"voltbus/lab/experiment"
@@ -57,7 +58,7 @@ func fanOut() experiment.Experiment {
 func (s scenario) experiment() experiment.Experiment {
 	others := peersOf(s.run)
 	if s.name == "mqtt-fan-in" {
-		others = others[:1] // aedes shares no subscriptions
+		others = slices.DeleteFunc(others, func(p experiment.Peer) bool { return peer(p.Name).Alone })
 	}
 	return experiment.Experiment{
 		Name: s.name, Title: s.title,
@@ -67,7 +68,7 @@ func (s scenario) experiment() experiment.Experiment {
 			"Publishers and subscribers are in two processes on the machine of the broker, which is a whole node in a process of its own. No template takes the messages: they are delivered, and not recorded.",
 			"A message carries the time at which it was due. The figure is the 99th percentile of the time from then to its receipt by a subscriber, in the window.",
 		},
-		Limits: []string{sharing, promise, "The published figure is of a machine with eight times the cores, and of more clients; it is context."},
+		Limits: []string{sharing, promises(), "The published figure is of a machine with eight times the cores, and of more clients; it is context."},
 		Metric: experiment.Metric{Name: "delivery, 99th percentile", Unit: "ms", Axis: "deliveries due a second"},
 		Settings: []experiment.Setting{
 			{Name: "tls", Default: "false", Doc: "whether connections are encrypted"},

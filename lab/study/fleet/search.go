@@ -66,6 +66,7 @@ func search(list []setup) experiment.Experiment {
 			sharing,
 			"A process with a share of 0.2 that used it up stands still until its period of 100 ms is over; response times jump from milliseconds to tens of milliseconds there, and the number of clients depends on the bursts of the base load.",
 			"The machines share the processors of one, which the shares bound. Each of our replicas records the messages of all; those of the document share a bus for live messages.",
+			promises(),
 			"The document does not say from which response time on a client was not served; the limit is a setting.",
 		},
 		Metric: experiment.Metric{Name: "mean response time at the most clients", Unit: "ms", Axis: "experiment"},

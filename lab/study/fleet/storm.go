@@ -21,7 +21,7 @@ func storm() experiment.Experiment {
 			"Silent clients with sessions connect. Then all their connections are cut at once, and all connect again as fast as they can, up to 128 at the same time, each with a full TLS handshake unless resume is set. The figure is their number divided by the time until all are connected again.",
 			"Meanwhile other clients publish ten messages a second each with QoS 1, which are recorded. Their response times in the storm are the distribution.",
 		},
-		Limits: []string{sharing, promise, "The simulator does its half of each TLS handshake on the same processors: a broker alone lets in more."},
+		Limits: []string{sharing, promises(), "The simulator does its half of each TLS handshake on the same processors: a broker alone lets in more."},
 		Metric: experiment.Metric{Name: "clients that connect", Unit: "1/s", Axis: "clients", Higher: true},
 		Settings: append(common("1"),
 			experiment.Setting{Name: "clients", Default: "10000", Quick: "100", Doc: "that connect at once"},
