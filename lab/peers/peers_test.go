@@ -99,12 +99,11 @@ func enter(t *testing.T, b *peers.FleetBroker, old bool, name, password string) 
 		Answered:  func(_ uint16, code packet.Code) { answered = !code.Failed() },
 	})
 	out, err := c.Start(time.Now(), nil)
+	in, n := make([]byte, 4096), 0
 	for err == nil && !answered {
 		if _, err = conn.Write(out); err != nil {
 			break
 		}
-		in := make([]byte, 4096)
-		n := 0
 		if n, err = conn.Read(in); err != nil {
 			break
 		}
