@@ -99,15 +99,15 @@ func enter(t *testing.T, b *peers.FleetBroker, old bool, name, password string) 
 		Answered:  func(_ uint16, code packet.Code) { answered = !code.Failed() },
 	})
 	out, err := c.Start(time.Now(), nil)
-	in, n := make([]byte, 4096), 0
-	for err == nil && !answered {
+	for in := make([]byte, 4096); err == nil && !answered; {
 		if _, err = conn.Write(out); err != nil {
 			break
 		}
-		if n, err = conn.Read(in); err != nil {
+		got, fail := conn.Read(in)
+		if err = fail; err != nil {
 			break
 		}
-		if out, err = c.Receive(time.Now(), in[:n], nil); err == nil && connected && c.Unanswered() == 0 && !answered {
+		if out, err = c.Receive(time.Now(), in[:got], nil); err == nil && connected && c.Unanswered() == 0 && !answered {
 			out, _, err = c.Publish(time.Now(), packet.Publish{Topic: []byte("fleet/1/c0"), QoS: 1, Payload: []byte("1")}, out)
 		}
 	}
