@@ -55,6 +55,30 @@ type Verdict struct {
 	Unjudged bool          // the rule is a function, which did not answer
 }
 
+// Counts are what a rule found in readings.
+type Counts struct {
+	Withheld uint64 `json:"withheld"`
+	Marked   uint64 `json:"marked"`
+	Unjudged uint64 `json:"unjudged,omitempty"` // of these, those that the function of the rule gave no answer on
+}
+
+// Add counts a verdict that is not to pass.
+func (c *Counts) Add(v *Verdict) {
+	if v.Unjudged {
+		c.Unjudged++
+	}
+	if v.Withheld {
+		c.Withheld++
+	} else {
+		c.Marked++
+	}
+}
+
+// Plus adds other counts.
+func (c *Counts) Plus(o Counts) {
+	c.Withheld, c.Marked, c.Unjudged = c.Withheld+o.Withheld, c.Marked+o.Marked, c.Unjudged+o.Unjudged
+}
+
 // New returns a judge with rules that are completed, and what an earlier one remembered.
 func New(rules setting.Rules, m Memory) *Judge {
 	j := &Judge{rules: rules, points: map[point.Path]*Point{}, partners: map[point.Path]*trace{}, saved: m.Points}

@@ -37,7 +37,7 @@ func liveRules(n *Node) live.Rules {
 	if err != nil { // checked when the configuration was read
 		grants = identity.Grants{}
 	}
-	return live.Rules{Naming: n.sender.Naming(), Grants: grants, Self: above.As}
+	return live.Rules{Naming: n.sender.Naming(), Grants: grants, Self: above.As, Judged: n.judged.Judges()}
 }
 
 // liveChild returns the live messages that a child may send and receive.

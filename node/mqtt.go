@@ -51,16 +51,21 @@ func (n *Node) MQTTAddr(secure bool) string {
 	return listener.FromHere(n.mqtt.Addr(secure))
 }
 
+// outward is what systems outside need.
+func outward(n *Node) outside.Config {
+	cfg := n.opts.Config
+	c := outside.Config{Publish: cfg.MQTT.Publish, Sinks: cfg.Sinks, Judge: cfg.Judge, Dir: cfg.Node.Data, Node: cfg.Node.Name, Blocks: n.blocks, History: n.history.Store(), Unit: func(path point.Path) string { return unitOf(n, path) }, Recorded: n.account.Acknowledged, Now: now, Log: n.log}
+	c.Functions = outside.Functions{Exec: n.opts.AgentExec, Python: cfg.Agents.Python, Isolation: cfg.Agents.Isolation, Users: outside.Users(cfg.Agents.Users), Nice: cfg.Agents.Nice}
+	c.Parent, c.Sources, c.Admission, c.Bounds = n.judged, cfg.Sources, n.admission, cfg.Ingest.Bounds()
+	if n.opts.Idle {
+		c.Publish, c.Sinks, c.Sources, c.Judge = nil, nil, nil, nil
+	}
+	return c
+}
+
 // openOutward opens the sinks to systems outside and the sources there.
 func openOutward(ctx context.Context, n *Node) (err error) {
-	cfg := n.opts.Config
-	c := outside.Config{Publish: cfg.MQTT.Publish, Sinks: cfg.Sinks, Judge: cfg.Judge, Dir: cfg.Node.Data, Node: cfg.Node.Name, Blocks: n.blocks, History: n.history.Store(), Unit: func(path point.Path) string { return unitOf(n, path) }, Recorded: n.account.Acknowledged, Now: now, Log: n.log} //nolint:contextcheck // it is asked later
-	c.Functions = outside.Functions{Exec: n.opts.AgentExec, Python: cfg.Agents.Python, Isolation: cfg.Agents.Isolation, Users: outside.Users(cfg.Agents.Users), Nice: cfg.Agents.Nice}
-	c.Sources, c.Admission, c.Bounds = cfg.Sources, n.admission, cfg.Ingest.Bounds()
-	if n.opts.Idle {
-		c.Publish, c.Sinks, c.Sources = nil, nil, nil
-	}
-	if n.outside, err = outside.Open(ctx, c); err == nil && !n.opts.Idle {
+	if n.outside, err = outside.Open(ctx, outward(n)); err == nil && !n.opts.Idle { //nolint:contextcheck // a unit is asked for later
 		n.plant.send = func(ctx context.Context, cfg *config.Config) error { return n.outside.Adopt(ctx, cfg.Sinks) }
 	}
 	return err

@@ -147,6 +147,7 @@ type Node struct {
 	recorder    *recorder.Recorder
 	receiver    *receiver.Receiver
 	sender      *sender.Sender
+	judged      *outside.Parent // as the parent gets it; nil if no rule holds for it
 	tree        *tree.Tree
 	liveUp      *live.Up
 	liveHub     *live.Hub
@@ -278,6 +279,7 @@ func (n *Node) Run(ctx context.Context) error {
 		start("points of the database", func(ctx context.Context) error { return n.history.Adopt(ctx, n.catalog) })
 	}
 	if !n.opts.Idle {
+		start("judge", n.judged.Run)
 		start("uplink", func(ctx context.Context) error { return parent.Follow(ctx, n.parent, n.sender) })
 	}
 	start("recorder", n.recorder.Run)

@@ -6,6 +6,7 @@ import (
 
 	"voltbus/bus/dispatch"
 	"voltbus/health/ownstatus"
+	"voltbus/outside"
 	"voltbus/recorder"
 	"voltbus/statefile"
 	"voltbus/uplink"
@@ -15,7 +16,7 @@ import (
 )
 
 // openUplink creates the part that sends the log to the parent. It does not dial.
-func openUplink(_ context.Context, n *Node) error {
+func openUplink(ctx context.Context, n *Node) (err error) {
 	cfg := n.opts.Config.Uplink
 	renames := make([]uplink.Rename, len(cfg.Rename))
 	for i, r := range cfg.Rename {
@@ -27,11 +28,17 @@ func openUplink(_ context.Context, n *Node) error {
 			n.liveUp.Run(ctx, dial)
 		},
 	}
-	n.sender = sender.New(sender.Config{
+	c := sender.Config{
 		Dial: dialer.Dial, Own: func() map[string]uplink.Position { return ownstatus.Positions(n.recorder) }, Store: n.history.Name, Describe: func(ctx context.Context) ([]uplink.Description, error) { return parent.Descriptions(ctx, n.catalog) },
 		File: filepath.Join(n.opts.Config.Node.Data, statefile.Uplink), Version: n.opts.Version.Version,
 		Gathers: gathers(n), Select: cfg.Select, Rename: renames, Rate: int64(cfg.Rate), Age: cfg.Age, Patience: cfg.Silence, Turned: func(parent string, lost error) { parentLink(n.links, parent, lost) }, Log: n.log,
-	}, n.blocks)
+	}
+	outer := outward(n) //nolint:contextcheck // a unit is asked for later
+	if n.judged, err = outside.OpenParent(ctx, &outer, n.origin, cfg.Select, func() bool { return n.sender.Shared() }); err != nil {
+		return err
+	}
+	n.judged.Join(&c)
+	n.sender = sender.New(c, n.blocks)
 	return nil
 }
 

@@ -22,6 +22,7 @@ import (
 	"voltbus/source"
 	kinds "voltbus/source/all"
 	inward "voltbus/source/setting"
+	"voltbus/uplink/judged"
 	"voltbus/verdict"
 )
 
@@ -33,7 +34,8 @@ type Config struct {
 	// Functions tells how functions of rules are started.
 	Functions Functions
 	Sources   []inward.Source
-	Dir       string // the data directory
+	Parent    *judged.Log // of OpenParent
+	Dir       string      // the data directory
 	Node      string
 	Blocks    sink.Log
 	History   destination.History // nil without a store
@@ -58,12 +60,13 @@ type Systems struct {
 	*destination.Destinations
 
 	Sources *source.Sources
+	Parent  *judged.Log // nil if no rule holds for the parent
 	brokers *mqtt.Publishers
 }
 
 // Open creates sinks and sources. A new sink receives what is recorded from now on.
 func Open(ctx context.Context, c Config) (s *Systems, err error) {
-	s = &Systems{}
+	s = &Systems{Parent: c.Parent}
 	c.Functions.Data, c.Functions.Now, c.Functions.Log = c.Dir, c.Now, c.Log
 	if s.brokers, err = mqtt.Open(ctx, mqtt.Config{Publish: c.Publish, Dir: c.Dir, Node: c.Node, Blocks: c.Blocks, Unit: c.Unit, Now: c.Now, Log: c.Log}); err != nil {
 		return nil, err
@@ -97,6 +100,9 @@ func (s *Systems) Facts() (list []verdict.File) {
 	}
 	for _, text := range s.Problems(ctx) {
 		list = append(list, verdict.File{Name: "sinks", Sentence: text, Link: "/destinations"})
+	}
+	if text := s.Parent.Problem(); text != "" {
+		list = append(list, verdict.File{Name: "judge", Sentence: text, Link: "/destinations"})
 	}
 	for _, text := range s.Sources.Problems() {
 		list = append(list, verdict.File{Name: "sources", Sentence: text})

@@ -46,6 +46,9 @@ func MeterOrigin(origin string) string { return origin + meterMark }
 // events overtake readings on every hop.
 func MeterEventOrigin(origin string) string { return UrgentOrigin(MeterOrigin(origin)) }
 
+// ReleasedOrigin returns how the origins begin of the readings of a node that a person released for its parent, after a rule withheld them.
+func ReleasedOrigin(origin string) string { return origin + releasedMark }
+
 // IsMeterOrigin reports whether the blocks of an origin contain readings or events of meters.
 func IsMeterOrigin(origin string) bool {
 	return strings.HasSuffix(origin, meterMark) || IsMeterEventOrigin(origin)
@@ -67,8 +70,9 @@ func CutMeterOrigin(text string) (origin, rest string) {
 }
 
 const (
-	meterMark  = "#"
-	urgentMark = "!"
+	meterMark    = "#"
+	urgentMark   = "!"
+	releasedMark = "+"
 )
 
 // Leave removes the samples from the block, and counts them as left out.

@@ -207,7 +207,7 @@ type Origin struct {
 	Refused        uint64 `json:"refused"`
 	Missing        uint64 `json:"missing"`
 	Repeated       uint64 `json:"repeated"`
-	Left           uint64 `json:"left_out"` // not sent here, because nobody selected them
+	Left           uint64 `json:"left_out"` // not sent here, because nobody selected them or a rule withheld them
 	BacklogBlocks  uint64 `json:"backlog_blocks"`
 	BacklogSamples uint64 `json:"backlog_samples"`
 	Balanced       bool   `json:"balanced"`

@@ -38,7 +38,7 @@ type LedgerSum struct {
 	Origins  int    `json:"origins" api:"schema=Count"`
 	Samples  uint64 `json:"samples" doc:"Acknowledged where they were produced"`
 	Stored   uint64 `json:"stored" doc:"At this node"`
-	Left     uint64 `json:"left_out"` // not sent here, because nobody selected them
+	Left     uint64 `json:"left_out"` // not sent here, because nobody selected them or a rule withheld them
 	Missing  uint64 `json:"missing"`
 	Waiting  uint64 `json:"waiting" doc:"On their way"`
 	Refused  uint64 `json:"refused" doc:"That were never acknowledged"`

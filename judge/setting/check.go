@@ -39,8 +39,8 @@ func (l Rules) Validate(destinations []string, r report) {
 		one := func(key, format string, args ...any) { r(at+key, format, args...) }
 		l[i].validate(one)
 		for _, to := range l[i].To {
-			if !slices.Contains(destinations, to) {
-				one("to", "%q is no destination; write names of sinks: %s", to, strings.Join(destinations, ", "))
+			if to != Parent && !slices.Contains(destinations, to) {
+				one("to", "%q is no destination; write parent, or names of sinks: %s", to, strings.Join(destinations, ", "))
 			}
 		}
 	}

@@ -21,8 +21,8 @@ type Rule struct {
 	Points []string `yaml:"points" example:"[\"**/supply_temp\"]"`
 	// Except are patterns of points, of those selected by points, whose readings are not judged.
 	Except []string `yaml:"except" example:"[\"lab/**\"]"`
-	// To names the destinations for which the rule holds. Default: all.
-	To []string `yaml:"to" example:"[cloud]"`
+	// To names the destinations for which the rule holds: names of sinks, and parent for the parent of this node. Default: all sinks.
+	To []string `yaml:"to" example:"[cloud, parent]"`
 	// Verdict is what becomes of a reading that fails the check. withhold: it is kept here, until a person releases or discards it. mark: it is sent with
 	// the quality uncertain(range) for range, else uncertain. Default: withhold. A function decides that by itself.
 	Verdict string `yaml:"verdict" enum:"withhold,mark"`
@@ -83,6 +83,9 @@ const (
 	Mark     = "mark"
 )
 
+// Parent is the name by which rules call the parent of the node.
+const Parent = "parent"
+
 // Rules is the section "judge". The first rule that withholds a reading ends its judgement.
 type Rules []Rule
 
@@ -124,10 +127,10 @@ func (u *Rule) Concerns(path point.Path) bool {
 	return slices.ContainsFunc(u.Points, match) && !slices.ContainsFunc(u.Except, match)
 }
 
-// For returns the rules that hold for a destination.
+// For returns the rules that hold for a destination. For the parent, only those that name it: what goes up the tree is not withheld by the way.
 func (l Rules) For(to string) (list Rules) {
 	for _, r := range l {
-		if len(r.To) == 0 || slices.Contains(r.To, to) {
+		if (len(r.To) == 0 && to != Parent) || slices.Contains(r.To, to) {
 			list = append(list, r.Completed())
 		}
 	}

@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"voltbus/identity"
+	"voltbus/judge/setting"
 	"voltbus/operation"
 	"voltbus/sink/destination"
+	"voltbus/uplink/judged"
 )
 
 // Destinations are what readings are withheld from. See destination.Destinations.
@@ -22,12 +24,12 @@ type Destinations interface {
 type (
 	// Held names what is withheld from a destination.
 	Held struct {
-		Sink string `json:"sink" api:"required,max=64" doc:"Name of the destination"`
+		Sink string `json:"sink" api:"required,max=64" doc:"Name of the destination; parent for the parent of the node"`
 		Rule string `json:"rule" api:"max=64" doc:"Name of the rule that withheld them; all rules if left out"`
 	}
 	// Page selects readings that were withheld.
 	Page struct {
-		Sink  string `json:"sink" api:"required,max=64" doc:"Name of the destination"`
+		Sink  string `json:"sink" api:"required,max=64" doc:"Name of the destination; parent for the parent of the node"`
 		Rule  string `json:"rule" api:"query,max=64" doc:"Name of the rule that withheld them; all rules if left out"`
 		Skip  int    `json:"skip" api:"query,max=9007199254740992" doc:"So many are passed over"`
 		Limit int    `json:"limit" api:"query,min=1,max=10000,default=100" doc:"So many at most"`
@@ -51,14 +53,15 @@ type RuleState struct {
 	Failing  string `json:"failing,omitempty" doc:"Why the function of the rule cannot judge at present"`
 }
 
-// HeldState is what became of the readings that rules withheld from a destination: those that are kept, released, discarded and unkept.
+// HeldState is what became of the readings that rules withheld from a destination: those that are kept, on the way, released, discarded and unkept.
 type HeldState struct {
 	Sink      string `json:"sink"`
 	Withheld  uint64 `json:"withheld"`
-	Kept      int    `json:"kept" api:"min=0"` // that wait for a person
-	Released  uint64 `json:"released"`         // that it accepted when a person released them
-	Discarded uint64 `json:"discarded"`        // by a person
-	Unkept    uint64 `json:"unkept"`           // for which there was no room; the history has them
+	Kept      int    `json:"kept" api:"min=0"`    // that wait for a person
+	Sending   int    `json:"sending" api:"min=0"` // that a person released, and that are on the way to the parent
+	Released  uint64 `json:"released"`            // that it accepted when a person released them
+	Discarded uint64 `json:"discarded"`           // by a person
+	Unkept    uint64 `json:"unkept"`              // for which there was no room; the history has them
 }
 
 // WithheldReadings are readings that rules withheld.
@@ -99,7 +102,7 @@ var (
 	Release = operation.Declare[Held, HeldCount](operation.Spec{
 		Name: "judge.release", ID: "releaseWithheldReadings", HTTP: "POST /judge/{sink}/release", Role: identity.Engineer, Remote: true, Audited: true, Body: smallBody,
 		Summary: "Send the readings that rules withheld from a destination", Result: "How many it accepted",
-		Doc: "What the destination refuses then stays withheld, with its reason.",
+		Doc: "What the destination refuses then stays withheld, with its reason. What is released for the parent is sent in the background, also after an outage or a restart.",
 	})
 	Discard = operation.Declare[Held, HeldCount](operation.Spec{
 		Name: "judge.discard", ID: "discardWithheldReadings", HTTP: "POST /judge/{sink}/discard", Role: identity.Engineer, Remote: true, Audited: true, Body: smallBody,
@@ -111,6 +114,7 @@ var (
 // Part carries out the operations on withheld readings.
 type Part struct {
 	Destinations Destinations // nil for a node that is not running
+	Parent       *judged.Log  // nil if no rule holds for the parent
 }
 
 // Operations lists the operations of the part.
@@ -136,24 +140,29 @@ func (p *Part) list(ctx context.Context, _ *operation.Call, _ *struct{}) (AllRul
 			out.Kept = append(out.Kept, HeldState{Sink: s.Name, Withheld: s.Withheld, Kept: s.Held, Released: s.Released, Discarded: s.Dismissed, Unkept: s.Unkept})
 		}
 	}
+	if p.Parent != nil {
+		s := p.Parent.State()
+		for i := range s.Rules {
+			r := &s.Rules[i]
+			out.Rules = append(out.Rules, RuleState{Sink: setting.Parent, Rule: r.Name, Check: r.Check, Withheld: r.Withheld, Marked: r.Marked, Unjudged: r.Unjudged, Failing: r.Err})
+		}
+		out.Kept = append(out.Kept, HeldState{
+			Sink: setting.Parent, Withheld: s.Withheld, Kept: s.Held, Sending: s.Sending, Released: s.Released, Discarded: s.Discarded, Unkept: s.Unkept,
+		})
+	}
 	return out, nil
 }
 
-func (p *Part) kept(ctx context.Context, name string) int {
-	for _, s := range p.Destinations.States(ctx) {
-		if s.Name == name {
-			return s.Held
-		}
-	}
-	return 0
-}
-
-func (p *Part) withheld(ctx context.Context, _ *operation.Call, in *Page) (out WithheldReadings, err error) {
-	list, err := p.Destinations.Withheld(in.Sink, in.Rule, in.Skip, in.Limit)
+func (p *Part) withheld(_ context.Context, _ *operation.Call, in *Page) (out WithheldReadings, err error) {
+	at, err := p.at(in.Sink)
 	if err != nil {
 		return out, err
 	}
-	out = WithheldReadings{Readings: make([]WithheldReading, len(list)), Kept: p.kept(ctx, in.Sink)}
+	list, err := at.withheld(in.Rule, in.Skip, in.Limit)
+	if err != nil {
+		return out, err
+	}
+	out = WithheldReadings{Readings: make([]WithheldReading, len(list)), Kept: at.kept()}
 	for i := range list {
 		r := &list[i]
 		out.Readings[i] = WithheldReading{Point: r.Point, Time: r.Time, Value: r.Value, Quality: r.Quality, Withheld: r.At, Rule: r.Rule, Reason: r.Reason}
@@ -163,14 +172,22 @@ func (p *Part) withheld(ctx context.Context, _ *operation.Call, in *Page) (out W
 
 func (p *Part) release(ctx context.Context, c *operation.Call, in *Held) (out HeldCount, err error) {
 	c.Did(in.Sink, map[string]any{"rule": in.Rule})
-	out.Readings, err = p.Destinations.Release(ctx, in.Sink, in.Rule)
-	out.Kept = p.kept(ctx, in.Sink)
+	at, err := p.at(in.Sink)
+	if err != nil {
+		return out, err
+	}
+	out.Readings, err = at.release(ctx, in.Rule)
+	out.Kept = at.kept()
 	return out, err
 }
 
-func (p *Part) discard(ctx context.Context, c *operation.Call, in *Held) (out HeldCount, err error) {
+func (p *Part) discard(_ context.Context, c *operation.Call, in *Held) (out HeldCount, err error) {
 	c.Did(in.Sink, map[string]any{"rule": in.Rule})
-	out.Readings, err = p.Destinations.Dismiss(in.Sink, in.Rule)
-	out.Kept = p.kept(ctx, in.Sink)
+	at, err := p.at(in.Sink)
+	if err != nil {
+		return out, err
+	}
+	out.Readings, err = at.dismiss(in.Rule)
+	out.Kept = at.kept()
 	return out, err
 }

@@ -105,7 +105,7 @@ func (t *target) state(recorded map[string]uint64) State {
 	if t.p.Begun != nil {
 		s.Acknowledged = t.p.ended() - *t.p.Begun + int64(s.Samples)
 	}
-	s.Kept = t.refused.len()
+	s.Kept = t.refused.Len()
 	s.Held, s.Rules = t.bench.state(&t.p)
 	return s
 }
@@ -173,7 +173,7 @@ func (d *Destinations) Refused(name string, skip, limit int) ([]Refused, error) 
 	if err != nil {
 		return nil, err
 	}
-	return t.refused.list(skip, limit)
+	return t.refused.List(skip, limit)
 }
 
 // Discard forgets the readings that a destination refused, and returns how many.
@@ -187,8 +187,8 @@ func (d *Destinations) Discard(name string) (n int, err error) {
 	if _, _, err := t.Cursor(context.Background()); err != nil {
 		return 0, err
 	}
-	n = t.refused.len()
-	if err := t.refused.replace(nil); err != nil {
+	n = t.refused.Len()
+	if err := t.refused.Replace(nil); err != nil {
 		return 0, err
 	}
 	return n, t.count(func(c *Counts) { c.Discarded += uint64(n) })

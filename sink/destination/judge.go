@@ -14,6 +14,7 @@ import (
 	"voltbus/fault"
 	"voltbus/internal/atomicfile"
 	"voltbus/judge"
+	"voltbus/judge/aside"
 	"voltbus/judge/setting"
 	"voltbus/point"
 )
@@ -24,7 +25,7 @@ import (
 type bench struct {
 	name  string
 	rules setting.Rules
-	kept  *refusedFile
+	kept  *aside.File
 	file  string
 	log   *slog.Logger
 	now   func() time.Time
@@ -37,8 +38,8 @@ type bench struct {
 	held    []Refused // of the rows that are being sent
 	pending bool      // some of the file are beyond the position
 
-	functions []asked
-	verdicts  map[uint64]map[int]judge.Verdict // of functions, by block of the log and reading, until the position is behind the block
+	functions *judge.Panel
+	verdicts  judge.Findings // of functions, until the position is behind the block
 }
 
 // recollection is the content of the file: what rules remember of the readings up to a position.
@@ -58,8 +59,8 @@ const rememberEvery = 10 * time.Second
 // openBench makes the bench of the destination, if rules hold for it or readings are kept from when some did.
 func (t *target) openBench() error {
 	rules := t.cfg.Judge.For(t.entry.Name)
-	kept, err := openRefused(withheldName(t.cfg.Dir, t.entry.Name))
-	if err != nil || (len(rules) == 0 && kept.len() == 0) {
+	kept, err := aside.Open(withheldName(t.cfg.Dir, t.entry.Name))
+	if err != nil || (len(rules) == 0 && kept.Len() == 0) {
 		return err
 	}
 	t.bench = &bench{name: t.entry.Name, rules: rules, kept: kept, file: memoryFile(t.cfg.Dir, t.entry.Name), log: t.log, now: t.cfg.Now, pending: true}
@@ -84,7 +85,7 @@ func (b *bench) restore(p *position) error {
 		b.saved = recollection{Log: p.Log, Sequence: p.Sequence}
 	}
 	if b.pending {
-		if err := b.kept.fence(p.Log, p.Sequence); err != nil {
+		if err := b.kept.Fence(p.Log, p.Sequence); err != nil {
 			return err
 		}
 		b.pending = false
@@ -137,18 +138,13 @@ func (b *bench) replay(block *point.Block) {
 func (b *bench) found(block *point.Block, i int, v *judge.Verdict, shape *Shape, p *position) bool {
 	rule := b.rules[v.Rule].Name
 	c := p.Rules[rule]
-	if v.Unjudged {
-		c.Unjudged++
-	}
+	c.Add(v)
 	if v.Withheld {
-		c.Withheld++
 		p.Withheld++
 		row := Row{Shape: shape, Time: block.Time[i], Value: shape.convert(block.Value(i)), Quality: block.Quality[i]}
 		one := refusedOf(&row, b.now(), v.Reason)
 		one.Rule, one.Log, one.Sequence = rule, block.Log, block.LogSequence
 		b.held = append(b.held, one)
-	} else {
-		c.Marked++
 	}
 	if p.Rules == nil {
 		p.Rules = map[string]RuleCounts{}
@@ -164,7 +160,7 @@ func (b *bench) settle(p *position) error {
 		return nil
 	}
 	b.pending = true
-	fits, err := b.kept.keep(b.held)
+	fits, err := b.kept.Keep(b.held)
 	if err != nil {
 		return err
 	}
@@ -202,37 +198,6 @@ func (b *bench) end(p *position, err error, now time.Time) error {
 	return nil
 }
 
-// fence forgets readings of blocks beyond the position: they are judged again.
-func (f *refusedFile) fence(log string, sequence uint64) error {
-	list, err := f.list(0, f.len())
-	if err != nil {
-		return err
-	}
-	rest := list[:0:0]
-	for i := range list {
-		if list[i].Log != log || list[i].Sequence <= sequence {
-			rest = append(rest, list[i])
-		}
-	}
-	if len(rest) == len(list) {
-		return nil
-	}
-	return f.replace(rest)
-}
-
-// of returns the readings that a rule withheld, and the others; all for no rule.
-func (f *refusedFile) of(rule string) (list, rest []Refused, err error) {
-	all, err := f.list(0, f.len())
-	for i := range all {
-		if rule == "" || all[i].Rule == rule {
-			list = append(list, all[i])
-		} else {
-			rest = append(rest, all[i])
-		}
-	}
-	return list, rest, err
-}
-
 // RuleState is what a rule found in the readings for a destination.
 type RuleState struct {
 	Name, Check string
@@ -250,10 +215,10 @@ func (b *bench) state(p *position) (held int, list []RuleState) {
 		r := &b.rules[i]
 		list = append(list, RuleState{Name: r.Name, Check: r.Check, RuleCounts: p.Rules[r.Name], Failure: r.Failure})
 	}
-	for _, f := range b.functions {
-		list[f.rule].FunctionState = f.State()
+	for i, s := range b.functions.States() {
+		list[i].FunctionState = s
 	}
-	return b.kept.len(), list
+	return b.kept.Len(), list
 }
 
 func (d *Destinations) benchOf(op, name, rule string) (*target, error) {
@@ -276,7 +241,7 @@ func (b *bench) knows(rule string) bool {
 			return true
 		}
 	}
-	list, _, err := b.kept.of(rule)
+	list, _, err := b.kept.Of(rule)
 	return err == nil && len(list) > 0
 }
 
@@ -286,7 +251,7 @@ func (d *Destinations) Withheld(name, rule string, skip, limit int) ([]Refused, 
 	if err != nil {
 		return nil, err
 	}
-	list, _, err := t.bench.kept.of(rule)
+	list, _, err := t.bench.kept.Of(rule)
 	list = list[min(skip, len(list)):]
 	return list[:min(limit, len(list))], err
 }
@@ -308,9 +273,9 @@ func (d *Destinations) Dismiss(name, rule string) (n int, err error) {
 	}
 	t.work.Lock()
 	defer t.work.Unlock()
-	list, rest, err := t.bench.kept.of(rule)
+	list, rest, err := t.bench.kept.Of(rule)
 	if err == nil {
-		err = t.bench.kept.replace(rest)
+		err = t.bench.kept.Replace(rest)
 	}
 	if err != nil {
 		return 0, err

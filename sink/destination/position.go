@@ -11,6 +11,7 @@ import (
 
 	"voltbus/fault"
 	"voltbus/internal/atomicfile"
+	"voltbus/judge"
 )
 
 // position is the content of a destination's file: how far it is, and what became of the readings so far.
@@ -47,11 +48,7 @@ type Counts struct {
 }
 
 // RuleCounts are what a rule found in the readings for a destination.
-type RuleCounts struct {
-	Withheld uint64 `json:"withheld"`
-	Marked   uint64 `json:"marked"`
-	Unjudged uint64 `json:"unjudged,omitempty"` // of these, those that the function of the rule gave no answer on
-}
+type RuleCounts = judge.Counts
 
 // accounted is of how many samples it is known what became of them, beside those of the history.
 func (c *Counts) accounted() uint64 { return c.Sent + c.Left + c.Refused + c.Withheld + c.Missing }

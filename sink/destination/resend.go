@@ -4,17 +4,18 @@ import (
 	"context"
 
 	"voltbus/fault"
+	"voltbus/judge/aside"
 	"voltbus/point"
 )
 
 // resend sends what was refused, or withheld by a rule, again. It goes through the file once; what is refused again stays in it.
-func (t *target) resend(ctx context.Context, file *refusedFile, rule string, count func(c *Counts, accepted uint64)) (accepted int, err error) {
+func (t *target) resend(ctx context.Context, file *aside.File, rule string, count func(c *Counts, accepted uint64)) (accepted int, err error) {
 	t.work.Lock()
 	defer t.work.Unlock()
 	if err := t.unusable(); err != nil {
 		return 0, err
 	}
-	old, rest, err := file.of(rule)
+	old, rest, err := file.Of(rule)
 	if err != nil {
 		return 0, err
 	}
@@ -28,7 +29,7 @@ func (t *target) resend(ctx context.Context, file *refusedFile, rule string, cou
 		accepted += len(part) - len(again)
 		rest = append(rest, again...)
 	}
-	if kept := file.replace(rest); kept != nil {
+	if kept := file.Replace(rest); kept != nil {
 		return 0, kept // what was accepted is sent once more
 	}
 	if counted := t.count(func(c *Counts) { count(c, uint64(accepted)) }); counted != nil {
@@ -48,11 +49,11 @@ func (t *target) resendPart(ctx context.Context, part []Refused) (again []Refuse
 			again = append(again, part[i])
 			continue
 		}
-		row, err := part[i].row(shape)
+		value, quality, err := part[i].Sample()
 		if err != nil {
-			return nil, fault.E("sinks.resend", fault.Corrupt, t.refused.file, err)
+			return nil, fault.E("sinks.resend", fault.Corrupt, t.entry.Name, err)
 		}
-		rows, of = append(rows, row), append(of, i)
+		rows, of = append(rows, Row{Shape: shape, Time: part[i].Time.UnixMicro(), Value: value, Quality: quality}), append(of, i)
 	}
 	if len(rows) == 0 {
 		return again, nil
@@ -65,7 +66,7 @@ func (t *target) resendPart(ctx context.Context, part []Refused) (again []Refuse
 	}
 	for _, one := range list {
 		same := part[of[one.Row]]
-		same.At, same.Reason = t.cfg.Now().UTC(), clip(one.Reason)
+		same.At, same.Reason = t.cfg.Now().UTC(), aside.Clip(one.Reason)
 		again = append(again, same)
 	}
 	return again, nil

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"voltbus/fault"
+	"voltbus/judge/aside"
 	"voltbus/point"
 	"voltbus/sink/setting"
 	"voltbus/store"
@@ -27,7 +28,7 @@ type target struct {
 	entry   setting.Sink
 	writer  Writer
 	file    string
-	refused *refusedFile
+	refused *aside.File
 	bench   *bench // nil if no rule holds for the destination
 	log     *slog.Logger
 	fill    chan struct{} // a part of the history is to be sent
@@ -74,7 +75,7 @@ func open(ctx context.Context, cfg *Config, entry setting.Sink) (*target, error)
 		return nil, fault.E("sinks.Open", fault.Unavailable, t.file, err)
 	}
 	var unread error
-	t.refused, unread = openRefused(refusedName(cfg.Dir, entry.Name))
+	t.refused, unread = aside.Open(refusedName(cfg.Dir, entry.Name))
 	p, found, err := readPosition(t.file)
 	p.completed()
 	t.p = p
@@ -257,7 +258,7 @@ func (t *target) gather(b *point.Block, p *position) {
 		shape := shapes[b.Point[i]]
 		quality := b.Quality[i]
 		if judged != nil {
-			v := t.bench.combine(judged[b.Point[i]].Judge(b.Time[i], b.Value(i), quality), b.LogSequence, i)
+			v := t.bench.verdicts.Combine(judged[b.Point[i]].Judge(b.Time[i], b.Value(i), quality), b.LogSequence, i)
 			if shape != nil && v.Rule >= 0 && t.bench.found(b, i, &v, shape, p) {
 				continue
 			}
@@ -293,7 +294,7 @@ func (t *target) write(ctx context.Context, rows []Row) (refused int, err error)
 			mu.Lock()
 			defer mu.Unlock()
 			refused += len(list)
-			return t.refused.add(t.cfg.Now(), part, list)
+			return t.refuse(part, list)
 		})
 	}
 	return refused, group.Wait()

@@ -30,6 +30,9 @@ var (
 	placeholder = regexp.MustCompile(`\{(path|node|last|[1-9])\}`)
 )
 
+// parentName is no name of a destination.
+const parentName = "parent"
+
 // IsName reports whether a text can be the name of a destination.
 func IsName(text string) bool { return plainName.MatchString(text) }
 
@@ -48,6 +51,9 @@ func (l List) Validate(r func(key, format string, args ...any)) {
 			r(at+"name", "%q is there already; give each destination a name of its own", l[i].Name)
 		}
 		names[l[i].Name] = true
+		if l[i].Name == parentName {
+			r(at+"name", "%q is how rules of the judge call the parent of this node; choose another name", parentName)
+		}
 		l[i].validate(func(key, format string, args ...any) { r(at+key, format, args...) })
 	}
 }

@@ -93,7 +93,7 @@ func TestWhatIsMissingIsSaidWithItsReason(t *testing.T) {
 	o.Stored, o.Missing, o.Left, o.Acknowledged = 880, 12, 8, 900
 	region.own.Gaps = []answer.Gap{{Origin: "plant~a", First: 3, Last: 4, Samples: 12, Reason: "dropped"}}
 	l := region.look(t)
-	if want := "12 samples are missing of 1,234 samples of 3 nodes: 12 of plant~a, dropped by the bound of a log. 100 samples are still on the way. 8 samples were left out on the way, because nobody selected them."; l.Sentence != want {
+	if want := "12 samples are missing of 1,234 samples of 3 nodes: 12 of plant~a, dropped by the bound of a log. 100 samples are still on the way. 8 samples were left out on the way, because nobody selected them or a rule withheld them."; l.Sentence != want {
 		t.Errorf("it says %q, want %q", l.Sentence, want)
 	}
 	if s := l.Sum; s.Samples != s.Stored+s.Missing+s.Left+s.Waiting {

@@ -92,7 +92,7 @@ func sentence(nodes []answer.LedgerNode, s *answer.LedgerSum) string {
 		fmt.Fprintf(&b, " %s still on the way.", are(s.Waiting, "is", "are"))
 	}
 	if s.Left > 0 {
-		fmt.Fprintf(&b, " %s left out on the way, because nobody selected them.", are(s.Left, "was", "were"))
+		fmt.Fprintf(&b, " %s left out on the way, because nobody selected them or a rule withheld them.", are(s.Left, "was", "were"))
 	}
 	if s.Refused > 0 {
 		fmt.Fprintf(&b, " %s refused before anybody was told they were kept.", are(s.Refused, "was", "were"))

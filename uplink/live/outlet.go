@@ -16,6 +16,29 @@ type Rules struct {
 	Naming uplink.Naming   // of paths at the other end
 	Grants identity.Grants // of the other end: what it may subscribe to here, under this node's names
 	Self   string          // the other end's name for this node
+	// Judged reports whether rules judge the readings of a point before they are sent: its messages would pass them by, and are not sent. Nil: of none.
+	Judged func(point.Path) bool
+}
+
+// may reports whether the messages of a point or topic may be sent.
+func (r *Rules) may(path point.Path) bool {
+	return r.Grants.MaySubscribe(path) == nil && (r.Judged == nil || !r.Judged(path))
+}
+
+// part returns the part of a scan that may be sent; nil for all of it, and false for nothing.
+func (r *Rules) part() (*wire.Selection, bool) {
+	s := &wire.Selection{}
+	if r.Judged != nil {
+		s.Keep = func(p point.Path) bool { return !r.Judged(p) }
+	}
+	if !r.Grants.Administer {
+		s.Patterns = r.Grants.Subscribe
+		return s, len(s.Patterns) > 0
+	}
+	if s.Keep == nil {
+		return nil, true
+	}
+	return s, true
 }
 
 // maxPlans bounds the cached subjects.
@@ -65,7 +88,7 @@ func (o *outlet) plan(subject string) *plan {
 }
 
 func (o *outlet) find(subject string) *plan {
-	names, may := &o.rules.Naming, &o.rules.Grants
+	names := &o.rules.Naming
 	switch {
 	case strings.HasPrefix(subject, wire.ScanPrefix):
 		device, err := wire.ParseSubject(wire.ScanPrefix, subject)
@@ -74,16 +97,14 @@ func (o *outlet) find(subject string) *plan {
 		}
 		p := &plan{kind: wire.ScanPrefix, path: device, to: names.Place(device), splits: names.Splits(device)}
 		p.subject = wire.Subject(p.kind, p.to)
-		if !may.Administer {
-			if len(may.Subscribe) == 0 {
-				return nil
-			}
-			p.part = &wire.Selection{Patterns: may.Subscribe}
+		var some bool
+		if p.part, some = o.rules.part(); !some {
+			return nil
 		}
 		return p
 	case strings.HasPrefix(subject, wire.PointPrefix):
 		path, err := wire.ParseSubject(wire.PointPrefix, subject)
-		if err != nil || may.MaySubscribe(path) != nil {
+		if err != nil || !o.rules.may(path) {
 			return nil
 		}
 		p := &plan{kind: wire.PointPrefix, path: path, to: names.Place(path)}
@@ -91,7 +112,7 @@ func (o *outlet) find(subject string) *plan {
 		return p
 	}
 	from, topic, err := wire.ParseMessage(subject)
-	if err != nil || may.MaySubscribe(topic) != nil {
+	if err != nil || o.rules.Grants.MaySubscribe(topic) != nil {
 		return nil
 	}
 	if !strings.Contains(from, "/") {

@@ -22,6 +22,8 @@ type lane struct {
 	checkpoint *checkpoint
 
 	name    uplink.Lane
+	wire    uplink.Lane // by which frames go
+	only    string      // its only origin; "" for those of the lane
 	session Session
 	paths   *paths
 	answers chan uplink.Answer
@@ -42,13 +44,16 @@ type lane struct {
 func (s *Sender) newLane(name uplink.Lane, session Session, w *uplink.Welcome) *lane {
 	l := &lane{
 		cfg: &s.cfg, log: s.log, limit: s.limit, monitor: s.monitor, checkpoint: s.checkpoint,
-		name: name, session: session, answers: make(chan uplink.Answer, 4*maxFlight),
+		name: name, wire: name, session: session, answers: make(chan uplink.Answer, 4*maxFlight),
 		acked: map[string]uplink.Position{}, window: newWindow(s.cfg.Window, w.Window, s.monitor.openedBefore(name)), parts: w.Parts,
 	}
 	for origin, p := range w.Positions {
 		if uplink.LaneOf(origin) == name {
 			l.acked[origin] = p
 		}
+	}
+	if name == released {
+		l.releases(w)
 	}
 	return l
 }
@@ -76,7 +81,7 @@ func (l *lane) run(ctx context.Context) error {
 			}
 			timer.Stop()
 		case errors.Is(err, errAgain):
-			l.monitor.wentBack(l.name)
+			l.monitor.wentBack(l.wire)
 		case errors.Is(err, errRetry):
 		default:
 			return err
@@ -100,7 +105,7 @@ func (l *lane) pass(ctx context.Context) error {
 	}
 	maps.Copy(p.sent, l.acked)
 	reading, end := context.WithCancel(ctx)
-	r := &reader{lane: l.name, log: l.log, next: l.place + 1, out: make(chan entry, 16)}
+	r := &reader{lane: l.wire, log: l.log, next: l.place + 1, out: make(chan entry, 16)}
 	failed := make(chan error, 1)
 	var done sync.WaitGroup
 	done.Go(func() { failed <- r.run(reading) })
@@ -369,7 +374,7 @@ func (p *pass) sendFrame(f flying, previous uint64, block []byte) error {
 
 // send sends the content of frame.
 func (p *pass) send(f flying) error {
-	if err := p.session.Send(p.name, p.frame); err != nil {
+	if err := p.session.Send(p.wire, p.frame); err != nil {
 		return err
 	}
 	if len(p.flight) == 0 {
@@ -379,7 +384,7 @@ func (p *pass) send(f flying) error {
 	p.flight = append(p.flight, f)
 	p.octets += f.octets
 	p.monitor.went(f.origin, f.octets)
-	if owed := p.limit.spend(len(p.frame), time.Now()); owed > 0 && p.name == uplink.Normal {
+	if owed := p.limit.spend(len(p.frame), time.Now()); owed > 0 && p.wire == uplink.Normal {
 		p.owing = true
 		p.paid.Reset(owed)
 	}
@@ -427,6 +432,9 @@ func (p *pass) settle(origin string, to, from uplink.Position) {
 func (l *lane) acknowledge(origin string, to, from uplink.Position) {
 	l.checkpoint.acknowledge(origin, to)
 	l.monitor.acknowledged(origin, to, from)
+	if l.only == origin {
+		l.told(to)
+	}
 }
 
 // arrived removes what the parent has from flight.
@@ -473,6 +481,9 @@ func (p *pass) move() {
 	}
 	if place > p.place {
 		p.place = place
+	}
+	if p.only != "" {
+		return // its place is what the parent says
 	}
 	p.checkpoint.move(p.name, p.place)
 	p.monitor.moved(p.name, p.place, oldest, len(p.flight), p.octets)

@@ -61,6 +61,10 @@ type Config struct {
 	// Store names the database that this node stores into, as uplink.Welcome does. If it is also the parent's,
 	// everything is sent unchanged, and Select and Rename do not apply; nil for none.
 	Store func() string
+	// Judged is the log as rules leave it, with the same identity and positions; nil for none. It does not apply to a shared database either.
+	Judged Log
+	// Released are readings that rules withheld and a person released; nil for none.
+	Released Released
 	// Describe returns all points of this node in the form of descriptions; nil describes none.
 	Describe func(ctx context.Context) ([]uplink.Description, error)
 
@@ -306,7 +310,16 @@ func (s *Sender) serve(ctx context.Context, session Session, w *uplink.Welcome, 
 		s.monitor.gain(gained)
 		l := s.newLane(name, session, w)
 		l.place, l.paths = place, paths.clone()
+		if s.cfg.Judged != nil && !shared {
+			l.log = s.cfg.Judged
+		}
 		lanes[name] = l
+		group.Go(func() error { return l.run(ctx) })
+	}
+	if s.cfg.Released != nil {
+		l := s.newLane(released, session, w)
+		l.paths = paths.clone()
+		lanes[released] = l
 		group.Go(func() error { return l.run(ctx) })
 	}
 	group.Go(func() error { return route(ctx, session, lanes) })
@@ -331,7 +344,7 @@ func route(ctx context.Context, session Session, lanes map[uplink.Lane]*lane) er
 		select {
 		case a := <-session.Answers():
 			select {
-			case lanes[uplink.LaneOf(a.Origin)].answers <- a:
+			case laneOf(lanes, a.Origin).answers <- a:
 			case <-ctx.Done():
 				return ctx.Err()
 			}

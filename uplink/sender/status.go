@@ -73,6 +73,12 @@ func (g gap) new(before gap) uint64 {
 // Status returns the current status.
 func (s *Sender) Status() Status { return s.monitor.snapshot() }
 
+// Shared reports whether the parent stores into the same database as this node, as far as known.
+func (s *Sender) Shared() bool {
+	_, shared := s.monitor.parent()
+	return shared
+}
+
 // State returns the state of the connection to the parent, and since when.
 func (s *Sender) State() (State, time.Time) { return s.monitor.state() }
 

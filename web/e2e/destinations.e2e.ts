@@ -75,6 +75,28 @@ describe("destinations", () => {
     expect(complaints).toEqual([]);
   });
 
+  test("shows what rules withhold from the parent, and releases it", async () => {
+    const stand = new Destinations();
+    stand.parents = [
+      {
+        ...{ sink: "parent", withheld: 4, kept: 3, sending: 0 },
+        ...{ released: 1, discarded: 0, unkept: 0 },
+      },
+    ];
+    const { page, complaints } = await destinations({ role: "engineer" }, stand);
+    const parent = page.getByRole("region", { name: "To the parent" });
+    await parent.getByText("Of 4 withheld readings: 3 wait for a person, 1 released.").waitFor();
+    await parent.getByText("500 is not from -20 to 90").waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    page.once("dialog", (d) => void d.accept());
+    await parent.getByRole("button", { name: "Release" }).click();
+    await parent
+      .getByText("Of 4 withheld readings: 3 on the way to the parent, 1 released.")
+      .waitFor();
+    expect(stand.asked).toEqual(["release all parent"]);
+    expect(complaints).toEqual([]);
+  });
+
   test("lets a viewer see rules, and an operator what they withhold", async () => {
     const at = { address: "/destinations/search" };
     const viewer = await destinations({ role: "viewer", ...at });

@@ -92,6 +92,9 @@ export class Destinations {
   /** What rules withhold from the destination search. */
   withheld: WithheldReading[];
 
+  /** What rules withhold from the parent; nothing if none holds for it. */
+  parents: AllRules["kept"] = [];
+
   /** The rules with what they found. */
   private rules(): AllRules {
     const rule = { sink: "search", withheld: 0, marked: 0, unjudged: 0 };
@@ -106,7 +109,11 @@ export class Destinations {
         },
       ],
       kept: [
-        { sink: "search", withheld: 3, kept: held, released: 3 - held, discarded: 0, unkept: 0 },
+        {
+          ...{ sink: "search", withheld: 3, kept: held, sending: 0 },
+          ...{ released: 3 - held, discarded: 0, unkept: 0 },
+        },
+        ...this.parents,
       ],
     };
   }
@@ -117,7 +124,13 @@ export class Destinations {
     const chosen = this.withheld.filter((r) => !rule || r.rule === rule);
     if (what === "withheld") return { readings: chosen, kept: this.withheld.length };
     if (this.refuses) return new Refusal(400, this.refuses);
-    this.asked.push(`${what} ${rule || "all"}`);
+    const [parent] = resource.split("/")[1] === "parent" ? this.parents : [];
+    this.asked.push(`${what} ${rule || "all"}${parent ? " parent" : ""}`);
+    if (parent) {
+      const readings = parent.kept;
+      Object.assign(parent, { kept: 0, sending: readings });
+      return { readings, kept: 0 };
+    }
     this.withheld = this.withheld.filter((r) => !chosen.includes(r));
     Object.assign(this.of(resource) ?? {}, { withheld_kept: this.withheld.length });
     return { readings: chosen.length, kept: this.withheld.length };

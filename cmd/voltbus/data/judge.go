@@ -11,9 +11,9 @@ import (
 // NewJudge returns the command "judge".
 func NewJudge(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "judge", Short: "Show readings that rules withheld from destinations, and release or discard them",
-		Long: `Show what the rules of the section judge of the configuration found in readings before they were sent to destinations.
-A reading that a rule withheld is kept until a person releases or discards it.`,
+		Use: "judge", Short: "Show readings that rules withheld from destinations or the parent, and release or discard them",
+		Long: `Show what the rules of the section judge of the configuration found in readings before they were sent to destinations and to the parent.
+A reading that a rule withheld is kept until a person releases or discards it. The parent of the node is the destination "parent".`,
 		Args: cobra.NoArgs,
 	}
 	cmd.AddCommand(listRules(f), listWithheld(f),

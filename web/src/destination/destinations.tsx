@@ -1,12 +1,14 @@
 import { useCallback, useState } from "preact/hooks";
 import { count, plain, plural } from "../format";
-import type { AllSinks, SinkState } from "../generated/api";
+import type { AllRules, AllSinks, SinkState } from "../generated/api";
 import { destinationAddress, destinationAt } from "../shell/place";
 import { includes } from "../shell/role";
 import type { ScreenProps } from "../shell/screens";
 import { usePoll } from "../use-poll";
 import { DestinationForm } from "./form";
+import { Judged } from "./judged";
 import { DestinationPage } from "./page";
+import { parentOf } from "./rules";
 import { accountWords, behindWords, kindName, levelOf, problemOf, stateName } from "./words";
 import "./destinations.css";
 
@@ -87,7 +89,29 @@ function List({ api, session, sinks, problem, onChanged }: ListProps) {
           ))}
         </ul>
       )}
+      <ToParent api={api} session={session} />
     </div>
+  );
+}
+
+const seldom = 10_000;
+
+/** What rules found in the readings for the parent; nothing if none holds for it. */
+function ToParent({ api, session }: Pick<ScreenProps, "api" | "session">) {
+  const [changes, setChanges] = useState(0);
+  const ask = useCallback(() => api.get<AllRules>("judge"), [api]);
+  const { data } = usePoll(ask, seldom, changes);
+  const parent = data && parentOf(data);
+  if (!parent) return null;
+  return (
+    <Judged
+      api={api}
+      sink={parent}
+      title="To the parent"
+      maySee={includes(session.role, "operator")}
+      mayChange={includes(session.role, "engineer")}
+      onChanged={() => setChanges((n) => n + 1)}
+    />
   );
 }
 

@@ -1,13 +1,14 @@
 import { useCallback, useState } from "preact/hooks";
 import type { Api } from "../api";
-import { count, dateTime, plain, plural } from "../format";
-import type { AllRules, HeldCount, SinkState, WithheldReadings } from "../generated/api";
+import { count, dateTime, plain } from "../format";
+import type { AllRules, HeldCount, WithheldReadings } from "../generated/api";
 import { usePoll, wordsOf } from "../use-poll";
-import { checkName, keptWords, rulesOf, ruleWords } from "./rules";
+import { checkName, doneWords, keptWords, nameOf, rulesOf, ruleWords, type Target } from "./rules";
 
 interface Props {
   api: Api;
-  sink: SinkState;
+  sink: Target;
+  title?: string;
   /** Whether the person may see the readings that are withheld. */
   maySee: boolean;
   mayChange: boolean;
@@ -17,8 +18,8 @@ interface Props {
 const shown = 100;
 const seldom = 10_000;
 
-/** What rules found in the readings for a destination, and what they withhold until a person decides. */
-export function Judged({ api, sink: s, maySee, mayChange, onChanged }: Props) {
+/** What rules found in the readings for a destination or the parent, and what they withhold until a person decides. */
+export function Judged({ api, sink: s, title = "Rules", maySee, mayChange, onChanged }: Props) {
   const [rule, setRule] = useState("");
   const ask = useCallback(() => api.get<AllRules>("judge"), [api]);
   const { data, problem } = usePoll(ask, seldom, s.withheld + s.withheld_kept);
@@ -26,7 +27,7 @@ export function Judged({ api, sink: s, maySee, mayChange, onChanged }: Props) {
   if (data && rules.length === 0 && s.withheld_kept === 0) return null;
   return (
     <section class="card panel" aria-labelledby="judged-title">
-      <h2 id="judged-title">Rules</h2>
+      <h2 id="judged-title">{title}</h2>
       <p role="alert" class="problem">
         {plain(problem)}
       </p>
@@ -52,7 +53,7 @@ export function Judged({ api, sink: s, maySee, mayChange, onChanged }: Props) {
   );
 }
 
-interface WithheldProps extends Omit<Props, "maySee"> {
+interface WithheldProps extends Omit<Props, "maySee" | "title"> {
   rules: readonly string[];
   rule: string;
   setRule(rule: string): void;
@@ -75,8 +76,7 @@ function Withheld({ api, sink: s, mayChange, onChanged, rules, rule, setRule }: 
     setSaid("");
     try {
       const { readings, kept } = await api.send<HeldCount>("POST", `${at}/${what}`, { rule });
-      const did = what === "release" ? "accepted" : "discarded";
-      setSaid(`${plural(readings, "reading")} ${did}, ${count(kept)} still withheld.`);
+      setSaid(doneWords(what, s.name, readings, kept));
       onChanged();
     } catch (err) {
       setWrong(wordsOf(err));
@@ -87,8 +87,8 @@ function Withheld({ api, sink: s, mayChange, onChanged, rules, rule, setRule }: 
   const confirmed = (what: "release" | "discard") => {
     const text =
       what === "release"
-        ? `Send the readings ${which} to ${plain(s.name)}?`
-        : `Discard the readings ${which} from ${plain(s.name)}? The history of this node keeps them.`;
+        ? `Send the readings ${which} to ${nameOf(s.name)}?`
+        : `Discard the readings ${which} from ${nameOf(s.name)}? The history of this node keeps them.`;
     if (confirm(text)) void act(what);
   };
   return (

@@ -1206,6 +1206,7 @@ export interface HeldState {
   sink: string;
   withheld: Count;
   kept: number;
+  sending: number;
   released: Count;
   discarded: Count;
   unkept: Count;
