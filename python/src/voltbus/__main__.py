@@ -1,4 +1,4 @@
-"""``python -m voltbus run|describe package.module:Class``."""
+"""``python -m voltbus run|describe package.module:Class``, and ``world`` for ``voltbus world``."""
 
 from __future__ import annotations
 
@@ -35,10 +35,16 @@ def main(argv: list[str] | None = None) -> int:
             command.add_argument("--data", help="data directory of a node on this machine")
             command.add_argument("--name", help="the agent's name; else VOLTBUS_AGENT")
             command.add_argument("--level", default="INFO", help="lowest level that is logged")
+    commands.add_parser("world", help="run agents of a site for voltbus world, which starts this")
     args = parser.parse_args(argv)
     try:
         if args.command == "describe":
             print(_json.encode(describe(load(args.agent))).decode())  # noqa: T201 - its purpose
+        elif args.command == "world":
+            from . import _world
+
+            set_up("INFO")
+            _world.main()
         else:
             set_up(args.level.upper())
             agent = load(args.agent)()

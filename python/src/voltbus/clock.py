@@ -37,10 +37,11 @@ class LoopClock:
 
     def __init__(self, start: datetime) -> None:
         self._start = start
-        self._zero = asyncio.get_running_loop().time()
+        self._loop = asyncio.get_running_loop()
+        self._zero = self._loop.time()
 
     def now(self) -> datetime:
-        elapsed = asyncio.get_running_loop().time() - self._zero
+        elapsed = self._loop.time() - self._zero
         return self._start + timedelta(microseconds=round(elapsed * 1e6))
 
     async def until(self, moment: datetime) -> None:

@@ -126,9 +126,13 @@ class Node:
         quality: dict[str, str] | None = None,
     ) -> None:
         """Report values as a device does."""
-        body = {"device": device, "time": moment(self.clock.now()), "points": values}
+        now = self.clock.now()
+        body = {"device": device, "time": moment(now), "points": values}
         if quality:
             body["quality"] = quality
+        for name, value in values.items():
+            good = (quality or {}).get(name, "good")
+            self._methods.control.reported[f"{device}/{name}"] = (value, good, now)
         self._server.route(Raw(subject("live.scan.", device), "", b"", _json.encode(body)))
 
     def writable(self, values: dict[str, Value]) -> None:

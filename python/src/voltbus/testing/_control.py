@@ -53,6 +53,7 @@ class Control:
         self.defaults: dict[str, Value] = {}
         self.rejects: dict[str, str] = {}
         self.devices: dict[str, Value] = {}
+        self.reported: dict[str, tuple[Value, str, datetime]] = {}  # by scans: value, quality, time
         self._held_back: dict[str, Value] = {}
         self._written: set[str] = set()
         self.handlers: dict[str, Callable[..., Any]] = {
@@ -78,6 +79,18 @@ class Control:
         if point in self._held_back:
             return self._held_back[point]
         return self.devices.get(point, self.value(point))
+
+    def next_end(self) -> datetime | None:
+        """Return when the next command or window ends or begins by itself."""
+        now = self._now()
+        ends = [
+            t
+            for levels in self._levels.values()
+            for slot in levels.values()
+            for t in (slot.ends, slot.reverts)
+        ]
+        ends += [t for task in self._tasks.values() for _, a, b in task.windows for t in (a, b)]
+        return min((t for t in ends if t is not None and t > now), default=None)
 
     def hold_back(self, point: str, held: bool) -> None:
         """Have a device keep what it has, or take what is commanded."""
@@ -132,6 +145,9 @@ class Control:
             commanded = any(Pattern(c.path).match(p) for c in grants.command)
             if not (commanded or grants.may_read(p)):
                 row["error"] = {"kind": "refused", "message": "missing", "missing": f"read {p}"}
+            elif p not in self.defaults and p in self.reported:
+                value, quality, time = self.reported[p]
+                row |= {"value": value, "quality": quality, "time": moment(time)}
             elif p not in self.defaults:
                 row["error"] = {"kind": "not-found", "message": "no device has such a point"}
             else:

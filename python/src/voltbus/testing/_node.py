@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
@@ -32,6 +33,8 @@ class NodeMethods:
         self._keys: dict[tuple[str, str], tuple[list[Any], int]] = {}
         self._units: dict[str, str] = {}
         self.recorded: list[Sample] = []
+        self._by_point: dict[str, list[Sample]] = {}
+        self._indexed = 0  # how many of the recorded samples are in it
         self.alerts: dict[tuple[str, str], Alert] = {}
         self.cleared: list[tuple[str, str]] = []
         self.health: dict[str, dict[str, Any]] = {}
@@ -121,7 +124,7 @@ class NodeMethods:
         return {"accepted": len(taken)}
 
     def _select(self, by: str, points: list[str] | None, pattern: str | None) -> list[str]:
-        known = sorted({s.point for s in self.recorded})
+        known = sorted(self._index())
         grants = self._server.keys[by]
         if points is None:
             wanted = Pattern(pattern or "")
@@ -141,8 +144,19 @@ class NodeMethods:
         ]
         return {"points": points, "next": found[limit - 1] if len(found) > limit else ""}
 
+    def _index(self) -> dict[str, list[Sample]]:
+        """Return what is recorded by point, in the order of time."""
+        for s in self.recorded[self._indexed :]:
+            rows = self._by_point.setdefault(s.point, [])
+            if not rows or rows[-1].time <= s.time:
+                rows.append(s)
+            else:
+                bisect.insort(rows, s, key=lambda one: one.time)
+        self._indexed = len(self.recorded)
+        return self._by_point
+
     def _of(self, point: str) -> list[Sample]:
-        return sorted((s for s in self.recorded if s.point == point), key=lambda s: s.time)
+        return self._index().get(point, [])
 
     def _latest(
         self,
