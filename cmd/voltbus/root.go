@@ -14,6 +14,7 @@ import (
 	"voltbus/cmd/voltbus/nodes"
 	"voltbus/cmd/voltbus/settings"
 	"voltbus/cmd/voltbus/shell"
+	"voltbus/cmd/voltbus/virtual"
 )
 
 const exitCodes = `0  all is well
@@ -75,7 +76,7 @@ durably and shows it.
 		root.AddCommand(cmd)
 	}
 	root.AddCommand(fieldtool.Commands(f)...)
-	root.AddCommand(newLab(f), newLabPart(), newVersion(), newBoiler(), newCampus(), agents.NewAgentExec(), newStatement(), &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodes})
+	root.AddCommand(newLab(f), newLabPart(), virtual.NewWorld(), newVersion(), newBoiler(), newCampus(), agents.NewAgentExec(), newStatement(), &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodes})
 	for _, cmd := range root.Commands() {
 		shell.StrictArgs(cmd)
 		shell.StrictGroup(cmd)

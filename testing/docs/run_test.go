@@ -46,6 +46,7 @@ func TestACommandOfTheDocumentationDoesWhatIsPrintedBelowIt(t *testing.T) {
 		"docs/guides/migrate-a-registry-from-volttron.md",
 		"docs/guides/notebooks.md",
 		"docs/guides/query-the-history-with-python.md",
+		"docs/guides/virtual-time.md",
 	} {
 		t.Run(file, func(t *testing.T) {
 			s := newShell(t, bin, python)

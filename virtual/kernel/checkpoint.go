@@ -39,7 +39,7 @@ type memberState struct {
 type linkState struct {
 	Random []byte    `json:"random"`
 	Tally  LinkTally `json:"tally"`
-	Cuts   []Span    `json:"cuts"`
+	Cuts   []Span    `json:"cuts"` // that were made during the run
 }
 
 // Save returns the whole run between two events. It fails with fault.Unavailable, naming the actor, if one of them
@@ -70,7 +70,7 @@ func (k *Kernel) Save() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.Links = append(c.Links, linkState{random, l.tally, l.Cuts})
+		c.Links = append(c.Links, linkState{random, l.tally, l.more})
 	}
 	return json.Marshal(c)
 }
@@ -100,7 +100,7 @@ func (k *Kernel) Load(data []byte) error {
 	}
 	for i, s := range c.Links {
 		l := k.links[i]
-		l.tally, l.Cuts = s.Tally, s.Cuts
+		l.tally, l.more = s.Tally, s.Cuts
 		if err := l.source.UnmarshalBinary(s.Random); err != nil {
 			return wrong(err)
 		}

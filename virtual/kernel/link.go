@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"voltbus/fault"
@@ -43,6 +44,7 @@ type link struct {
 	source *rand.PCG
 	random *rand.Rand
 	tally  LinkTally
+	more   []Span // cuts during the run
 }
 
 // Connect adds a link. There is at most one for each direction.
@@ -80,7 +82,7 @@ func (k *Kernel) Cut(from, to string, during time.Duration) error {
 		return fault.E("kernel.Cut", fault.NotFound, from+" → "+to, errors.New("there is no such link"))
 	}
 	l := k.links[n-1]
-	l.Cuts = append(l.Cuts, Span{k.now, k.now + during})
+	l.more = append(l.more, Span{k.now, k.now + during})
 	return nil
 }
 
@@ -146,12 +148,8 @@ func (l *link) delay() time.Duration {
 }
 
 func (l *link) cut(at time.Duration) bool {
-	for _, c := range l.Cuts {
-		if at >= c.From && at < c.To {
-			return true
-		}
-	}
-	return false
+	within := func(s Span) bool { return at >= s.From && at < s.To }
+	return slices.ContainsFunc(l.Cuts, within) || slices.ContainsFunc(l.more, within)
 }
 
 // arrives reports whether an event gets through the link that it came over, if any.

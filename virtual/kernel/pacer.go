@@ -19,6 +19,7 @@ type Pacer struct {
 	real    time.Time
 	virtual time.Duration
 	anchor  bool          // real and virtual belong together
+	now, at time.Duration // where the clock is, and the moment that it waits for or has gone to
 	changed chan struct{} // closed by a change
 }
 
@@ -46,6 +47,13 @@ func (p *Pacer) Step() {
 			p.steps++
 		}
 	})
+}
+
+// Where returns where the clock is, and the moment at which something is due next.
+func (p *Pacer) Where() (now, next time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.now, p.at
 }
 
 func (p *Pacer) change(do func()) {
@@ -93,6 +101,7 @@ func sleep(ctx context.Context, d time.Duration, changed <-chan struct{}) error 
 func (p *Pacer) left(now, at time.Duration) (time.Duration, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.now, p.at = now, at
 	switch {
 	case at == now:
 		return 0, nil

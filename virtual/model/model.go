@@ -158,17 +158,29 @@ func (m *Model) In(input int) float64 { return m.u[input] }
 // Out returns an output as of the last Advance.
 func (m *Model) Out(output int) float64 { return m.y[output] }
 
-// State returns a copy of the state and the time that it is of.
-func (m *Model) State() (time.Duration, []float64) { return m.now, slices.Clone(m.x) }
+// State is a model at a moment.
+type State struct {
+	At      time.Duration `json:"at"`
+	State   []float64     `json:"state"`
+	Inputs  []float64     `json:"inputs"`
+	Outputs []float64     `json:"outputs"`
+}
 
-// Restore puts the model into a state.
-func (m *Model) Restore(at time.Duration, state []float64) error {
-	if len(state) != len(m.x) {
-		return fault.E("model.Restore", fault.Corrupt, m.Kind.Name, fmt.Errorf("a state of %d numbers; the model has %d", len(state), len(m.x)))
+// State returns a copy of the state.
+func (m *Model) State() State {
+	return State{m.now, slices.Clone(m.x), slices.Clone(m.u), slices.Clone(m.y)}
+}
+
+// Restore puts a model that was made the same way into a state.
+func (m *Model) Restore(s State) error {
+	if len(s.State) != len(m.x) || len(s.Inputs) != len(m.u) || len(s.Outputs) != len(m.y) {
+		return fault.E("model.Restore", fault.Corrupt, m.Kind.Name, fmt.Errorf("a state of %d numbers, %d inputs and %d outputs; the model has %d, %d and %d",
+			len(s.State), len(s.Inputs), len(s.Outputs), len(m.x), len(m.u), len(m.y)))
 	}
-	m.now = at
-	copy(m.x, state)
-	m.system.Output(m.seconds(at), m.x, m.u, m.y)
+	m.now = s.At
+	copy(m.x, s.State)
+	copy(m.u, s.Inputs)
+	copy(m.y, s.Outputs)
 	return nil
 }
 
@@ -210,6 +222,17 @@ func (m *Model) check() error {
 		}
 	}
 	return nil
+}
+
+// Clear sets what is no number, or without limit, to 0: a model that has diverged is not advanced any more, but saved.
+func (m *Model) Clear() {
+	for _, list := range [][]float64{m.x, m.y} {
+		for i, v := range list {
+			if !(math.Abs(v) < bound) {
+				list[i] = 0
+			}
+		}
+	}
 }
 
 // Kinds returns all kinds of models, by name.

@@ -56,8 +56,7 @@ func TestABatteryEndsFullAndEmpty(t *testing.T) {
 	m := made(t, "battery", nil, Method{})
 	for _, step := range []struct{ power, charge float64 }{{5, 1}, {-5, 0}} {
 		m.Set(0, step.power)
-		at, _ := m.State()
-		advance(t, m, at+6*time.Hour)
+		advance(t, m, m.State().At+6*time.Hour)
 		if c := m.Out(m.Kind.Output("charge")); c != step.charge || m.Out(m.Kind.Output("power")) != 0 {
 			t.Errorf("with %g kW it ends at %g with %g kW", step.power, c, m.Out(1))
 		}
@@ -123,12 +122,12 @@ func TestAModelDoesNotGoBack(t *testing.T) {
 	if err := m.Advance(time.Minute); !fault.Is(err, fault.Invalid) {
 		t.Errorf("it went back: %v", err)
 	}
-	at, state := m.State()
+	state := m.State()
 	other := made(t, "room", nil, Method{})
-	if err := other.Restore(at, state); err != nil || other.Out(0) != m.Out(0) {
+	if err := other.Restore(state); err != nil || other.Out(0) != m.Out(0) {
 		t.Errorf("restored: %v, %g °C instead of %g", err, other.Out(0), m.Out(0))
 	}
-	if err := other.Restore(at, nil); !fault.Is(err, fault.Corrupt) {
+	if err := other.Restore(State{}); !fault.Is(err, fault.Corrupt) {
 		t.Errorf("a state of nothing was taken: %v", err)
 	}
 }

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import math
 import os
+import random
 import sys
 from collections.abc import Callable
 from datetime import datetime, timezone
@@ -47,6 +48,7 @@ class Site(msgspec.Struct):
     agents: list[AgentOf]
     path: list[str] = []
     writable: dict[str, Value] = {}
+    seed: int = 0
 
 
 class Scan(msgspec.Struct):
@@ -205,6 +207,7 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
     try:
         site = msgspec.json.decode(source.readline(), type=Site)
         sys.path[:0] = site.path
+        random.seed(f"{site.seed} {site.site}")
         host = Host(loop, site, calls)
         decoder = msgspec.json.Decoder(Moment)
         with calls:
