@@ -23,7 +23,8 @@ type link struct {
 	gone   bool
 	door.Caller
 	tenant  *tenant.Tenant[*link] // nil before its CONNECT
-	moving  *session.Answer       // what its CONNECT is answered when its session is here; nil if it does not wait
+	looks   tenant.Looks
+	moving  *session.Answer // what its CONNECT is answered when its session is here; nil if it does not wait
 	since   time.Time
 	writing atomic.Int64 // since when a write to the socket takes, Unix nanoseconds; 0 for none. It needs no lock.
 }
@@ -88,7 +89,7 @@ func (l *link) handle(do func(now time.Time, out []byte) ([]byte, error)) (until
 	l.out = out
 	if s := l.conn.Session(); s != nil {
 		for _, d := range b.self {
-			l.out = b.router.give(now, s, d, l.out)
+			l.out, _ = b.router.give(now, s, d, l.out)
 		}
 		b.keeping.changed(s)
 	}

@@ -163,25 +163,25 @@ func (b router) deliver(now time.Time, s *session.Session, d session.Delivery) b
 		b.self = append(b.self, d)
 		return !b.keeper.off && s.Expiry() > 0 && d.QoS(d.Message) > 0
 	case l == nil:
-		_ = b.give(now, s, d, nil)
+		_, _ = b.give(now, s, d, nil)
 	default:
-		l.out = b.give(now, s, d, l.out)
+		l.out, _ = b.give(now, s, d, l.out)
 		b.announce(l)
 	}
 	return b.keeping.changed(s)
 }
 
-// give delivers and counts.
-func (b router) give(now time.Time, s *session.Session, d session.Delivery, out []byte) []byte {
+// give delivers and counts, and reports whether another one may fit.
+func (b router) give(now time.Time, s *session.Session, d session.Delivery, out []byte) (longer []byte, more bool) {
 	out, outcome := s.Deliver(now, d, out)
 	switch outcome {
 	case session.Sent, session.Queued:
 		b.counts.Delivered++
-	case session.Refused:
+	case session.Refused, session.Full:
 		b.counts.Dropped++
 	case session.Ignored:
 	}
-	return out
+	return out, outcome != session.Full
 }
 
 // retain keeps a message, or forgets the one of its topic if it is empty [MQTT-3.3.1-6]. It reports whether the
@@ -208,6 +208,9 @@ func (b handler) Subscribe(c *session.Conn, f topic.Filter, s session.Subscripti
 		})
 		return packet.NotAuthorized
 	}
+	if l.looks.Spent(b.cfg.Now()) {
+		return packet.QuotaExceeded
+	}
 	b.tree.Add(f, c.Session(), s)
 	b.keeping.touch(f, l)
 	return packet.Code(s.Options.QoS())
@@ -216,9 +219,10 @@ func (b handler) Subscribe(c *session.Conn, f topic.Filter, s session.Subscripti
 // Retained implements session.Broker.
 func (b handler) Retained(c *session.Conn, f topic.Filter, s session.Subscription, out []byte) []byte {
 	now := b.cfg.Now()
-	b.retained.Match(f.Topic, func(m *session.Message) {
-		out = b.router.give(now, c.Session(), session.Delivery{Message: m, Subscription: s, Retained: true}, out)
-	})
+	linkOf(c).looks.Use(now, b.retained.Match(f.Topic, func(m *session.Message) (more bool) {
+		out, more = b.router.give(now, c.Session(), session.Delivery{Message: m, Subscription: s, Retained: true}, out)
+		return more
+	}))
 	return out
 }
 

@@ -2,6 +2,8 @@
 package shelf
 
 import (
+	"strings"
+
 	"voltbus/protocol/mqtt/session"
 	"voltbus/protocol/mqtt/topic"
 )
@@ -39,8 +41,16 @@ func shareOf(m *session.Message) share {
 // Size is how many bytes of a message count.
 func Size(m *session.Message) int { return shareOf(m).octets }
 
-// SizeOf is how many bytes of a message of a topic count.
-func SizeOf(name string, payload, properties int) int { return len(name) + payload + properties }
+// What a level of a topic takes besides its text, in bytes, and how many of them do not count.
+const (
+	levelSize  = 96
+	freeLevels = 8
+)
+
+// SizeOf is how many bytes of a message of a topic count: a topic of very many levels takes more than its text.
+func SizeOf(name string, payload, properties int) int {
+	return len(name) + payload + properties + levelSize*max(0, strings.Count(name, "/")-freeLevels)
+}
 
 func (s share) plus(o share) share  { return share{s.messages + o.messages, s.octets + o.octets} }
 func (s share) minus(o share) share { return share{s.messages - o.messages, s.octets - o.octets} }
@@ -94,12 +104,9 @@ func (s *Shelf) Drop(name string) {
 // Len returns how many messages there are.
 func (s *Shelf) Len() int { return s.total.messages }
 
-// Match yields the messages of the topics that a filter matches.
-func (s *Shelf) Match(filter string, yield func(m *session.Message)) {
-	s.all.Match(filter, func(_ string, k Kept) bool {
-		yield(k.Message)
-		return true
-	})
+// Match yields the messages of the topics that a filter matches until yield returns false, and returns how many levels of topics it looked at.
+func (s *Shelf) Match(filter string, yield func(m *session.Message) bool) (looked int) {
+	return s.all.Match(filter, func(_ string, k Kept) bool { return yield(k.Message) })
 }
 
 // Some yields some messages, from a place on, and returns where to go on, see [topic.Retained.Some].

@@ -16,7 +16,8 @@ const (
 	Sent    Outcome = iota // appended to what is to be sent
 	Queued                 // kept until the client is there and has room
 	Ignored                // not meant for the client: no local, or QoS 0 while it is away
-	Refused                // lost: the queue is full, the client does not read, or it takes no packets so large
+	Refused                // lost: it has expired, or the client takes no packets so large
+	Full                   // lost: the queue is full, or the client does not read, and neither would the next one fit
 )
 
 // Delivery is a message for a session with what the matching subscriptions say.
@@ -61,7 +62,7 @@ func (s *Session) Deliver(now time.Time, d Delivery, out []byte) ([]byte, Outcom
 	}
 	if s.queue.waiting() >= or(s.config.MaxQueued, 1000) || !s.queue.fits(d.Message, s.config.MaxQueuedOctets) {
 		s.dropped++
-		return out, Refused
+		return out, Full
 	}
 	s.queue.push(o)
 	s.Changed |= Queueing
@@ -81,7 +82,7 @@ func (s *Session) deliverOnce(now time.Time, o *outgoing, out []byte) ([]byte, O
 		return out, Ignored
 	}
 	if s.config.full(out) {
-		return out, Refused
+		return out, Full
 	}
 	longer, ok := s.conn.send(now, o, false, out)
 	if !ok {

@@ -451,6 +451,15 @@ func TestTheLevelsOfATopicAreBounded(t *testing.T) {
 	)
 	p.dial("b")
 	p.run(exchange{"b", "10 81 80 40", "end"}) // 1 MiB and a byte
+	// As many as fit into a topic.
+	most := strings.Repeat("/", topic.MaxLength)
+	p.online("c")
+	p.run(
+		exchange{"c", "82 85 80 04 00 01 00 FF FF '" + most + "' 00", "90 04 00 01 00 8F"},
+		exchange{"c", "82 85 80 04 00 02 00 FF FF '" + strings.Repeat("+/", topic.MaxLength/2) + "#' 00", "90 04 00 02 00 8F"},
+		exchange{"c", "A2 84 80 04 00 03 00 FF FF '" + most + "'", "B0 04 00 03 00 8F"},
+		exchange{"c", "30 82 80 04 FF FF '" + most + "' 00", "E0 … end"},
+	)
 }
 
 func TestRightsAreAnsweredForEachFilter(t *testing.T) {

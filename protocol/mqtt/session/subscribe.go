@@ -12,7 +12,7 @@ func (c *Conn) receiveSubscribe(d *packet.Decoder, f packet.Frame, out []byte) (
 	}
 	identifier := p.Properties.UintOr(packet.SubscriptionIdentifier, 0)
 	ack := packet.Suback{Type: packet.SUBACK, ID: p.ID, Codes: make([]packet.Code, len(p.Subscriptions))}
-	retained := make([]asked, 0, 1)
+	var retained []byte // is sent behind the answer
 	for i, one := range p.Subscriptions {
 		a, code, err := c.subscribe(string(one.Filter), Subscription{one.Options, identifier})
 		if err != nil {
@@ -20,16 +20,13 @@ func (c *Conn) receiveSubscribe(d *packet.Decoder, f packet.Frame, out []byte) (
 		}
 		ack.Codes[i] = code
 		if !code.Failed() && a.wanted() {
-			retained = append(retained, a)
+			retained = c.broker.Retained(c, a.filter, a.subscription, retained)
 		}
 	}
 	if out, err = ack.Append(out, c.version); err != nil {
 		return out, err
 	}
-	for _, a := range retained {
-		out = c.broker.Retained(c, a.filter, a.subscription, out)
-	}
-	return out, nil
+	return append(out, retained...), nil
 }
 
 // asked is a subscription as it was made.

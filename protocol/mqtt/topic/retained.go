@@ -71,9 +71,12 @@ func (r *Retained[V]) Delete(name string) (V, bool) {
 }
 
 // Match calls yield with every name that matches a valid filter, in no particular order, until it
-// returns false. yield must not change the set.
-func (r *Retained[V]) Match(filter string, yield func(name string, value V) bool) {
-	r.walk(0, []byte(filter), yield)
+// returns false. yield must not change the set. It returns how many levels of names it looked at,
+// each at most once.
+func (r *Retained[V]) Match(filter string, yield func(name string, value V) bool) (looked int) {
+	w := walk[V]{r, yield, 0}
+	w.below(0, []byte(filter))
+	return w.looked
 }
 
 // Some calls yield with the names behind a place, whatever they begin with, until it looked at so many places or yield
@@ -95,43 +98,54 @@ func (r *Retained[V]) Some(from, most int, yield func(name string, value V) bool
 	return end
 }
 
-// walk yields what matches the rest of a filter below a node.
-func (r *Retained[V]) walk(at nodeID, filter []byte, yield func(string, V) bool) bool {
+// walk is one look-up.
+type walk[V any] struct {
+	*Retained[V]
+	yield  func(name string, value V) bool
+	looked int
+}
+
+// below yields what matches the rest of a filter below a node, and reports whether there may be more.
+func (w *walk[V]) below(at nodeID, filter []byte) bool {
 	level, rest, more := cut(filter)
 	switch string(level) {
 	case "#":
-		return r.everything(at, yield)
+		return w.everything(at)
 	case "+":
-		for id := r.levels.nodes[at].child; id != none; id = r.levels.nodes[id].next {
-			if !r.levels.nodes[id].hidden && !r.enter(id, rest, more, yield) {
+		for id := w.levels.nodes[at].child; id != none; id = w.levels.nodes[id].next {
+			if !w.levels.nodes[id].hidden && !w.enter(id, rest, more) {
 				return false
 			}
 		}
 		return true
 	}
-	id := r.levels.down(at, level)
-	return id == none || r.enter(id, rest, more, yield)
+	id := w.levels.down(at, level)
+	return id == none || w.enter(id, rest, more)
 }
 
 // enter goes on with a node that the level of the filter before rest matches.
-func (r *Retained[V]) enter(id nodeID, rest []byte, more bool, yield func(string, V) bool) bool {
+func (w *walk[V]) enter(id nodeID, rest []byte, more bool) bool {
+	w.looked++
 	if more {
-		return r.walk(id, rest, yield)
+		return w.below(id, rest)
 	}
-	return r.yield(id, yield)
+	return w.give(id)
 }
 
-func (r *Retained[V]) yield(id nodeID, yield func(string, V) bool) bool {
-	at := r.levels.nodes[id].value
-	return at == 0 || yield(r.values[at].name, r.values[at].value)
+func (w *walk[V]) give(id nodeID) bool {
+	at := w.levels.nodes[id].value
+	return at == 0 || w.yield(w.values[at].name, w.values[at].value)
 }
 
 // everything yields a node and all below it, without recursion, however deep it is.
-func (r *Retained[V]) everything(top nodeID, yield func(string, V) bool) bool {
-	nodes := r.levels.nodes
+func (w *walk[V]) everything(top nodeID) bool {
+	nodes := w.levels.nodes
 	for id := top; ; {
 		if !nodes[id].hidden || top != 0 {
-			if !r.yield(id, yield) {
+			if id != top {
+				w.looked++
+			}
+			if !w.give(id) {
 				return false
 			}
 			if nodes[id].child != none {

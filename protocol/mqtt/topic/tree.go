@@ -177,6 +177,8 @@ type Matches[S comparable, V any] struct {
 	Sets [][]Member[S, V]
 	// Groups holds the shared subscriptions; each gets the message once more.
 	Groups []*Group[S, V]
+	// Looked is how many levels of filters with wildcards were looked at, each at most once.
+	Looked int
 
 	now, next []nodeID
 }
@@ -185,7 +187,7 @@ type Matches[S comparable, V any] struct {
 func (t *Tree[S, V]) Match(name []byte, m *Matches[S, V]) {
 	clear(m.Sets)
 	clear(m.Groups)
-	m.Sets, m.Groups = m.Sets[:0], m.Groups[:0]
+	m.Sets, m.Groups, m.Looked = m.Sets[:0], m.Groups[:0], 0
 	if at := t.exact[string(name)]; at != 0 {
 		m.add(&t.places[at])
 	}
@@ -202,6 +204,7 @@ func (t *Tree[S, V]) walk(name []byte, m *Matches[S, V]) {
 		var level []byte
 		level, name, more = cut(name)
 		m.next = m.next[:0]
+		m.Looked += len(m.now)
 		for _, at := range m.now {
 			n := &t.levels.nodes[at]
 			if n.kids == 0 {

@@ -67,6 +67,67 @@ func TestDeepTopicsAreMatched(t *testing.T) {
 	}
 }
 
+// Filters that all match multiply neither the work nor the memory: each level that they have together is looked at once.
+func TestAttackFiltersOfWildcardsCostNoMoreThanTheirLevels(t *testing.T) {
+	tree, levels := topic.NewTree[int, int](), 0
+	before := heap()
+	for i := range 1 << 12 { // each of a and + at twelve levels
+		filter := make([]byte, 0, 24)
+		for bit := range 12 {
+			filter = append(filter, "a+"[i>>bit&1], '/')
+		}
+		tree.Add(topic.Filter{Topic: string(filter[:23])}, i, i)
+	}
+	levels += 1<<13 - 1 // with the root
+	for n := 1; n <= 1024; n++ {
+		tree.Add(topic.Filter{Topic: strings.Repeat("+/", n) + "#"}, -n, n)
+	}
+	levels += 2 * 1024
+	if grown := int(heap() - before); grown > 400*levels {
+		t.Errorf("%d levels take %d bytes", levels, grown)
+	}
+	for name, want := range map[string]int{
+		strings.Repeat("a/", 11) + "a":    1<<12 + 12,
+		strings.Repeat("b/", 1023) + "b":  1024,
+		strings.Repeat("/", 65_535):       1024,
+		"$" + strings.Repeat("/", 65_534): 0,
+	} {
+		var m topic.Matches[int, int]
+		tree.Match([]byte(name), &m)
+		if len(m.Sets) != want || m.Looked > levels {
+			t.Errorf("%.20s… matches %d filters, want %d, and looks at %d of %d levels", name, len(m.Sets), want, m.Looked, levels)
+		}
+		if n := testing.AllocsPerRun(10, func() { tree.Match([]byte(name), &m) }); n > 1 { // the name
+			t.Errorf("%.20s… takes %v allocations", name, n)
+		}
+	}
+	runtime.KeepAlive(tree)
+}
+
+// A filter looks at each level of the names at most once, whatever it is.
+func TestAttackFiltersLookAtEachRetainedLevelOnce(t *testing.T) {
+	set := topic.NewRetained[int]()
+	for i := range 1000 {
+		set.Set(fmt.Sprintf("a/%d/%s", i, strings.Repeat("/", 100)), i)
+	}
+	const levels = 1 + 1000 + 1000*101
+	for filter, want := range map[string]int{
+		"#":                                 1000,
+		strings.Repeat("+/", 102) + "+":     1000,
+		strings.Repeat("+/", 102) + "b":     0,
+		strings.Repeat("+/", 32_000) + "#":  0,
+		strings.Repeat("+/", 50) + "#":      1000,
+		"b/#":                               0,
+		"a/+" + strings.Repeat("/", 65_000): 0,
+	} {
+		n := 0
+		looked := set.Match(filter, func(string, int) bool { n++; return true })
+		if n != want || looked > levels {
+			t.Errorf("%.12s…: %d names, want %d, and looks at %d of %d levels", filter, n, want, looked, levels)
+		}
+	}
+}
+
 func TestAnEmptyTreeKeepsNoMemory(t *testing.T) {
 	tree := topic.NewTree[int, int]()
 	before := heap()
