@@ -37,6 +37,10 @@ func TestMain(m *testing.M) {
 		agentChild(place)
 		return
 	}
+	if dir := os.Getenv(soakAgentEnv); dir != "" {
+		soakAgentChild(dir)
+		return
+	}
 	if dir := os.Getenv(killedEnv); dir != "" {
 		killedChild(dir)
 		return

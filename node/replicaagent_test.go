@@ -158,6 +158,36 @@ func (c counter) runs(t *testing.T, s *replicaSet, size int, at ...string) strin
 	return name
 }
 
+// runsAgents has each replica run agents with an SDK of this text.
+func (s *replicaSet) runsAgents(t *testing.T, text string) {
+	t.Helper()
+	sdk := filepath.Join(s.dir, "voltbus-1.0-py3-none-any.whl")
+	content := wheelOf(t, "voltbus", "", map[string]string{"voltbus/__init__.py": "", "voltbus/__main__.py": text})
+	if err := os.WriteFile(sdk, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	uv, err := filepath.Abs("../.venv/bin/uv")
+	if _, none := os.Stat(uv); err != nil || none != nil {
+		uv = "off"
+	}
+	s.share(t, fmt.Sprintf("agents: {isolation: 'off', python: /usr/bin/python3, uv: %s, sdk: %s} # of replica %%d\n", uv, sdk))
+}
+
+// installs installs the agent at one replica, and waits until all have it.
+func (s *replicaSet) installs(t *testing.T) {
+	t.Helper()
+	eventually(t, "an agent is installed", func() bool { // once the node runs
+		_, err := s.processes["r2"].Install(t.Context(), "once", client.Installation{Grant: "all", Priority: -1}, packedAgent(t))
+		if err != nil && !fault.Is(err, fault.Unavailable) {
+			t.Fatal(err)
+		}
+		return err == nil
+	})
+	for _, name := range s.names {
+		eventually(t, name+" has the agent", func() bool { return s.processes[name].process(t).Name == "once" })
+	}
+}
+
 func (s *replicaSet) but(name string) []string {
 	return slices.DeleteFunc(slices.Clone(s.names), func(n string) bool { return n == name })
 }
@@ -203,27 +233,9 @@ func TestAnAgentOfAllReplicasRunsAtOne(t *testing.T) {
 	s := newReplicaSet(t)
 	c := counter{filepath.Join(s.dir, "counter")}
 	twice := filepath.Join(s.dir, "twice")
-	sdk := filepath.Join(s.dir, "voltbus-1.0-py3-none-any.whl")
-	content := wheelOf(t, "voltbus", "", map[string]string{"voltbus/__init__.py": "", "voltbus/__main__.py": fmt.Sprintf(onceAgent, c.file, twice)})
-	if err := os.WriteFile(sdk, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	uv, err := filepath.Abs("../.venv/bin/uv")
-	if _, none := os.Stat(uv); err != nil || none != nil {
-		uv = "off"
-	}
-	s.share(t, fmt.Sprintf("agents: {isolation: 'off', python: /usr/bin/python3, uv: %s, sdk: %s} # of replica %%d\n", uv, sdk))
+	s.runsAgents(t, fmt.Sprintf(onceAgent, c.file, twice))
 	s.start(t, s.names...)
-	eventually(t, "an agent is installed", func() bool { // once the node runs
-		_, err := s.processes["r2"].Install(t.Context(), "once", client.Installation{Grant: "all", Priority: -1}, packedAgent(t))
-		if err != nil && !fault.Is(err, fault.Unavailable) {
-			t.Fatal(err)
-		}
-		return err == nil
-	})
-	for _, name := range s.names {
-		eventually(t, name+" has the agent", func() bool { return s.processes[name].process(t).Name == "once" })
-	}
+	s.installs(t)
 	s.tellsOthers(t)
 	if _, err := client.Do(t.Context(), s.processes["r3"].Client, processes.Start, processes.Agent{Name: "once"}); err != nil {
 		t.Fatal(err)

@@ -1,10 +1,8 @@
 package node_test
 
 import (
-	"os"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/eclipse/paho.golang/paho"
 
@@ -71,42 +69,6 @@ func TestAReplicaThatStandsStillLosesNothing(t *testing.T) {
 			s.sees(t, other, "all", func(c *report.Cluster) bool { return c.Reached == 3 })
 		}
 	})
-}
-
-// Replicas are killed, or stand still, in turn for as long as SOAK says, under load.
-func TestSoakReplicas(t *testing.T) {
-	text := os.Getenv("VOLTBUS_SOAK")
-	if text == "" {
-		t.Skip("set VOLTBUS_SOAK to how long to run, such as 10m")
-	}
-	long, err := time.ParseDuration(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for what, disturb := range map[string]func(*testing.T, *replicaSet, string, func(int64)){
-		"killed": func(t *testing.T, s *replicaSet, name string, more func(int64)) {
-			s.kill(name)
-			more(200)
-			s.start(t, name)
-		},
-		"standing still": func(t *testing.T, s *replicaSet, name string, more func(int64)) {
-			s.signal(t, name, syscall.SIGSTOP)
-			more(30)
-			s.signal(t, name, syscall.SIGCONT)
-		},
-	} {
-		t.Run(what, func(t *testing.T) {
-			t.Parallel()
-			s, rounds := newReplicaSet(t), 0
-			s.underLoad(t, func(more func(int64)) {
-				for end := time.Now().Add(long); time.Now().Before(end); rounds++ {
-					more(50)
-					disturb(t, s, s.names[rounds%3], more)
-				}
-			})
-			t.Logf("%d times in %s", rounds, long)
-		})
-	}
 }
 
 func (s *replicaSet) signal(t *testing.T, name string, which syscall.Signal) {

@@ -44,6 +44,7 @@ type replicaSet struct {
 	pids      sync.Map          // of their processes, by name
 	processes map[string]*replicaProcess
 	addresses sync.Map // of their brokers, by name
+	clients   sync.Map // of their API, by name
 }
 
 type replicaProcess struct {
@@ -182,6 +183,7 @@ func (s *replicaSet) start(t *testing.T, names ...string) {
 		if p.Client, err = client.New(p.http, token, nil); err != nil {
 			t.Fatal(err)
 		}
+		s.clients.Store(name, p.Client)
 	}
 }
 
