@@ -273,6 +273,10 @@ var table = []rule{
 	{"web", []string{"internal/coding"}, nil, "the screens are files; they speak to the API over HTTP"},
 
 	{"regulation/signal", []string{"fault"}, nil, "a signal is numbers; who follows it is not its business"},
+	{"regulation", []string{"fault"}, nil, "the words between who regulates and who is regulated are nouns"},
+	{"regulation/unit", []string{"regulation"}, nil, "a model of a building knows nobody who orders"},
+	{"regulation/stack", []string{"regulation"}, nil, "a choice follows from states alone"},
+	{"regulation/master", []string{"regulation", "regulation/stack", "fault"}, []string{"regulation/unit"}, "a master is handed messages and the time"},
 	{"regulation/score", []string{"regulation/signal", "fault"}, nil, "signal and response are compared without knowing who made them"},
 
 	{"config/edit", []string{"config", "sink/setting", "point", "fault"}, []string{"driver/..."}, "a device is added to a text; what the text means is asked of config"},

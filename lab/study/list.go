@@ -37,6 +37,8 @@ func List() []experiment.Experiment {
 		historianBacklog(),
 		recorderKill(),
 		ingestLineProtocol(),
+		regulation(),
+		regulation50(),
 	}, destination.List(), ami.List(), fleet.List())
 }
 

@@ -9,12 +9,12 @@ import (
 // Step is the step of PJM's regulation signals.
 const Step = 2 * time.Second
 
-// The generated signal is noise between two low-pass filters: what changes faster than quick is smoothed, what lasts longer than slow is
+// The generated signal is noise between low-pass filters: what changes faster than quick is smoothed twice, what lasts longer than slow is
 // taken out, as RegD carries the fast part of the control error only. The rest is scaled so that it reaches its limits now and then.
 const (
-	quick  = 30 * time.Second
-	slow   = 8 * time.Minute
-	spread = 0.5 // standard deviation before the limits
+	quick  = time.Minute
+	slow   = 15 * time.Minute
+	spread = 0.6 // standard deviation before the limits
 	ramp   = 0.1 // largest change in a step
 	recall = 4   // 1/h: energy returns to 0 with a time constant of 15 minutes
 )
@@ -26,11 +26,15 @@ func Generate(seed uint64, length time.Duration) *Signal {
 	s := &Signal{Step: Step, Values: make([]float64, n)}
 	random := rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))
 	a, b := 1-math.Exp(-Step.Seconds()/quick.Seconds()), 1-math.Exp(-Step.Seconds()/slow.Seconds())
-	// The variance of white noise after a first-order low-pass filter is a/(2−a); what the slow filter takes away of it is small.
-	scale := spread / math.Sqrt(a/(2-a))
-	var fast, base, energy, v float64
+	// The variance of white noise after two equal first-order filters with the pole p is a⁴·(1+p²)/(1−p²)³; what the slow filter takes away of
+	// it is small.
+	p := 1 - a
+	q := 1 - p*p
+	scale := spread / (a * a) * math.Sqrt(q*q*q/(1+p*p))
+	var first, fast, base, energy, v float64
 	for i := range s.Values {
-		fast += a * (random.NormFloat64()*scale - fast)
+		first += a * (random.NormFloat64()*scale - first)
+		fast += a * (first - fast)
 		base += b * (fast - base)
 		wish := fast - base - recall*energy
 		v += min(ramp, max(-ramp, min(1, max(-1, wish))-v))

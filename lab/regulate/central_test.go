@@ -1,0 +1,41 @@
+package regulate_test
+
+import (
+	"testing"
+	"time"
+
+	"voltbus/lab/regulate"
+)
+
+func run(t *testing.T, c regulate.Config) *regulate.Outcome {
+	t.Helper()
+	o, err := regulate.Run(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("composite %.3f (correlation %.3f delay %.3f precision %.3f), RMS %.3f mean %+.3f, comfort %.4f mean %.4f worst K·h/day, %.0f switches/day, %.0f natural, %d early, %d refused of %d orders, %d messages, capacity %.0f of %.0f kW, in %s",
+		o.Score.Composite, o.Score.Correlation, o.Score.Delay, o.Score.Precision, o.Score.RMS, o.Score.Mean, o.Comfort.Mean, o.Comfort.Worst, o.Switches, o.Natural, o.Early, o.Refused, o.Orders, o.Messages, o.Capacity, o.Baseline, o.Took)
+	return o
+}
+
+func TestAFleetFollowsTheSignalWithinComfort(t *testing.T) {
+	for name, c := range map[string]struct {
+		loss, least float64
+	}{"without loss": {0, 0.9}, "with 5 % loss": {0.05, 0.85}} {
+		t.Run(name, func(t *testing.T) {
+			o := run(t, regulate.Config{Units: 1000, Seed: 1, Length: 3 * time.Hour, Loss: c.loss})
+			if o.Score.Composite < c.least || o.Comfort.Worst > 0.5 || o.Early > 0 {
+				t.Errorf("%+v", o)
+			}
+		})
+	}
+}
+
+func TestARunIsTheSameForItsSeed(t *testing.T) {
+	c := regulate.Config{Units: 50, Seed: 3, Length: time.Hour, Loss: 0.05}
+	a, b := run(t, c), run(t, c)
+	c.Seed = 4
+	if other := run(t, c); a.Fingerprint != b.Fingerprint || a.Fingerprint == other.Fingerprint {
+		t.Error(a.Fingerprint, b.Fingerprint, other.Fingerprint)
+	}
+}

@@ -1,0 +1,187 @@
+// Package master regulates a fleet of units centrally: it takes reports, and each period decides which units change. It is a state machine:
+// whoever runs it hands it messages and the time, and sends the orders that it returns.
+package master
+
+import (
+	"time"
+
+	"voltbus/fault"
+	"voltbus/regulation"
+	"voltbus/regulation/stack"
+)
+
+// Config of a master.
+type Config struct {
+	Capacity float64       // kW that the signal 1 asks for
+	Stale    time.Duration // a unit that has been silent for longer is not ordered; 0: 5 minutes
+	Wait     time.Duration // an order without an answer after this is taken for lost; 0: 4 seconds
+}
+
+// Status is what the last decision knew. Powers are in kW.
+type Status struct {
+	At       time.Time `json:"at"`
+	Signal   float64   `json:"signal"`
+	Baseline float64   `json:"baseline"` // without regulation: what holds the temperatures
+	Target   float64   `json:"target"`
+	Power    float64   `json:"power"`    // before the decision, by the reports
+	Expected float64   `json:"expected"` // after it
+	Capacity float64   `json:"capacity"`
+	More     float64   `json:"more"` // by how much consumption could still rise
+	Less     float64   `json:"less"` // and fall
+	Units    int       `json:"units"`
+	Silent   int       `json:"silent"` // of them, those without a report for too long
+	Orders   int       `json:"orders"`
+	// Refused counts the refusals since the decision before, by their codes.
+	Refused map[string]int `json:"refused,omitempty"`
+}
+
+// Master is the state. It is for one goroutine.
+type Master struct {
+	c       Config
+	token   regulation.Token
+	number  uint64
+	index   map[string]int
+	units   []regulation.Report // as they are, or as they will be after the orders that are under way
+	known   []known
+	view    []regulation.Report // of the units, for a decision
+	stack   stack.Stack
+	refused map[string]int
+}
+
+// known is what the master knows of a unit beside its state.
+type known struct {
+	told    regulation.Report // as reported
+	pending uint64            // number of the order under way; 0: none
+	asked   time.Time
+	barred  time.Time // until then it is not ordered, because it refused
+}
+
+// New returns a master without units.
+func New(c Config) *Master {
+	if c.Stale <= 0 {
+		c.Stale = 5 * time.Minute
+	}
+	if c.Wait <= 0 {
+		c.Wait = 4 * time.Second
+	}
+	return &Master{c: c, index: map[string]int{}, refused: map[string]int{}}
+}
+
+// SetCapacity changes the power that the signal 1 asks for, kW.
+func (m *Master) SetCapacity(kw float64) { m.c.Capacity = kw }
+
+// SetToken says in whose name the orders are from now on.
+func (m *Master) SetToken(t regulation.Token) { m.token = t }
+
+// Hear takes a report. It reports whether the unit is new and has been registered by it. A report older than the last one is dropped. What
+// Report.Check finds is a fault.Invalid.
+func (m *Master) Hear(r *regulation.Report) (registered bool, err error) {
+	i, ok := m.index[r.Unit]
+	if ok && r.At.Before(m.known[i].told.At) {
+		return false, nil
+	}
+	if err := r.Check(); err != nil {
+		return false, fault.E("master.Hear", fault.Invalid, r.Unit, err)
+	}
+	if !ok {
+		m.index[r.Unit] = len(m.units)
+		m.units, m.known = append(m.units, *r), append(m.known, known{told: *r})
+		return true, nil
+	}
+	m.known[i].told = *r
+	if m.known[i].pending == 0 {
+		m.units[i] = *r
+	}
+	return false, nil
+}
+
+// Answered takes the answer to an order. One to an order that was taken for lost, or came twice, only counts as a report.
+func (m *Master) Answered(now time.Time, a *regulation.Answer) {
+	i, ok := m.index[a.Report.Unit]
+	if !ok {
+		return
+	}
+	k := &m.known[i]
+	if a.Code != regulation.NoSuchUnit { // such an answer has no state
+		_, _ = m.Hear(&a.Report) // a wrong state does not make the answer void
+	}
+	if k.pending == 0 || k.pending != a.Number {
+		return
+	}
+	k.pending = 0
+	m.units[i] = k.told
+	if a.Code == regulation.Done {
+		return
+	}
+	m.refused[a.Code.String()]++
+	k.barred = now.Add(max(a.Report.Free, m.c.Stale/10))
+}
+
+// Reports returns what the units said last, in the order of their registration.
+func (m *Master) Reports() []regulation.Report {
+	out := make([]regulation.Report, len(m.known))
+	for i := range m.known {
+		out[i] = m.known[i].told
+	}
+	return out
+}
+
+// Decide returns the orders that bring the power of the units to the baseline minus signal × capacity, and what it knew. The signal is between
+// −1 and +1; positive: consume less.
+func (m *Master) Decide(now time.Time, signal float64) ([]regulation.Order, Status) {
+	st := Status{At: now, Signal: signal, Capacity: m.c.Capacity, Units: len(m.units), Refused: m.refused}
+	m.refused = map[string]int{}
+	m.view = m.view[:0]
+	for i := range m.units {
+		m.view = append(m.view, m.seen(now, i, &st))
+	}
+	for i := range m.view {
+		st.Baseline += m.view[i].Hold
+		st.Power += m.view[i].Power
+	}
+	st.Target = st.Baseline - signal*m.c.Capacity
+	d := m.stack.Decide(m.view, st.Target)
+	st.Expected, st.More, st.Less, st.Orders = d.Expected, d.More, d.Less, len(d.Changes)
+	orders := make([]regulation.Order, 0, len(d.Changes))
+	for _, c := range d.Changes {
+		orders = append(orders, m.order(now, c))
+	}
+	return orders, st
+}
+
+// seen is a unit as a decision has it: one that is silent, refused or has an order under way does not change.
+func (m *Master) seen(now time.Time, i int, st *Status) regulation.Report {
+	k := &m.known[i]
+	if k.pending != 0 && now.Sub(k.asked) >= m.c.Wait {
+		k.pending = 0
+		m.units[i] = k.told
+	}
+	u := m.units[i]
+	age := max(0, now.Sub(k.told.At)) // the clock of a unit may be ahead
+	u.Free = max(0, u.Free-age, k.barred.Sub(now))
+	switch {
+	case age > m.c.Stale:
+		st.Silent++
+		u.Free, u.Power = 1, u.Hold // nobody knows better
+	case k.pending != 0:
+		u.Free = max(u.Free, 1)
+	}
+	return u
+}
+
+// order makes the order of a change, and expects that it is carried out.
+func (m *Master) order(now time.Time, c stack.Change) regulation.Order {
+	m.number++
+	u, k := &m.units[c.Unit], &m.known[c.Unit]
+	k.pending, k.asked = m.number, now
+	u.On, u.Speed = c.On, c.Speed
+	switch {
+	case u.Variable:
+		u.Power = u.Rated * c.Speed * c.Speed * c.Speed
+	case c.On:
+		u.Power = u.Rated
+	default:
+		u.Power = 0
+	}
+	return regulation.Order{Unit: u.Unit, Number: m.number, Token: m.token, On: c.On, Speed: c.Speed}
+}
