@@ -18,6 +18,7 @@ import (
 	"voltbus/lab/rig"
 	"voltbus/lab/study/ami"
 	"voltbus/lab/study/destination"
+	"voltbus/lab/study/field"
 	"voltbus/lab/study/fleet"
 	"voltbus/lab/study/scrape"
 	"voltbus/store/duckdb/statement"
@@ -31,14 +32,10 @@ func List() []experiment.Experiment {
 		chain(),
 		catchUp(),
 		manyChildren(),
-	}, scrape.List(), []experiment.Experiment{
-		dnp3Sessions(),
-		bacnetCollection(),
+	}, scrape.List(), field.List(), []experiment.Experiment{
 		historianBacklog(),
 		recorderKill(),
 		ingestLineProtocol(),
-		regulation(),
-		regulation50(),
 	}, destination.List(), ami.List(), fleet.List())
 }
 

@@ -52,7 +52,7 @@ func tiny() map[string]map[string]string {
 		"historian-backlog":       {"first-devices": "20", "most-devices": "40", "interval": "200ms", "warm-up": "300ms", "window": "1s"},
 		"ingest-line-protocol":    {"first-rate": "2000", "most-rate": "2000", "batch": "100", "window": "600ms", "warm-up": "200ms"},
 		"recorder-kill":           {"kills": "2", "answers": "30"},
-		"regulation":              {"units": "50", "length": "70m", "losses": "5"},
+		"regulation":              {"units": "50", "length": "70m", "losses": "0,5"},
 		"regulation-50":           {"length": "70m"},
 		"sink-catch-up":           {"destinations": "sqlite,mariadb,rabbitmq,influxdb", "samples": "3000", "devices": "10", "batch": "5"},
 		"bacnet-collection":       {"devices": "5", "points": "2", "rates": "1000", "interval": "400ms", "changing": "300", "timeout": "200ms"},

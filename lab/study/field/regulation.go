@@ -1,10 +1,13 @@
-package study
+package field
 
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
+	"voltbus/fault"
 	"voltbus/lab/experiment"
 	"voltbus/lab/regulate"
 )
@@ -44,7 +47,7 @@ func regulation() experiment.Experiment {
 			{Name: "share", Default: "20", Doc: "capacity that is offered, in % of the need"},
 		},
 		Run: func(ctx context.Context, b *experiment.Bench) error {
-			losses, err := numbers("losses", b.Text("losses"))
+			losses, err := percents("losses", b.Text("losses"))
 			if err != nil {
 				return err
 			}
@@ -58,6 +61,19 @@ func regulation() experiment.Experiment {
 			return nil
 		},
 	}
+}
+
+// percents reads whole numbers from 0 to 99.
+func percents(setting, list string) ([]int, error) {
+	var out []int
+	for text := range strings.SplitSeq(list, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil || n < 0 || n > 99 {
+			return nil, fault.E("study.percents", fault.Invalid, setting, fmt.Errorf("%q: write numbers from 0 to 99 with commas between", list))
+		}
+		out = append(out, n)
+	}
+	return out, nil
 }
 
 // regulation50 is the first study of the published document: fifty buildings.
