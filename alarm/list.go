@@ -26,13 +26,14 @@ func (e *Engine) List() []Shown {
 		list = append(list, s)
 	}
 	slices.SortFunc(list, func(a, b Shown) int {
-		return cmp.Or(cmp.Compare(order(&a), order(&b)), cmp.Compare(b.Priority.Rank(), a.Priority.Rank()), b.Since.Compare(a.Since), strings.Compare(string(a.ID), string(b.ID)))
+		return cmp.Or(cmp.Compare(a.State.Order(), b.State.Order()), cmp.Compare(b.Priority.Rank(), a.Priority.Rank()), b.Since.Compare(a.Since), strings.Compare(string(a.ID), string(b.ID)))
 	})
 	return list
 }
 
-func order(s *Shown) int {
-	switch s.State {
+// Order is the place of alarms of a state in a list: those that need an operator come first.
+func (s State) Order() int {
+	switch s {
 	case Unacknowledged:
 		return 0
 	case Acknowledged, LatchedUnacknowledged:

@@ -133,3 +133,46 @@ func TestARuleIsTriedBeforeItIsWritten(t *testing.T) {
 		t.Errorf("without the rule there is %q", got)
 	}
 }
+
+func TestAlarmsOfAChildAreInTheListOfItsParentAndAreAcknowledgedFromThere(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, `uplink: {allow: ["read **", "subscribe **", "call node"]}`+"\n")
+	rule := alarms.NewRule{Rule: alarm.Rule{Name: "hot", Points: []string{"b/**"}, Check: alarm.High, Limit: 80}}
+	if _, err := client.Do(wait(t), p.child.Client, alarms.Put, rule); err != nil {
+		t.Fatal(err)
+	}
+	p.child.reads("b/temp", 85)
+	var last alarms.Alarms
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the parent lists %+v", last)
+		}
+	})
+	list := func() (alarms.Alarm, alarms.NodeAlarms) {
+		got, err := client.Do(wait(t), p.parent.Client, alarms.List, alarms.Page{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last = got; len(got.Alarms) != 1 || len(got.Nodes) != 1 {
+			return alarms.Alarm{}, alarms.NodeAlarms{Reason: fmt.Sprint(got)}
+		}
+		return got.Alarms[0], got.Nodes[0]
+	}
+	eventually(t, "the parent lists the alarm", func() bool {
+		a, n := list()
+		return a.Node == "plant" && a.Known && a.State == "unacknowledged" && n.Known && n.Open == 1
+	})
+	if err := client.Tell(wait(t), p.parent.At("plant"), alarms.Acknowledge, alarms.Act{Alarm: "hot@b/temp", Note: "from above"}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the parent lists that it is acknowledged", func() bool { a, _ := list(); return a.State == "acknowledged" && a.Note == "from above" })
+	if got := p.child.alarmed(); got != "hot@b/temp acknowledged 85" {
+		t.Errorf("the child has %q", got)
+	}
+	p.way.Lead("")
+	p.way.Cut()
+	eventually(t, "the parent says that it does not know", func() bool {
+		a, n := list()
+		return a.ID == "hot@b/temp" && !a.Known && !n.Known && n.At != nil && n.Reason != ""
+	})
+}

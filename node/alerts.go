@@ -25,7 +25,7 @@ func aboutAlerts(n *Node, p *declared.Parts) {
 		}
 	}
 	if p.Alarms.Now = now; n.monitor != nil {
-		p.Alarms.Monitor, p.Alarms.AcknowledgeAlert = n.monitor, p.Alerts.Seen
+		p.Alarms.Monitor, p.Alarms.AcknowledgeAlert, p.Alarms.Below = n.monitor, p.Alerts.Seen, n.alarmsBelow.Alarms
 	}
 }
 
@@ -47,5 +47,6 @@ func openAlarms(ctx context.Context, n *Node) (err error) {
 func startAlarms(n *Node, start func(name string, run func(context.Context) error)) {
 	if n.monitor != nil {
 		start("alarms", n.monitor.Run)
+		start("alarms of descendants", n.alarmsBelow.Run)
 	}
 }

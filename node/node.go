@@ -174,6 +174,7 @@ type Node struct {
 	fleet       *device.Fleet
 	alarms      *device.Alarms
 	monitor     *monitor.Monitor // of alarms; nil for an idle node
+	alarmsBelow *remote.Alarms   // of descendants
 	plant       *plant
 	dispatcher  *term.Controller // nil for an idle node
 	control     *access.Access   // nil for an idle node

@@ -52,7 +52,7 @@ func newOperations(n *Node, calls *agentcall.Calls) *operation.Table {
 	if p.Log.Now = now; n.logbook != nil {
 		p.Log.Log = n.logbook
 	}
-	return operation.NewTable(n.report.Operation, p.Operations()).Reaching(n.asker.Operation)
+	return operation.NewTable(n.report.Operation, p.Operations()).Reaching(n.alarmsBelow.Operation)
 }
 
 // openSettings opens the configuration file that the node was started with.

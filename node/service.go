@@ -27,6 +27,7 @@ func openService(ctx context.Context, n *Node) error {
 		return err
 	}
 	n.asker = &remote.Asker{Tree: n.tree, Roles: func(method string) identity.Role { return n.service.Role(method) }}
+	n.alarmsBelow = remote.NewAlarms(n.asker, n.nodes, n.opts.Config.Node.Name, now)
 	calls := &agentcall.Calls{Agents: n.agents, Bus: n.bus}
 	n.asked = newOperations(n, calls)
 	n.requests = n.leases.Forward(n.bus, n.asked, n.dispatcher)

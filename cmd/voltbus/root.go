@@ -55,7 +55,7 @@ durably and shows it.
 		root.AddCommand(cmd)
 	}
 	for _, cmd := range []*cobra.Command{
-		data.NewPoints(f), data.NewTail(f), data.NewQuery(f), data.NewExport(f), data.NewImport(f), data.NewSQL(f), data.NewLedger(f), data.NewHealth(f), data.NewDevices(f), data.NewAlerts(f), data.NewSinks(f), data.NewSources(f), data.NewJudge(f), newMeter(f), f.Where.Elsewhere(data.NewLogs(f)), f.Where.Elsewhere(calling),
+		data.NewPoints(f), data.NewTail(f), data.NewQuery(f), data.NewExport(f), data.NewImport(f), data.NewSQL(f), data.NewLedger(f), data.NewHealth(f), data.NewDevices(f), data.NewAlerts(f), data.NewAlarms(f), data.NewSinks(f), data.NewSources(f), data.NewJudge(f), newMeter(f), f.Where.Elsewhere(data.NewLogs(f)), f.Where.Elsewhere(calling),
 	} {
 		cmd.GroupID = "data"
 		f.Where.Register(cmd)

@@ -33,7 +33,9 @@ type Monitor interface {
 type (
 	// Page selects alarms.
 	Page struct {
-		Limit int `json:"limit" api:"query,min=1,max=100000,default=1000" doc:"So many at most"`
+		Limit int    `json:"limit" api:"query,min=1,max=100000,default=1000" doc:"So many at most"`
+		Local bool   `json:"local" api:"query" doc:"Only those of this node, and not of its descendants"`
+		Known string `json:"known" api:"query,max=64" doc:"With local: the version of the list that the caller knows; it is left out if that is the current one"`
 	}
 	// Act is what somebody does to an alarm.
 	Act struct {
@@ -85,7 +87,8 @@ const (
 var (
 	List = operation.Declare[Page, Alarms](operation.Spec{
 		Name: "alarm.list", ID: "listAlarms", HTTP: "GET /alarms", Role: identity.Viewer, Remote: true,
-		Summary: "List the alarms that are not normal, by rules on points and by agents", Result: "Those that need an operator first, of these the most urgent, of these the newest",
+		Summary: "List the alarms that are not normal, by rules on points and by agents, here and at descendants", Result: "Those that need an operator first, of these the most urgent, of these the newest",
+		Doc: "A descendant that does not answer is listed in nodes with known: false; its alarms are the last ones that were known.",
 	})
 	Acknowledge = operation.Declare[Act, operation.None](operation.Spec{
 		Name: "alarm.acknowledge", ID: "acknowledgeAlarm", HTTP: "POST /alarms/acknowledge", Role: identity.Operator, Remote: true, Audited: true, Body: smallBody,
@@ -142,6 +145,8 @@ var (
 // Part carries out the operations on alarms.
 type Part struct {
 	Monitor Monitor // nil for a node that is not running
+	// Below returns the alarms of descendants as far as they are known, and what is known of each; nil for none.
+	Below func() ([]Alarm, []NodeAlarms)
 	// AcknowledgeAlert tells the device of an alert of the node that somebody has seen it, if the alert is of a device's alarm.
 	AcknowledgeAlert func(ctx context.Context, agent, key, who string) error
 	Now              func() time.Time

@@ -16,10 +16,26 @@ type Alarms struct {
 	// Flood is since when there have been more new alarms than an operator can attend to.
 	Flood  *time.Time `json:"flood" doc:"Since when more new alarms come than an operator can attend to (ISA-18.2: more than ten within ten minutes); null for no flood"`
 	Recent int        `json:"recent" api:"min=0" doc:"New alarms within the last ten minutes"`
+	// Nodes are the descendants, whose alarms are in the list as far as they are known.
+	Nodes   []NodeAlarms `json:"nodes" doc:"The descendants of the node, and whether their alarms are known"`
+	Version string       `json:"version" doc:"Changes with the list of the node's own alarms"`
+	Same    bool         `json:"same" doc:"Whether the list has the version that known names, and is left out"`
+}
+
+// NodeAlarms says what is known of the alarms of a descendant.
+type NodeAlarms struct {
+	Node   string     `json:"node"`
+	Known  bool       `json:"known" doc:"Whether its alarms are those of now; if not, those listed are the last that were known, and others may have opened"`
+	At     *time.Time `json:"at" doc:"When they were known last; null if they were not since this node started"`
+	Open   int        `json:"open" api:"min=0" doc:"How many were annunciated then"`
+	All    int        `json:"all" api:"min=0"` // how many there were
+	Reason string     `json:"reason" doc:"Why they are not known"`
 }
 
 // Alarm is an alarm that is not normal.
 type Alarm struct {
+	Node        string     `json:"node" doc:"The descendant whose alarm it is; empty for this node. Send what you do with node=<name>"`
+	Known       bool       `json:"known" doc:"Whether this is so now: false for a descendant that does not answer"`
 	ID          string     `json:"id"`
 	State       string     `json:"state" api:"one-of=normal|unacknowledged|acknowledged|returned|latched_unacknowledged|latched_acknowledged|shelved|suppressed|out_of_service"`
 	Active      bool       `json:"active" doc:"Whether the condition holds, also if it is not annunciated"`
@@ -130,7 +146,7 @@ type TriedPoint struct {
 
 func shown(s *monitor.Shown) Alarm {
 	out := Alarm{
-		ID: string(s.ID), State: string(s.State), Active: s.Active, Priority: string(s.Priority), Rule: s.Rule, Point: string(s.Point),
+		Known: true, ID: string(s.ID), State: string(s.State), Active: s.Active, Priority: string(s.Priority), Rule: s.Rule, Point: string(s.Point),
 		Description: s.Info.Description, Unit: s.Info.Unit, Text: s.Text, Limit: s.Limit, Value: s.Value, Now: s.Now, Since: s.Since, Count: s.Count,
 		First: s.First, Group: s.Group, By: s.SeenBy, At: pointer(s.SeenAt), Note: s.Note, Shelved: pointer(s.Shelf), ShelvedBy: s.ShelfBy, RemovedBy: s.OutBy,
 	}

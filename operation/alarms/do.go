@@ -1,7 +1,12 @@
 package alarms
 
 import (
+	"cmp"
 	"context"
+	"encoding/hex"
+	"encoding/json"
+	"hash/fnv"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,11 +24,48 @@ func (p *Part) list(ctx context.Context, _ *operation.Call, in *Page) (Alarms, e
 	if err != nil {
 		return Alarms{}, err
 	}
-	out := Alarms{Alarms: make([]Alarm, len(list.Alarms)), All: list.All, Open: list.Open, Flood: pointer(list.Flood), Recent: list.Recent}
+	out := Alarms{
+		Alarms: make([]Alarm, len(list.Alarms)), All: list.All, Open: list.Open, Flood: pointer(list.Flood), Recent: list.Recent, Nodes: []NodeAlarms{},
+	}
 	for i := range list.Alarms {
 		out.Alarms[i] = shown(&list.Alarms[i])
 	}
+	out.Version = version(&out)
+	if in.Local || p.Below == nil {
+		if out.Same = in.Local && in.Known == out.Version; out.Same {
+			out.Alarms = []Alarm{}
+		}
+		return out, nil
+	}
+	p.addBelow(&out, in.Limit)
 	return out, nil
+}
+
+// addBelow adds the alarms of descendants.
+func (p *Part) addBelow(out *Alarms, limit int) {
+	list, nodes := p.Below()
+	out.Nodes = append(out.Nodes, nodes...)
+	for i := range nodes {
+		out.All, out.Open = out.All+nodes[i].All, out.Open+nodes[i].Open
+	}
+	if len(list) == 0 {
+		return
+	}
+	out.Alarms = append(out.Alarms, list...)
+	slices.SortFunc(out.Alarms, func(a, b Alarm) int {
+		return cmp.Or(
+			cmp.Compare(alarm.State(a.State).Order(), alarm.State(b.State).Order()), cmp.Compare(alarm.Priority(b.Priority).Rank(), alarm.Priority(a.Priority).Rank()),
+			b.Since.Compare(a.Since), strings.Compare(a.Node, b.Node), strings.Compare(a.ID, b.ID),
+		)
+	})
+	out.Alarms = out.Alarms[:min(limit, len(out.Alarms))]
+}
+
+// version returns a text that changes with a list.
+func version(a *Alarms) string {
+	h := fnv.New128a()
+	_ = json.NewEncoder(h).Encode(a) // a hash takes everything, and everything in a list can be encoded
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // did says what an act did in the audit log.

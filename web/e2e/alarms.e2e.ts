@@ -3,7 +3,7 @@ import type { Alarm } from "../src/generated/api";
 import { seriousViolations, sidewaysScroll } from "./browser";
 import { phone, useBrowser } from "./harness";
 import { attacks, building } from "./sites";
-import { AlarmStand, onPoint, some } from "./stand-alarms";
+import { AlarmStand, changed, onPoint, some } from "./stand-alarms";
 
 const open = useBrowser();
 const shots = process.env.VOLTBUS_SHOTS;
@@ -45,6 +45,35 @@ describe("alarms", () => {
     await expect.poll(() => stand.acts).toEqual([`acknowledge supply-high@${name} on my way`]);
     await page.getByRole("button", { name: `Acknowledge ${name}` }).waitFor({ state: "detached" });
     expect(await page.getByRole("button", { name: "Take out of service" }).count()).toBe(0);
+    expect(await sidewaysScroll(page)).toBe(0);
+    expect(await seriousViolations(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
+  test("of other nodes are acknowledged there, and are not known while a node is cut off", async () => {
+    const there = onPoint("supply-high", "b/p", { node: "plant" });
+    const { page, stand, complaints } = await alarms([there], { browser: phone });
+    stand.nodes = [
+      { node: "depot", known: false, at: null, open: 0, all: 0, reason: "it is cut off" },
+    ];
+    await page.getByText("The alarms of depot are not known since this node started").waitFor();
+    await page.getByRole("button", { name: "Acknowledge b/p" }).click();
+    await expect.poll(() => stand.acts).toEqual(["acknowledge supply-high@b/p at plant"]);
+    stand.list = [];
+    await page.getByText("No open alarms that are known").waitFor();
+    expect(await sidewaysScroll(page)).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+
+  test("have a history and rates", async () => {
+    const { page, stand, complaints } = await alarms(some(), { browser: phone });
+    stand.changes = [changed(2, "acknowledged", "ada"), changed(1, "opened")];
+    await page.getByText("History").click();
+    await page.getByText(/Acknowledged.*by ada/).waitFor();
+    await page.getByText("Rates of the last seven days").click();
+    await page.getByText("24 alarms: 0.1 an hour, at most 11 in ten minutes").waitFor();
+    await page.getByRole("heading", { name: "Chattering" }).waitFor();
+    if (shots) await page.screenshot({ path: `${shots}/alarms-past.png`, fullPage: true });
     expect(await sidewaysScroll(page)).toBe(0);
     expect(await seriousViolations(page)).toEqual([]);
     expect(complaints).toEqual([]);

@@ -1,11 +1,20 @@
 // What the stand-in answers about alarms.
 
-import type { Alarm, AlarmRule, Alarms, TriedPoints } from "../src/generated/api";
+import type {
+  Alarm,
+  AlarmChange,
+  AlarmRule,
+  Alarms,
+  NodeAlarms,
+  TriedPoints,
+} from "../src/generated/api";
 import { type Handlers, Refusal } from "./stand";
 
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
 
 const quiet: Alarm = {
+  node: "",
+  known: true,
   id: "",
   state: "unacknowledged",
   active: true,
@@ -79,6 +88,26 @@ export const some = (): Alarm[] => [
   }),
 ];
 
+const often0 = { alarm: "supply-high@b/p", rule: "supply-high", point: "b/p", text: "too hot" };
+
+/** A change of an alarm. */
+export const changed = (number: number, event: AlarmChange["event"], by = ""): AlarmChange => ({
+  number,
+  time: ago(600 - number),
+  alarm: "supply-high@b/p",
+  rule: "supply-high",
+  point: "b/p",
+  event,
+  from: "",
+  to: "",
+  by,
+  note: "",
+  priority: "high",
+  text: "The supply air is too hot",
+  value: "81.2",
+  first: false,
+});
+
 /** The alarms and rules of a stand-in. */
 export class AlarmStand {
   /** What operators did, such as "acknowledge supply-high@… on my way". */
@@ -87,16 +116,32 @@ export class AlarmStand {
   /** Who was first to acknowledge; "" for nobody. */
   first = "";
   flood: string | null = null;
+  nodes: NodeAlarms[] = [];
+  changes: AlarmChange[] = [];
 
   constructor(public list: Alarm[]) {}
 
   private answer(): Alarms {
     const open = this.list.filter((a) => a.state !== "shelved").length;
-    return { alarms: this.list, all: this.list.length, open, flood: this.flood, recent: open };
+    const counts = { all: this.list.length, open, flood: this.flood, recent: open };
+    return { alarms: this.list, ...counts, nodes: this.nodes, version: "", same: false };
   }
 
   readonly handlers: Handlers = {
     "GET alarms": () => this.answer(),
+    "GET alarms/history": () => ({ changes: this.changes, next: 0 }),
+    "GET alarms/rates": () => {
+      const often = { ...often0, times: 12, share: 0.5, most: 4 };
+      const counts = {
+        alarms: 24,
+        per_hour: 0.14,
+        peak: 11,
+        flood: 0.001,
+        by_priority: { high: 24 },
+      };
+      const span = { from: ago(7 * 86_400), to: ago(0) };
+      return { ...span, ...counts, top: [often], chattering: [often], standing: [] };
+    },
     "GET alarms/rules": () => ({
       rules: this.rules.map((rule) => ({ rule, version: 1, by: "person:ada", wrong: "" })),
     }),
@@ -110,12 +155,13 @@ export class AlarmStand {
       const found = { point, description: "", unit: "", time: ago(1), value: "90", active: true };
       return { points: [found], all: 1, active: 1 };
     },
-    "POST alarms/*": ({ resource, body }) => {
+    "POST alarms/*": ({ resource, body, query }) => {
       const verb = resource.split("/")[1] ?? "";
       const { alarm, note } = body as { alarm: string; note: string };
       if (verb === "acknowledge" && this.first)
         return new Refusal(409, `${this.first} acknowledged it`, "conflict");
-      this.acts.push(`${verb} ${alarm} ${note}`.trim());
+      const node = query.get("node");
+      this.acts.push(`${verb} ${alarm} ${note}`.trim() + (node ? ` at ${node}` : ""));
       const state = verb === "shelve" ? "shelved" : "acknowledged";
       this.list = this.list.flatMap((a) => {
         if (a.id !== alarm) return [a];

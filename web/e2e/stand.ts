@@ -30,6 +30,18 @@ const types: Record<string, string> = {
   ".svg": "image/svg+xml",
 };
 
+/** A node without alarms. */
+const noAlarms = {
+  alarms: [],
+  all: 0,
+  open: 0,
+  flood: null,
+  recent: 0,
+  nodes: [],
+  version: "",
+  same: false,
+};
+
 /** The token that logs in. */
 export const token = "let-me-in";
 
@@ -181,7 +193,7 @@ export class Stand {
       "GET plot": () => this.plot(call.query),
       "GET capacity": () => null,
       "GET alerts": () => ({ alerts: [] }),
-      "GET alarms": () => ({ alarms: [], all: 0, open: 0, flood: null, recent: 0 }),
+      "GET alarms": () => noAlarms,
       "GET alarms/rules": () => ({ rules: [] }),
       "GET metering/concentrators": () => ({ system: false, concentrators: [] }),
       "GET mqtt": () => ({ broker: false }),

@@ -1,6 +1,7 @@
-import { count, plain, plural, span } from "../format";
-import type { Alarm } from "../generated/api";
+import { count, dateTime, plain, plural, span } from "../format";
+import type { Alarm, NodeAlarms } from "../generated/api";
 import type { ScreenProps } from "../shell/screens";
+import { Past } from "./history";
 import { AlarmItem } from "./item";
 import { Rules } from "./rules";
 import { groupedByRule, isOpen, openWords } from "./words";
@@ -12,6 +13,7 @@ export function AlarmsScreen({ api, session, alarms, epoch }: ScreenProps) {
   const list = data?.alarms ?? [];
   const open = list.filter(isOpen);
   const quiet = list.filter((a) => !isOpen(a));
+  const unknown = (data?.nodes ?? []).filter((n) => !n.known);
   const props = { api, role: session.role, onDone: again };
   return (
     <div class="screen alarms-screen">
@@ -24,7 +26,8 @@ export function AlarmsScreen({ api, session, alarms, epoch }: ScreenProps) {
       {!data && !problem && <p class="asking">Asking for alarms…</p>}
       {data && (
         <section class="card panel" aria-labelledby="open-title">
-          <h2 id="open-title">{data.open === 0 ? "No open alarms" : openWords(data.open)}</h2>
+          <h2 id="open-title">{title(data.open, unknown.length)}</h2>
+          <Unknown list={unknown} />
           {data.flood && (
             <p class="alarm-flood is-bad">
               <span class="dot" aria-hidden="true" />
@@ -53,8 +56,31 @@ export function AlarmsScreen({ api, session, alarms, epoch }: ScreenProps) {
           <List list={quiet} {...props} />
         </section>
       )}
+      <Past api={api} epoch={epoch} />
       <Rules api={api} role={session.role} epoch={epoch} />
     </div>
+  );
+}
+
+function title(open: number, unknown: number) {
+  if (open > 0) return openWords(open);
+  return unknown > 0 ? "No open alarms that are known" : "No open alarms";
+}
+
+/** The nodes whose alarms are not known: what is listed of them may be over, and others may have opened. */
+function Unknown({ list }: { list: readonly NodeAlarms[] }) {
+  if (list.length === 0) return null;
+  return (
+    <ul class="alarm-unknown">
+      {list.map((n) => (
+        <li key={n.node} class="is-warn">
+          <span class="dot" aria-hidden="true" />
+          The alarms of <a href={`/node/${encodeURIComponent(n.node)}`}>{plain(n.node)}</a> are not
+          known {n.at ? `since ${dateTime(Date.parse(n.at))}` : "since this node started"}:{" "}
+          {plain(n.reason)}.
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -69,7 +95,7 @@ function List({ list, ...rest }: ListProps) {
   return (
     <ul class="alarms">
       {list.map((a) => (
-        <AlarmItem key={a.id} alarm={a} {...rest} />
+        <AlarmItem key={`${a.node} ${a.id}`} alarm={a} {...rest} />
       ))}
     </ul>
   );

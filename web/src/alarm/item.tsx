@@ -18,9 +18,10 @@ interface Props {
 export function AlarmItem({ alarm: a, api, role, onDone }: Props) {
   const [note, setNote] = useState("");
   const act = useAct();
+  const at = a.node ? api.at(a.node) : api;
   const name = plain(a.point || `${a.agent} ${a.key}`);
   const send = async (verb: string, more: object = {}) => {
-    if (await act.perform(() => api.send("POST", `alarms/${verb}`, { alarm: a.id, note, ...more })))
+    if (await act.perform(() => at.send("POST", `alarms/${verb}`, { alarm: a.id, note, ...more })))
       setNote("");
     onDone();
   };
@@ -86,17 +87,26 @@ export function AlarmItem({ alarm: a, api, role, onDone }: Props) {
   );
 }
 
+/** The point or the agent, and the node if it is another one. */
+function Where({ alarm: a }: { alarm: Alarm }) {
+  if (a.node)
+    return (
+      <>
+        <a href={`/node/${encodeURIComponent(a.node)}`}>{plain(a.node)}</a>
+        {!a.known && " (not known now)"}, {plain(a.description || a.point || a.agent)}
+      </>
+    );
+  if (a.point) return <a href={pointAddress(a.point)}>{plain(a.description || a.point)}</a>;
+  return <a href={a.agent === "node" ? "/alerts" : agentAddress(a.agent)}>{plain(a.agent)}</a>;
+}
+
 /** Where it is, since when, and the value against the limit. */
 function Facts({ alarm: a, now }: { alarm: Alarm; now: number }) {
   const since = Date.parse(a.since);
   const words = unit(plain(a.unit));
   return (
     <p class="quiet alarm-facts">
-      {a.point ? (
-        <a href={pointAddress(a.point)}>{plain(a.description || a.point)}</a>
-      ) : (
-        <a href={a.agent === "node" ? "/alerts" : agentAddress(a.agent)}>{plain(a.agent)}</a>
-      )}
+      <Where alarm={a} />
       {a.point && a.description && ` (${plain(a.point)})`}
       {": "}
       {stateWords(a.state)} for{" "}

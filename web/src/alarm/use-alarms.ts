@@ -15,7 +15,16 @@ export interface AlarmList {
 
 const every = 2000;
 
-const none: Alarms = { alarms: [], all: 0, open: 0, flood: null, recent: 0 };
+const none: Alarms = {
+  alarms: [],
+  all: 0,
+  open: 0,
+  flood: null,
+  recent: 0,
+  nodes: [],
+  version: "",
+  same: false,
+};
 
 /** The alarms, asked again every two seconds. A node of an older version has none. */
 export function useAlarms(api: Api, epoch: number): AlarmList {

@@ -37,6 +37,25 @@ const states: Record<string, string> = {
 export const stateWords = (state: string) =>
   Object.hasOwn(states, state) ? (states[state] ?? state) : state;
 
+const events: Record<string, string> = {
+  opened: "Opened",
+  returned: "Returned to normal",
+  acknowledged: "Acknowledged",
+  reset: "Reset",
+  shelved: "Shelved",
+  unshelved: "Unshelved",
+  shelf_expired: "No longer shelved, its time is over",
+  suppressed: "Suppressed by design",
+  unsuppressed: "No longer suppressed",
+  out_of_service: "Taken out of service",
+  back_in_service: "Back in service",
+  ended: "Ended with its rule",
+};
+
+/** What happened to an alarm in words; what is not known as the node writes it. */
+export const eventWords = (event: string) =>
+  Object.hasOwn(events, event) ? (events[event] ?? event) : event;
+
 /** Whether somebody has to acknowledge an alarm. */
 export const waits = (alarm: Pick<Alarm, "state">) =>
   ["unacknowledged", "returned", "latched_unacknowledged"].includes(alarm.state);

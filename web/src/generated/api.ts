@@ -171,6 +171,10 @@ export interface Aggregate {
 }
 
 export interface Alarm {
+  /** The descendant whose alarm it is; empty for this node. Send what you do with node=<name> */
+  node: string;
+  /** Whether this is so now: false for a descendant that does not answer */
+  known: boolean;
   id: string;
   state: "normal" | "unacknowledged" | "acknowledged" | "returned" | "latched_unacknowledged" | "latched_acknowledged" | "shelved" | "suppressed" | "out_of_service";
   /** Whether the condition holds, also if it is not annunciated */
@@ -334,6 +338,12 @@ export interface Alarms {
   flood: string | null;
   /** New alarms within the last ten minutes */
   recent: number;
+  /** The descendants of the node, and whether their alarms are known */
+  nodes: NodeAlarms[];
+  /** Changes with the list of the node's own alarms */
+  version: string;
+  /** Whether the list has the version that known names, and is left out */
+  same: boolean;
 }
 
 export interface Alert {
@@ -2276,6 +2286,19 @@ export interface Node {
   outages?: Outage[];
   received?: Received;
   live?: LiveLink;
+}
+
+export interface NodeAlarms {
+  node: string;
+  /** Whether its alarms are those of now; if not, those listed are the last that were known, and others may have opened */
+  known: boolean;
+  /** When they were known last; null if they were not since this node started */
+  at: string | null;
+  /** How many were annunciated then */
+  open: number;
+  all: number;
+  /** Why they are not known */
+  reason: string;
 }
 
 export interface NodeLog {
