@@ -3,6 +3,7 @@ package recorder
 import (
 	"cmp"
 	"context"
+	"hash/crc32"
 	"log/slog"
 	"slices"
 
@@ -48,9 +49,15 @@ func (w *writer) resume(ctx context.Context) {
 	again := w.retry
 	w.retry, w.failed = nil, false
 	slices.SortFunc(again, func(a, b *batch) int { return cmp.Compare(a.turn, b.turn) })
+	moved := map[*lane]bool{}
 	for _, b := range again {
+		if b.lane != nil && !moved[b.lane] && stored.others(b) {
+			moved[b.lane] = true
+			w.give(b, stored.positions[b.origin])
+		}
 		switch {
-		case b.behind.Sequence <= stored[b.origin].Sequence:
+		case moved[b.lane] && !w.number(b):
+		case b.behind.Sequence <= stored.positions[b.origin].Sequence:
 			w.acknowledge(b)
 		case w.failed:
 			w.retry = append(w.retry, b)
@@ -70,22 +77,43 @@ func (w *writer) unpause(blocks int) {
 	w.cfg.Log.Info("recording goes on", slog.Int("blocks", blocks))
 }
 
-// recoverLog makes the log writable and returns which blocks it contains after the answered ones: the last of
-// each origin.
-func (w *writer) recoverLog(ctx context.Context) (stored map[string]Position, err error) {
+// others reports whether the log has another block under the number of this one.
+func (s *surveyed) others(b *batch) bool {
+	sum, there := s.sums[place{b.origin, b.behind.Sequence}]
+	return there && sum != crc32.Checksum(b.data, castagnoli)
+}
+
+// give gives the numbers of a block to those that the log has: blocks of an earlier run of this recorder that were on their way to a majority
+// of the replicas when it ended, and arrived after it had started again. They were answered to nobody, and count as acknowledged.
+func (w *writer) give(b *batch, to Position) {
+	l := b.lane
+	w.cfg.Log.Info("blocks of the run before came late into the log", slog.String("origin", l.origin), slog.Uint64("sequence", to.Sequence))
+	late := to.Samples - min(to.Samples, b.block.Before)
+	l.sequence, l.samples = to.Sequence, to.Samples
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l.stored = to
+	l.stats.Produced += late
+	l.stats.Acknowledged += late
+	l.stats.Sequence = to.Sequence
+}
+
+// recoverLog makes the log writable and returns which blocks it contains after the answered ones.
+func (w *writer) recoverLog(ctx context.Context) (stored surveyed, err error) {
 	if err := w.log.Recover(ctx); err != nil {
-		return nil, err
+		return stored, err
 	}
 	data, last, err := w.log.Last(ctx)
 	if err != nil {
-		return nil, err
+		return stored, err
 	}
 	from := w.settled + 1
 	if last < w.settled { // the log was replaced
 		from = 1
 	}
-	if stored, err = Survey(ctx, w.log, from, nil); err != nil {
-		return nil, err
+	stored = surveyed{before: map[string]uint64{}, sums: map[place]uint32{}}
+	if err := stored.read(ctx, w.log, from); err != nil {
+		return stored, err
 	}
 	w.last = last
 	w.note(last, data)

@@ -148,6 +148,13 @@ func (w *writer) moveQueue() {
 
 // write numbers, encodes and appends an own block.
 func (w *writer) write(b *batch) {
+	if w.number(b) {
+		w.append(b)
+	}
+}
+
+// number numbers and encodes an own block; false if it is refused.
+func (w *writer) number(b *batch) bool {
 	l := b.lane
 	w.mu.Lock()
 	b.block.Refused = l.stats.Refused
@@ -159,11 +166,11 @@ func (w *writer) write(b *batch) {
 	if err != nil { // strings of more than 32 MiB in one block
 		w.cfg.Log.Error("block cannot be encoded", slog.Any("err", err))
 		w.refuse(b, err)
-		return
+		return false
 	}
 	b.data, b.behind = data, behind(&b.block)
 	l.sequence, l.samples, l.silent = b.behind.Sequence, b.behind.Samples, 0
-	w.append(b)
+	return true
 }
 
 // append appends a numbered block to the log.

@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"context"
+	"hash/crc32"
 	"maps"
 
 	"voltbus/point"
@@ -56,6 +57,13 @@ type surveyed struct {
 	positions map[string]Position
 	lost      uint64            // unreadable entries, of any origin
 	before    map[string]uint64 // those of them before the origin's last block
+	sums      map[place]uint32  // of the entries, if they are wanted; nil otherwise
+}
+
+// place is where a block stands in its origin.
+type place struct {
+	origin   string
+	sequence uint64
 }
 
 // free returns the position from which the origin's numbers are free: unreadable entries after its last block
@@ -68,21 +76,29 @@ func (s *surveyed) free(origin string) Position {
 
 func survey(ctx context.Context, log Scanner, from uint64, known map[string]Position) (surveyed, error) {
 	s := surveyed{positions: maps.Clone(known), before: make(map[string]uint64)}
+	return s, s.read(ctx, log, from)
+}
+
+// read surveys a log from a sequence number on.
+func (s *surveyed) read(ctx context.Context, log Scanner, from uint64) error {
 	if s.positions == nil {
 		s.positions = make(map[string]Position)
 	}
 	var decoder wire.Decoder
 	var block point.Block
 	next := uint64(0)
-	err := log.Scan(ctx, from, func(sequence uint64, data []byte) error {
+	return log.Scan(ctx, from, func(sequence uint64, data []byte) error {
 		if next > 0 && sequence > next {
 			s.lost += sequence - next
 		}
 		next = sequence + 1
-		s.see(decoder.DecodeBlock(data, &block), &block)
+		damage := decoder.DecodeBlock(data, &block)
+		s.see(damage, &block)
+		if s.sums != nil && damage == nil {
+			s.sums[place{block.Origin, block.Sequence}] = crc32.Checksum(data, castagnoli)
+		}
 		return nil
 	})
-	return s, err
 }
 
 // see records an entry, or that it is unreadable.
