@@ -107,6 +107,9 @@ export class Destinations {
           ...{ ...rule, rule: "plausible", check: "function", marked: 412, unjudged: 12 },
           failing: `/etc/voltbus/rules/plausible.py, line 9: ZeroDivisionError: division by zero${this.odd}`,
         },
+        ...this.parents.map(({ sink, withheld }) => ({
+          ...{ ...rule, sink, rule: "supply-range", check: "range" as const, withheld },
+        })),
       ],
       kept: [
         {
