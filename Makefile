@@ -269,12 +269,12 @@ build/.peers: $(PEERS) testing/peers/profiles.txt build/.venv $(VERSITYGW) $(FER
 	@touch $@
 
 .PHONY: spark
-spark: build/.spark peers ## try the guide on analysing a fleet with PySpark, some 500 MB
-	VOLTBUS_SPARK_PYTHON=$(CURDIR)/build/spark/bin/python go test -count=1 -run TestTheRecipes -v ./sink/s3
+spark: build/.spark peers ## try the guide on analysing a fleet, and its alarm, with PySpark, some 500 MB
+	VOLTBUS_SPARK_PYTHON=$(CURDIR)/build/spark/bin/python go test -count=1 -run 'TestTheRecipes|TestSparkRaises' -v ./sink/s3 ./node
 
-build/.spark: testing/peers/spark.txt build/.venv
+build/.spark: testing/peers/spark.txt build/.venv build/.sdk
 	python3 -m venv build/spark
-	build/spark/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	build/spark/bin/python -m pip install --quiet --disable-pip-version-check --requirement $< python/dist/*.whl
 	@touch $@
 
 .PHONY: deploy-tools
