@@ -278,6 +278,8 @@ var table = []rule{
 	{"regulation/unit", []string{"regulation"}, nil, "a model of a building knows nobody who orders"},
 	{"regulation/stack", []string{"regulation"}, nil, "a choice follows from states alone"},
 	{"regulation/master", []string{"regulation", "regulation/stack", "fault"}, []string{"regulation/unit"}, "a master is handed messages and the time"},
+	{"regulation/member", []string{"regulation", "regulation/master"}, []string{"regulation/unit"}, "an election is messages and times; what carries them is not its business"},
+	{"regulation/share", nil, nil, "a division is numbers"},
 	{"regulation/score", []string{"regulation/signal", "fault"}, nil, "signal and response are compared without knowing who made them"},
 
 	{"config/edit", []string{"config", "sink/setting", "point", "fault"}, []string{"driver/..."}, "a device is added to a text; what the text means is asked of config"},
