@@ -84,7 +84,7 @@ func (e *Exchange) Part(now time.Time, campus string, need float64) (part, missi
 	return part, missing
 }
 
-// Bid is a wish to buy or an offer to sell power in a double auction.
+// Bid is a bid to buy, or an offer to sell, power in a double auction.
 type Bid struct {
 	Who   string  `json:"who"`
 	Price float64 `json:"price"` // per kWh: at most for a buyer, at least for a seller
@@ -99,7 +99,7 @@ type Cleared struct {
 	Sold   map[string]float64 `json:"sold"`
 }
 
-// Clear finds the price at which most is traded: the middle between the last buyer and the last seller that trade. The dearest wish and the
+// Clear finds the price at which most is traded: the middle between the last buyer and the last seller that trade. The highest bid and the
 // cheapest offer come first; of equal prices each gets the share of its power. Bids without a positive power are left out.
 func Clear(buy, sell []Bid) Cleared {
 	buyers, sellers := steps(buy, -1), steps(sell, 1)
