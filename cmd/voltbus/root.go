@@ -76,7 +76,7 @@ durably and shows it.
 		root.AddCommand(cmd)
 	}
 	root.AddCommand(fieldtool.Commands(f)...)
-	root.AddCommand(newLab(f), newLabPart(), virtual.NewWorld(), newVersion(), newBoiler(), newCampus(), agents.NewAgentExec(), newStatement(), &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodes})
+	root.AddCommand(newLab(f), newLabPart(), virtual.NewWorld(), virtual.NewReplay(f), newVersion(), newBoiler(), newCampus(), agents.NewAgentExec(), newStatement(), &cobra.Command{Use: "exit-codes", Short: "What the exit codes mean", Long: exitCodes})
 	for _, cmd := range root.Commands() {
 		shell.StrictArgs(cmd)
 		shell.StrictGroup(cmd)

@@ -98,7 +98,10 @@ class Process:
 def test_an_agent_commands_and_its_lease_ends_at_its_moment(tmp_path: Path) -> None:
     answers = Process(tmp_path, "Cool").warm(10, 25.0).advance(99).advance(100).answers()
     assert answers[1]["commands"] == {"site/zone/on": 1.0}
+    on = {"agent": "cool", "point": "site/zone/on", "level": 12, "value": 1.0}
+    assert answers[1]["held"] == [on]
     assert "commands" not in answers[2]
+    assert answers[3]["held"] == [on | {"value": None}]
     assert answers[3]["commands"] == {"site/zone/on": 0.0}
 
 

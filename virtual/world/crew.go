@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"time"
 
@@ -33,6 +34,7 @@ type moment struct {
 type answer struct {
 	Next     *time.Duration             `json:"next"`
 	Commands map[string]json.RawMessage `json:"commands"`
+	Held     []Held                     `json:"held"`
 	Messages []message                  `json:"messages"`
 	Alerts   []Alert                    `json:"alerts"`
 	Wants    []string                   `json:"wants"`
@@ -48,13 +50,13 @@ func (c *crew) describe(s *Site, p *plant, f *File) error {
 		Config map[string]any `json:"config"`
 	}
 	d := struct {
-		Site     string             `json:"site"`
-		Start    time.Time          `json:"start"`
-		Agents   []agent            `json:"agents"`
-		Path     []string           `json:"path"`
-		Writable map[string]float64 `json:"writable"`
-		Seed     uint64             `json:"seed"`
-	}{Seed: c.world.kernel.Seeds()[0].Seed, Site: c.site, Start: f.World.Start, Writable: map[string]float64{}, Path: []string{}}
+		Site     string         `json:"site"`
+		Start    time.Time      `json:"start"`
+		Agents   []agent        `json:"agents"`
+		Path     []string       `json:"path"`
+		Writable map[string]any `json:"writable"`
+		Seed     uint64         `json:"seed"`
+	}{Seed: c.world.kernel.Seeds()[0].Seed, Site: c.site, Start: f.World.Start, Writable: maps.Clone(c.world.opts.Writable), Path: []string{}}
 	for i := range s.Agents {
 		a := &s.Agents[i]
 		d.Agents = append(d.Agents, agent{a.Name, a.Class, a.Config})
@@ -65,6 +67,9 @@ func (c *crew) describe(s *Site, p *plant, f *File) error {
 			return err
 		}
 		d.Path = append(d.Path, folder)
+	}
+	if d.Writable == nil {
+		d.Writable = map[string]any{}
 	}
 	for _, part := range p.parts {
 		for point, input := range part.commands {
@@ -128,6 +133,10 @@ func (c *crew) take(s *kernel.Scope, a *answer) error {
 		if err := s.Note(fmt.Appendf(nil, "%s,%s,%s,alert\n", s.Time().Format(time.RFC3339Nano), c.site, body)); err != nil {
 			return err
 		}
+	}
+	for _, one := range a.Held {
+		one.At, one.Site = s.Now(), c.site
+		w.held = append(w.held, one)
 	}
 	if a.Wants != nil {
 		w.listen(c.site, a.Wants)

@@ -31,6 +31,7 @@ type Result struct {
 	Failures  []kernel.Failure   `json:"failures"` // sites, models and agents that ended before the run did
 	Told      []Told             `json:"told"`     // calls that do not follow the clock
 	Alerts    []Alert            `json:"alerts"`
+	Held      []Held             `json:"held"` // what agents commanded, and when it ended
 }
 
 // Result returns what was done until now.
@@ -43,7 +44,7 @@ func (w *World) Result() *Result {
 	return &Result{
 		World: w.file.World.Name, Seeds: w.kernel.Seeds(), Digest: w.kernel.Digest(), Start: w.file.World.Start,
 		Simulated: w.kernel.Now(), Took: w.took, Sites: len(w.plants), Tally: w.kernel.Tally(), Readings: w.readings,
-		Commands: w.commands, Refused: w.refused, Links: w.kernel.LinkTallies(), Failures: failures, Told: w.told, Alerts: w.alerts,
+		Commands: w.commands, Refused: w.refused, Links: w.kernel.LinkTallies(), Failures: failures, Told: w.told, Alerts: w.alerts, Held: w.held,
 	}
 }
 

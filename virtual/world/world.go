@@ -22,11 +22,12 @@ import (
 
 // Options are what a run is started with, beside its file.
 type Options struct {
-	Seed     *uint64       // instead of the one of the file
-	History  io.Writer     // gets time, point, value and quality, a line each; nil for nothing
-	Log      io.Writer     // gets what agents print and log; nil for nothing
-	SDK      string        // where processes find the SDK, beside what their interpreter has; "" for nowhere else
-	Patience time.Duration // how long, in real time, agents may take for one moment; 0 for a minute
+	Seed     *uint64        // instead of the one of the file
+	History  io.Writer      // gets time, point, value and quality, a line each; nil for nothing
+	Log      io.Writer      // gets what agents print and log; nil for nothing
+	Writable map[string]any // points that agents may command beside those of models, and what they are
+	SDK      string         // where processes find the SDK, beside what their interpreter has; "" for nowhere else
+	Patience time.Duration  // how long, in real time, agents may take for one moment; 0 for a minute
 }
 
 // World is a run. It belongs to one goroutine; only its Pacer may be used from others. Close ends its processes.
@@ -42,6 +43,7 @@ type World struct {
 	failures []kernel.Failure
 	told     []Told
 	alerts   []Alert
+	held     []Held
 	readings uint64
 	commands uint64
 	refused  uint64
@@ -62,6 +64,16 @@ type Alert struct {
 	Key     string        `json:"key"`
 	Text    string        `json:"text,omitempty"`
 	Cleared bool          `json:"cleared,omitempty"`
+}
+
+// Held is a command of an agent that stands from a moment on, or no longer if its value is null.
+type Held struct {
+	At    time.Duration   `json:"at"`
+	Site  string          `json:"site"`
+	Agent string          `json:"agent"`
+	Point string          `json:"point"`
+	Level int             `json:"level"`
+	Value json.RawMessage `json:"value"`
 }
 
 // New makes a world at its start. It starts no process.

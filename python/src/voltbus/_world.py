@@ -76,11 +76,21 @@ class Moment(msgspec.Struct):
     messages: list[Message] = []
 
 
+class Held(msgspec.Struct):
+    """A command that stands from now on, or no longer if its value is None."""
+
+    agent: str
+    point: str
+    level: int
+    value: Value | None
+
+
 class Answer(msgspec.Struct, omit_defaults=True):
     """What happened until the moment."""
 
     next: int | None = None  # when the next timer is due
     commands: dict[str, Value] = {}  # points that are set to another value now
+    held: list[Held] = []
     messages: list[Message] = []
     alerts: list[dict[str, Any]] = []
     wants: list[str] | None = None  # subjects that the agents listen to, if they changed
@@ -99,6 +109,7 @@ class Host:
         self._values = dict(site.writable)
         self._messages: list[Message] = []
         self._wants: list[str] = []
+        self._held: dict[tuple[str, str, int], Value] = {}
         self._alerts: set[tuple[str, str]] = set()
         self._arriving = False
 
@@ -157,6 +168,11 @@ class Host:
             value = control.value(point)
             if value != before:
                 self._values[point] = answer.commands[point] = value
+        held = control.standing()
+        if held != self._held:
+            ended = [Held(*key, None) for key in self._held if key not in held]
+            begun = [Held(*k, v) for k, v in held.items() if self._held.get(k) != v]
+            answer.held, self._held = ended + begun, held
         end = control.next_end()
         if end is not None:
             due = min(due, (end - self._site.start).total_seconds())

@@ -80,6 +80,14 @@ class Control:
             return self._held_back[point]
         return self.devices.get(point, self.value(point))
 
+    def standing(self) -> dict[tuple[str, str, int], Value]:
+        """Return all commands that stand now: value by agent, point and level."""
+        return {
+            (slot.requester.removeprefix("agent:"), point, level): slot.value
+            for point in list(self._levels)
+            for level, slot in self._array(point).items()
+        }
+
     def next_end(self) -> datetime | None:
         """Return when the next command or window ends or begins by itself."""
         now = self._now()
