@@ -150,10 +150,7 @@ func (w *world) tick(i int) {
 		w.capacity = w.c.Share * hold
 		w.master.SetCapacity(w.capacity)
 	}
-	w.answer = append(w.answer, (hold-power)/w.capacity)
-	w.out.Capacity += w.capacity
-	w.out.Baseline += hold
-	w.out.Fingerprint = w.out.Fingerprint*1099511628211 ^ math.Float64bits(power)
+	w.measure(power, hold)
 	if time.Duration(i)*tick%w.c.Period != 0 {
 		return
 	}
@@ -190,16 +187,9 @@ func (w *world) follow(i int, now time.Time, out float64) (power, hold float64) 
 	every := int(w.c.Report / tick)
 	for k := range w.places {
 		p := &w.places[k]
-		was := p.On()
-		p.Step(now, tick, out)
-		power += p.Power()
-		hold += p.Hold(out)
-		p.comfort.Add(p.Temperature(), p.Low(), p.High(), tick)
-		p.switches.Observe(now, p.On(), p.Lockout())
-		switched := p.On() != was
-		if switched {
-			p.natural++
-		}
+		before := p.natural
+		power, hold = p.pass(now, out, power, hold)
+		switched := p.natural != before
 		if !switched && (i+k)%every != 0 {
 			continue
 		}
@@ -210,6 +200,26 @@ func (w *world) follow(i int, now time.Time, out float64) (power, hold float64) 
 		}
 	}
 	return power, hold
+}
+
+// pass lets a tick pass in a building, and adds its power, and what would hold its temperature, to the sums.
+func (p *place) pass(now time.Time, out, power, hold float64) (sumPower, sumHold float64) {
+	was := p.On()
+	p.Step(now, tick, out)
+	p.comfort.Add(p.Temperature(), p.Low(), p.High(), tick)
+	p.switches.Observe(now, p.On(), p.Lockout())
+	if p.On() != was {
+		p.natural++
+	}
+	return power + p.Power(), hold + p.Hold(out)
+}
+
+// measure notes the response of a tick.
+func (w *world) measure(power, hold float64) {
+	w.answer = append(w.answer, (hold-power)/w.capacity)
+	w.out.Capacity += w.capacity
+	w.out.Baseline += hold
+	w.out.Fingerprint = w.out.Fingerprint*1099511628211 ^ math.Float64bits(power)
 }
 
 // account sums up.

@@ -39,3 +39,25 @@ func TestARunIsTheSameForItsSeed(t *testing.T) {
 		t.Error(a.Fingerprint, b.Fingerprint, other.Fingerprint)
 	}
 }
+
+func TestACampusFollowsTheSignalAlthoughItsLeadersAreKilled(t *testing.T) {
+	c := regulate.Campus{Config: regulate.Config{Units: 200, Seed: 1, Length: 3 * time.Hour, Share: 0.2, Loss: 0.05}, Nodes: 20}
+	steady, err := regulate.RunCampus(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Kill = 10 * time.Minute
+	killed, err := regulate.RunCampus(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, o := range map[string]*regulate.Led{"steady": steady, "killed": killed} {
+		t.Logf("%s: %.3f, RMS %.3f, %d kills, %d terms, %d old, worst comfort %.4f, %d messages, %s", name, o.Score.Composite, o.Score.RMS, o.Kills, o.Terms, o.Old, o.Comfort.Worst, o.Messages, o.Took)
+		if o.Comfort.Worst > 0.5 || o.Early > 0 || o.Score.Composite < 0.75 {
+			t.Errorf("%s: %+v", name, o)
+		}
+	}
+	if steady.Terms == 0 || killed.Kills != 17 || killed.Terms < 18 {
+		t.Errorf("%d terms; %d kills, %d terms", steady.Terms, killed.Kills, killed.Terms)
+	}
+}

@@ -54,6 +54,7 @@ func tiny() map[string]map[string]string {
 		"recorder-kill":           {"kills": "2", "answers": "30"},
 		"regulation":              {"units": "50", "length": "70m", "losses": "0,5"},
 		"regulation-50":           {"length": "70m"},
+		"regulation-leaders":      {"nodes": "5", "units": "50", "length": "70m", "losses": "5"},
 		"sink-catch-up":           {"destinations": "sqlite,mariadb,rabbitmq,influxdb", "samples": "3000", "devices": "10", "batch": "5"},
 		"bacnet-collection":       {"devices": "5", "points": "2", "rates": "1000", "interval": "400ms", "changing": "300", "timeout": "200ms"},
 		"dnp3-sessions":           {"sessions": "1,3", "workers": "1000", "values": "1,100", "window": "100ms", "warm-up": "10ms"},

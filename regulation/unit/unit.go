@@ -46,6 +46,9 @@ func New(c Config, temperature float64, on bool) *Unit {
 	return &Unit{c: c, temperature: temperature, on: on}
 }
 
+// Name is the path of the unit.
+func (u *Unit) Name() string { return u.c.Name }
+
 // Low and High are the temperatures at which the thermostat switches, °C.
 func (u *Unit) Low() float64 { return u.c.Set - u.c.Band/2 }
 

@@ -5,5 +5,5 @@ import "voltbus/lab/experiment"
 
 // List returns the experiments in the order in which they are shown.
 func List() []experiment.Experiment {
-	return []experiment.Experiment{dnp3Sessions(), bacnetCollection(), regulation(), regulation50()}
+	return []experiment.Experiment{dnp3Sessions(), bacnetCollection(), regulation(), regulation50(), regulationLeaders()}
 }

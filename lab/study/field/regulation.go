@@ -112,20 +112,25 @@ func regulateOnce(ctx context.Context, b *experiment.Bench, c experiment.Case, r
 		if err != nil {
 			return err
 		}
-		t.Value(o.Score.Composite)
-		t.Also("correlation", "of 1", o.Score.Correlation)
-		t.Also("delay", "of 1", o.Score.Delay)
-		t.Also("precision", "of 1", o.Score.Precision)
-		t.Also("divisor of the precision", "of 1", o.Score.Divisor)
-		t.Also("power error, RMS", "of capacity", o.Score.RMS)
-		t.Also("comfort violation, mean", "K·h/day", o.Comfort.Mean)
-		t.Also("comfort violation, worst unit", "K·h/day", o.Comfort.Worst)
-		t.Also("switches of a unit", "a day", o.Switches)
-		t.Also("switches within a lock-out", "", float64(o.Early))
-		t.Also("orders refused", "", float64(o.Refused))
-		t.Also("messages", "a second", float64(o.Messages)/run.Length.Seconds())
-		t.Also("capacity, mean", "kW", o.Capacity)
-		t.Also("virtual time", "× real", run.Length.Seconds()/o.Took.Seconds())
+		tellRegulation(t, o, run.Length)
 		return nil
 	})
+}
+
+// tellRegulation records what a run measured.
+func tellRegulation(t *experiment.Trial, o *regulate.Outcome, length time.Duration) {
+	t.Value(o.Score.Composite)
+	t.Also("correlation", "of 1", o.Score.Correlation)
+	t.Also("delay", "of 1", o.Score.Delay)
+	t.Also("precision", "of 1", o.Score.Precision)
+	t.Also("divisor of the precision", "of 1", o.Score.Divisor)
+	t.Also("power error, RMS", "of capacity", o.Score.RMS)
+	t.Also("comfort violation, mean", "K·h/day", o.Comfort.Mean)
+	t.Also("comfort violation, worst unit", "K·h/day", o.Comfort.Worst)
+	t.Also("switches of a unit", "a day", o.Switches)
+	t.Also("switches within a lock-out", "", float64(o.Early))
+	t.Also("orders refused", "", float64(o.Refused))
+	t.Also("messages", "a second", float64(o.Messages)/length.Seconds())
+	t.Also("capacity, mean", "kW", o.Capacity)
+	t.Also("virtual time", "× real", length.Seconds()/o.Took.Seconds())
 }

@@ -1,0 +1,201 @@
+package regulate
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"voltbus/regulation"
+	"voltbus/regulation/master"
+	"voltbus/regulation/member"
+	"voltbus/regulation/score"
+	"voltbus/regulation/signal"
+)
+
+// The times of members.
+const (
+	beat    = 10 * time.Second
+	silence = 30 * time.Second
+	away    = time.Minute // of a leader that was killed
+)
+
+// Campus is a run without a master: nodes with some units each elect a leader.
+type Campus struct {
+	Config // Period is that of the leader; Report does not count: nodes report each 10 seconds
+
+	Nodes int           // over which the units are distributed
+	Kill  time.Duration // between two kills of the leader; 0: none
+}
+
+// building is a node: its process, and its units, which outlive it.
+type building struct {
+	address string
+	process *member.Member // nil while it is killed
+	back    int            // tick at which it starts again
+	places  []*place
+	names   map[string]*place
+	outside float64
+	token   regulation.Token
+	refused *int // orders of old leaders
+}
+
+// Reports returns the states of the units.
+func (b *building) Reports(now time.Time) []regulation.Report {
+	out := make([]regulation.Report, len(b.places))
+	for i, p := range b.places {
+		out[i] = p.Unit.Report(now, b.outside)
+	}
+	return out
+}
+
+// Order carries an order out, or says why not.
+func (b *building) Order(now time.Time, o *regulation.Order) regulation.Answer {
+	p, ok := b.names[o.Unit]
+	if !ok {
+		return regulation.Answer{Number: o.Number, Code: regulation.NoSuchUnit, Report: regulation.Report{Unit: o.Unit}}
+	}
+	code := p.Order(now, o)
+	p.switches.Observe(now, p.On(), p.Lockout())
+	if code == regulation.OldTerm {
+		*b.refused++
+	} else if o.Token.Term > b.token.Term {
+		b.token = o.Token
+	}
+	return regulation.Answer{Number: o.Number, Code: code, Token: p.Token(), Report: p.Unit.Report(now, b.outside)}
+}
+
+// Token returns the newest that an order to any of the units had.
+func (b *building) Token() regulation.Token { return b.token }
+
+// Led is what a run without a master measured.
+type Led struct {
+	Outcome
+
+	Kills int
+	Terms uint64 // that began
+	Old   int    // orders of old leaders that units refused
+}
+
+// campus is the world of such a run.
+type campus struct {
+	*world
+
+	c     Campus
+	nodes []*building
+	inbox [][]member.Message // by node, for this tick
+	next  [][]member.Message
+	led   Led
+}
+
+// RunCampus runs a campus whose nodes elect a leader. It ends early with ctx.
+func RunCampus(ctx context.Context, c Campus) (*Led, error) {
+	began := time.Now()
+	w := newCampus(c)
+	n := int(c.Length / tick)
+	for i := range n {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		w.pass(i)
+	}
+	report, err := score.Judge(w.signal, &signal.Signal{Step: tick, Values: w.answer})
+	if err != nil {
+		return nil, err
+	}
+	w.account(report, n)
+	w.led.Outcome = w.out
+	w.led.Took = time.Since(began)
+	for _, b := range w.nodes {
+		w.led.Terms = max(w.led.Terms, b.token.Term)
+	}
+	return &w.led, nil
+}
+
+func newCampus(c Campus) *campus {
+	w := &campus{world: newWorld(c.Config), c: c}
+	w.random = rand.New(rand.NewPCG(c.Seed, 2)) //nolint:gosec // a model, the same for a seed
+	w.inbox, w.next = make([][]member.Message, c.Nodes), make([][]member.Message, c.Nodes)
+	for i := range c.Nodes {
+		b := &building{address: fmt.Sprintf("10.0.%03d.%03d", i/250, i%250), names: map[string]*place{}, refused: &w.led.Old}
+		for k := i; k < len(w.places); k += c.Nodes {
+			p := &w.places[k]
+			b.places = append(b.places, p)
+			b.names[p.Name()] = p
+		}
+		w.nodes = append(w.nodes, b)
+		w.start(b)
+	}
+	return w
+}
+
+func (w *campus) start(b *building) {
+	b.process = member.New(member.Config{
+		Address: b.address, Beat: beat, Silence: silence, Period: max(w.c.Period, tick), Master: master.Config{Capacity: w.capacity, Wait: 2 * tick},
+	}, b)
+}
+
+// pass lets a tick pass.
+func (w *campus) pass(i int) {
+	at := time.Duration(i) * tick
+	now, out := w.begin.Add(at), outside(at)
+	power, hold := 0.0, 0.0
+	for k := range w.places {
+		power, hold = w.places[k].pass(now, out, power, hold)
+	}
+	if at%time.Hour == 0 {
+		w.offer(w.c.Share * hold)
+	}
+	w.measure(power, hold)
+	if w.c.Kill > 0 && i > 0 && at%w.c.Kill == 0 {
+		w.kill(i)
+	}
+	w.inbox, w.next = w.next, w.inbox
+	for k, b := range w.nodes {
+		b.outside = out
+		if b.process == nil && i >= b.back {
+			w.start(b)
+		}
+		if b.process != nil && (len(w.inbox[k]) > 0 || !now.Before(b.process.Next())) {
+			w.post(k, b.process.Step(now, w.signal.Values[i], w.inbox[k]))
+		}
+		w.inbox[k] = w.inbox[k][:0]
+	}
+}
+
+// offer tells the capacity of the next hour.
+func (w *campus) offer(kw float64) {
+	w.capacity = kw
+	for _, b := range w.nodes {
+		if b.process != nil {
+			b.process.SetCapacity(kw)
+		}
+	}
+}
+
+// kill ends the process of the leader.
+func (w *campus) kill(i int) {
+	for _, b := range w.nodes {
+		if b.process != nil && b.process.Leads() {
+			b.process, b.back = nil, i+int(away/tick)
+			w.led.Kills++
+			return
+		}
+	}
+}
+
+// post gives messages to the network, which delivers them in the next tick, or never.
+func (w *campus) post(from int, messages []member.Message) {
+	for _, msg := range messages {
+		for k, b := range w.nodes {
+			if k == from || msg.To != member.Everybody && msg.To != b.address {
+				continue
+			}
+			w.out.Messages++
+			w.out.Orders += len(msg.Orders)
+			if w.arrives() {
+				w.next[k] = append(w.next[k], msg)
+			}
+		}
+	}
+}
