@@ -15,8 +15,9 @@ import (
 	"voltbus/protocol/mqtt/session"
 )
 
-// load is what the clients do.
-type load struct {
+// work is what the clients do.
+type work struct {
+	found                  *figures
 	idle, messages, rounds int
 	rest                   time.Duration // how long the broker gets to return its free memory; 0: it is asked by SIGUSR1
 }
@@ -33,22 +34,20 @@ const (
 //nolint:gochecknoglobals // never changed
 var payload = body()
 
-// measure prints what a broker needs.
-func (l load) measure(ctx context.Context, name, addr string, pid int) error {
-	before, err := l.resident(pid)
-	if err != nil {
-		return err
-	}
-	clients, err := dialAll(ctx, addr, "idle", l.idle, true)
+// measure finds out what a broker needs, in one run.
+func (l *work) measure(ctx context.Context, name, addr string, pid int) error {
+	clients, err := l.silent(ctx, name, addr, pid)
 	if err != nil {
 		return err
 	}
 	defer closeAll(clients)
-	after, err := l.resident(pid)
+	times, err := l.answers(ctx, addr)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%-10s base %d kB, %d idle clients: %.1f kB each\n", name, before, l.idle, float64(after-before)/float64(l.idle))
+	for _, percent := range []float64{50, 99} {
+		l.found.add(name, fmt.Sprintf("answer to a message with QoS 1, %g %%", percent), "ms", times.At(percent).Seconds()*1e3)
+	}
 	if err := l.timed(pid, name, "QoS 1 messages", func() (int, error) { return l.messages, l.publish(ctx, addr) }); err != nil {
 		return err
 	}
@@ -58,8 +57,30 @@ func (l load) measure(ctx context.Context, name, addr string, pid int) error {
 	return l.timed(pid, name, "deliveries", func() (int, error) { return l.rounds * burst * subscribers, l.fanOut(ctx, addr) })
 }
 
-// timed prints how fast something went and what it cost.
-func (l load) timed(pid int, name, what string, do func() (int, error)) error {
+// silent connects the clients that are silent from then on, and says how fast and for how much memory.
+func (l *work) silent(ctx context.Context, name, addr string, pid int) ([]*peer, error) {
+	before, err := l.resident(pid)
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	clients, err := dialAll(ctx, addr, "idle", l.idle, true)
+	if err != nil {
+		return nil, err
+	}
+	l.found.add(name, "clients that connect, subscribe and publish once", "1/s", float64(l.idle)/time.Since(began).Seconds())
+	after, err := l.resident(pid)
+	if err != nil {
+		closeAll(clients)
+		return nil, err
+	}
+	l.found.add(name, "memory before", "MB", float64(before)/1e3)
+	l.found.add(name, "memory of a silent client", "kB", float64(after-before)/float64(l.idle))
+	return clients, nil
+}
+
+// timed says how fast something went and what it cost.
+func (l *work) timed(pid int, name, what string, do func() (int, error)) error {
 	cpu, err := processor(pid)
 	if err != nil {
 		return err
@@ -74,8 +95,8 @@ func (l load) timed(pid int, name, what string, do func() (int, error)) error {
 	if err != nil {
 		return err
 	}
-	used -= cpu
-	fmt.Printf("%-10s %d %s: %.0f/s, %.2f µs of processor time each\n", name, n, what, float64(n)/took.Seconds(), float64(used.Microseconds())/float64(n))
+	l.found.add(name, what, "1/s", float64(n)/took.Seconds())
+	l.found.add(name, what+", processor time of the broker each", "µs", float64((used-cpu).Microseconds())/float64(n))
 	return nil
 }
 
@@ -169,7 +190,7 @@ func (p *peer) until(so func() bool) error {
 }
 
 // publish sends messages with QoS 1 from all senders at once.
-func (l load) publish(ctx context.Context, addr string) error {
+func (l *work) publish(ctx context.Context, addr string) error {
 	all, err := dialAll(ctx, addr, "sender", senders, false)
 	if err != nil {
 		return err
@@ -198,7 +219,7 @@ func (l load) publish(ctx context.Context, addr string) error {
 
 // flood sends messages with QoS 0 from all senders at once. Each ends with one with QoS 1, whose answer says that those
 // before have arrived.
-func (l load) flood(ctx context.Context, addr string) error {
+func (l *work) flood(ctx context.Context, addr string) error {
 	all, err := dialAll(ctx, addr, "flood", senders, false)
 	if err != nil {
 		return err
@@ -223,7 +244,7 @@ func (l load) flood(ctx context.Context, addr string) error {
 }
 
 // fanOut sends bursts to all subscribers; the next one begins when all have the last one.
-func (l load) fanOut(ctx context.Context, addr string) error {
+func (l *work) fanOut(ctx context.Context, addr string) error {
 	all, err := dialAll(ctx, addr, "fan", subscribers+1, false)
 	if err != nil {
 		return err

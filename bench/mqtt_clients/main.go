@@ -17,6 +17,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"voltbus/lab/machine"
 )
 
 func main() {
@@ -26,14 +28,15 @@ func main() {
 	pid := flag.Int("pid", 0, "its process; it returns its free memory when it gets SIGUSR1")
 	program := flag.String("node", "", "measure the node of this program (voltbus), which records what it gets")
 	mosquitto := flag.String("mosquitto", "", "measure this program of Mosquitto, after a node if both are named")
-	var load load
+	repeats := flag.Int("repeats", 3, "runs, each with a new broker; the median of each figure is given with the least and the most")
+	load := &work{found: &figures{}}
 	flag.IntVar(&load.idle, "idle", 5000, "clients that connect, subscribe, publish once and are silent")
 	flag.IntVar(&load.messages, "messages", 300_000, "messages with QoS 1 of 64 senders")
 	flag.IntVar(&load.rounds, "rounds", 20, "bursts of 50 messages to 1,000 subscribers")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, target{*serveMode, *modes, *addr, *program, *mosquitto, *pid}, load); err != nil {
+	if err := runAll(ctx, target{*serveMode, *modes, *addr, *program, *mosquitto, *pid}, load, *repeats); err != nil {
 		fmt.Fprintln(os.Stderr, "mqtt_clients:", err)
 		os.Exit(1)
 	}
@@ -45,12 +48,24 @@ type target struct {
 	pid                                 int
 }
 
-// run is the program.
-func run(ctx context.Context, t target, load load) error {
-	switch {
-	case t.serve != "":
+// runAll is the program.
+func runAll(ctx context.Context, t target, load *work, repeats int) error {
+	if t.serve != "" {
 		go returnMemory(ctx)
 		return serve(ctx, t.serve)
+	}
+	where := machine.Describe("")
+	for range max(1, repeats) {
+		if err := run(ctx, t, load); err != nil {
+			return err
+		}
+	}
+	return load.found.table(os.Stdout, where)
+}
+
+// run measures once.
+func run(ctx context.Context, t target, load *work) error {
+	switch {
 	case t.addr != "":
 		return load.measure(ctx, "other", t.addr, t.pid)
 	case t.node+t.mosquitto != "":
@@ -65,7 +80,7 @@ func run(ctx context.Context, t target, load load) error {
 }
 
 // measurePrograms measures a node, Mosquitto, or both.
-func measurePrograms(ctx context.Context, t target, load load) error {
+func measurePrograms(ctx context.Context, t target, load *work) error {
 	if t.node != "" {
 		if err := measureNode(ctx, t.node, load); err != nil {
 			return fmt.Errorf("node: %w", err)
@@ -95,7 +110,7 @@ func returnMemory(ctx context.Context) {
 }
 
 // measureMode runs a broker in a process of its own and measures it.
-func measureMode(ctx context.Context, mode string, load load) error {
+func measureMode(ctx context.Context, mode string, load *work) error {
 	cmd := exec.CommandContext(ctx, os.Args[0], "-serve", mode)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
@@ -117,7 +132,7 @@ func measureMode(ctx context.Context, mode string, load load) error {
 }
 
 // resident returns the memory of a process in kB after it returned what is free.
-func (l load) resident(pid int) (int, error) {
+func (l *work) resident(pid int) (int, error) {
 	if l.rest > 0 {
 		time.Sleep(l.rest)
 	} else if err := syscall.Kill(pid, syscall.SIGUSR1); err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // measureMosquitto runs Mosquitto and measures it. It keeps nothing on disk.
-func measureMosquitto(ctx context.Context, program string, load load) error {
+func measureMosquitto(ctx context.Context, program string, load *work) error {
 	dir, err := os.MkdirTemp("", "mqtt-mosquitto-")
 	if err != nil {
 		return err

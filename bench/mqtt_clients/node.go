@@ -37,7 +37,7 @@ func body() []byte {
 }
 
 // measureNode runs a node of a program and measures its broker. What it publishes is recorded.
-func measureNode(ctx context.Context, program string, load load) error {
+func measureNode(ctx context.Context, program string, load *work) error {
 	dir, err := os.MkdirTemp("", "mqtt-node-")
 	if err != nil {
 		return err

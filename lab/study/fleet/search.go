@@ -148,7 +148,10 @@ func runSearch(ctx context.Context, b *experiment.Bench, kind string, list []set
 		if first == 0 {
 			first = served
 		}
-		row[1], row[2], row[4] = fmt.Sprintf("%.0f", served), number(served/first), number(b.Median(s.kase().Name))
+		row[1], row[4] = fmt.Sprintf("%.0f", served), number(b.Median(s.kase().Name))
+		if first > 0 {
+			row[2] = number(served / first)
+		}
 		table.Rows = append(table.Rows, row)
 	}
 	b.Table(table)
@@ -186,8 +189,11 @@ func (s *setup) why(b *experiment.Bench, kind string) error {
 	return n.Remove()
 }
 
-// served names the figure beside the metric.
-const served = "clients served"
+// The figures beside the metric.
+const (
+	served     = "clients served"
+	percentile = "95th percentile of the response time there"
+)
 
 func number(v float64) string { return experiment.Round(v) }
 
@@ -229,15 +235,29 @@ func climb(ctx context.Context, b *experiment.Bench, t *experiment.Trial, s *set
 			break
 		}
 	}
+	return c.steps, c.conclude()
+}
+
+// conclude records the most clients that were served in time: none, if the first step was too much already.
+func (c *climber) conclude() error {
+	t, b := c.trial, c.bench
+	if len(c.steps) == 0 {
+		return fmt.Errorf("not even %d clients can connect; set first to less", b.Int("first"))
+	}
 	if c.best == nil {
-		return c.steps, fmt.Errorf("not even %d clients are served within %s; set first to less, or limit to more", c.steps[0].clients, b.Duration("limit"))
+		first := c.steps[0]
+		b.Note("%d clients, those of the first step, are not served within %s; the response time is theirs. Set first to less, or limit to more.", first.clients, b.Duration("limit"))
+		t.Value(first.mean)
+		t.Also(served, "clients", 0)
+		t.Also(percentile, "ms", first.p95)
+		return nil
 	}
 	t.Value(c.last.mean)
 	t.Also(served, "clients", float64(c.last.clients))
-	t.Also("95th percentile of the response time there", "ms", c.last.p95)
+	t.Also(percentile, "ms", c.last.p95)
 	t.Latency(fleetsim.Histogram(c.best.Response))
-	note(h, c.best, r)
-	return c.steps, nil
+	note(c.hub, c.best, c.fleet)
+	return nil
 }
 
 // introduce has all devices connect and publish to each topic once, and leave, so that the broker knows their points.
