@@ -22,6 +22,8 @@ func newOperations(n *Node, calls *agentcall.Calls) *operation.Table {
 	}
 	p.Settings, p.Metering = n.settings, n.meters.Part()
 	p.Control.Access, p.Control.Now = n.control, now
+	p.Timeline.Log, p.Timeline.Now, p.Timeline.Below = n.audit, now, n.descendants.Connected
+	p.Timeline.Table = func() *operation.Table { return n.asked }
 	if p.Schedules.Table, p.Schedules.Now = func() *operation.Table { return n.asked }, now; n.schedules != nil {
 		p.Schedules.Keeper = n.schedules
 	}

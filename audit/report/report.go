@@ -13,6 +13,7 @@ import (
 	"voltbus/api/exchange"
 	"voltbus/audit"
 	"voltbus/operation"
+	"voltbus/timeline/outage"
 )
 
 // Log is the audit log. Package audit implements it.
@@ -103,6 +104,22 @@ func (r *Reporter) Alarm(t alarm.Transition) {
 	e.Detail, _ = json.Marshal(map[string]string{ // strings cannot fail
 		"from": string(t.From), "to": string(t.To), "priority": string(t.Priority), "value": t.Value, "at": t.At.Format(time.RFC3339Nano),
 	})
+	r.opts.Audit.Offer(e)
+}
+
+// Outage reports that devices stopped answering, or answer again.
+func (r *Reporter) Outage(t outage.Turn) {
+	e := audit.Entry{Actor: "node", Action: "device.back", Subject: t.First, Outcome: "ok"}
+	detail := struct {
+		Devices int    `json:"devices"`
+		Lasted  string `json:"lasted,omitempty"`
+	}{Devices: t.Devices}
+	if t.Lost {
+		e.Action, e.Outcome = "device.lost", cmp.Or(t.Why, e.Outcome)
+	} else {
+		detail.Lasted = t.Lasted.Round(time.Second).String()
+	}
+	e.Detail, _ = json.Marshal(detail) // strings and numbers cannot fail
 	r.opts.Audit.Offer(e)
 }
 

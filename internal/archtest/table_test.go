@@ -22,7 +22,7 @@ var (
 		"point", "fault", "wire", "driver/...", "device/...", "bus/...", "recorder", "sink",
 		"store/...", "source", "history/...", "catalog", "query", "promql", "uplink/...", "control/...", "identity/...", "agent/...", "meter/...",
 		"api/...", "web", "python", "ingest/...", "health/...", "presence", "service/...", "verdict",
-		"alarm/...", "audit/...", "document", "operation/...", "broker/...", "replication", "owner", "schedule/...", "statefile",
+		"alarm/...", "audit/...", "document", "operation/...", "broker/...", "replication", "owner", "schedule/...", "statefile", "timeline/...",
 	}
 )
 
@@ -60,7 +60,7 @@ var table = []rule{
 	{"broker", []string{"broker/cluster", "broker/door", "broker/guard", "broker/setting", "broker/shelf", "broker/tally", "broker/template", "broker/tenant", "broker/unknown", "protocol/mqtt/...", "point", "fault"}, parts, "the broker is given functions that list, record and tell; it knows neither log nor bus"},
 	{"wire", nouns, nil, "one encoding of the nouns"},
 	{"document", []string{"fault"}, parts, "documents are texts; nobody here knows what agents and devices do with them"},
-	{"audit/report", []string{"alarm", "audit", "api/exchange", "broker", "bus/...", "control/access", "identity/...", "operation", "service", "uplink/...", "wire", "fault"}, parts, "events of all parts become audit entries in one place; the parts know no audit log"},
+	{"audit/report", []string{"alarm", "audit", "timeline/outage", "api/exchange", "broker", "bus/...", "control/access", "identity/...", "operation", "service", "uplink/...", "wire", "fault"}, parts, "events of all parts become audit entries in one place; the parts know no audit log"},
 	{"audit/head", []string{"audit", "catalog"}, parts, "ends of audit logs are compared with what others remember of them"},
 	{"audit/packed", nil, nil, "a file of JSON lines knows nothing of the log"},
 	{"audit/allowance", nil, nil, "a bound knows nothing of the log"},
@@ -115,6 +115,8 @@ var table = []rule{
 	{"alarm/storage", []string{"alarm", "point", "fault"}, nil, "what is kept of alarms, nobody here decides"},
 	{"alarm/monitor", []string{"alarm", "alarm/storage", "catalog", "document", "presence", "sink", "store", "verdict", "point", "fault"}, parts, "readings of the log become alarms here; who is told, and how it was asked for, is not its business"},
 	{"statefile", []string{"alarm/monitor", "audit", "audit/report", "catalog", "control/term", "history", "identity", "identity/pki", "meter/system", "recorder", "uplink/enrol", "uplink/receiver", "uplink/replica", "uplink/sender", "verdict", "fault"}, parts, "a list of what the parts keep in the data directory; what is in a file, the part knows"},
+	{"timeline", []string{"audit", "identity", "point", "fault"}, nil, "entries of the audit log become sentences; who asks for them is not its business"},
+	{"timeline/outage", []string{"device", "device/acquisition"}, parts, "states of devices are compared; who is told is handed in"},
 	{"schedule", nouns, nil, "what holds when is decided without a clock, a disk and control"},
 	{"schedule/keeper", []string{"schedule", "document", "presence", "point", "fault"}, parts, "schedules are kept and followed here; how points are commanded is handed in"},
 	{"judge", []string{"judge/setting", "point"}, parts, "readings are judged without knowing where they come from and where they go"},
@@ -249,6 +251,7 @@ var table = []rule{
 	{"operation/alarms/below", []string{"operation/alarms"}, nil, "what descendants answer is kept here; how they are reached is given to it"},
 	{"operation/alarms", []string{"operation", "alarm/...", "document", "query", "identity", "fault"}, parts, "alarms are kept by alarm/monitor; how it was asked for, nobody here knows"},
 	{"operation/schedules", []string{"operation", "operation/control", "schedule", "schedule/keeper", "document", "query", "api/answer", "identity", "point", "fault"}, parts, "what schedules ask for is done by the operations of control, as what anybody asks for"},
+	{"operation/timeline", []string{"operation", "timeline", "audit", "query", "identity", "fault"}, parts, "what happened stands in the audit log; how it was asked for, nobody here knows"},
 	{"operation/alerts", []string{"operation", "presence", "api/answer", "identity", "wire", "point", "fault"}, parts, "alerts are kept by presence; how it was asked for, nobody here knows"},
 	{"operation/auditlog", []string{"operation", "audit", "query", "api/answer", "identity", "point", "fault"}, parts, "the log of who did what is asked like every other part"},
 	{"operation/children", []string{"operation", "uplink/enrol", "api/answer", "identity", "identity/registry", "identity/pki", "point", "fault"}, parts, "declares and answers operations about children, whose records identity keeps; it does not know which adapter asked"},

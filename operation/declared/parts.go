@@ -29,6 +29,7 @@ import (
 	"voltbus/operation/schedules"
 	"voltbus/operation/sinks"
 	"voltbus/operation/sources"
+	"voltbus/operation/timeline"
 	"voltbus/operation/tokens"
 )
 
@@ -59,6 +60,7 @@ type Parts struct {
 	Schedules schedules.Part
 	Sinks     sinks.Part
 	Sources   sources.Part
+	Timeline  timeline.Part
 	Tokens    tokens.Part
 }
 
@@ -74,6 +76,6 @@ func (p *Parts) Operations() []operation.Bound {
 	return slices.Concat(
 		p.Settings.Operations(), p.Agents.Operations(), p.Alarms.Operations(), p.Alerts.Operations(), p.Audit.Operations(), p.Children.Operations(), p.Parent.Operations(), p.People.Operations(), p.Tokens.Operations(), p.Control.Operations(),
 		p.Devices.Operations(), p.Documents.Operations(), p.History.Operations(), p.Ledger.Operations(), p.Nodes.Operations(), p.Points.Operations(),
-		p.Log.Operations(), p.Processes.Operations(), p.MQTT.Operations(), p.Cluster.Operations(), p.Sinks.Operations(), p.Judge.Operations(), p.Sources.Operations(), p.Metering.Operations(), p.Lab.Operations(), p.Schedules.Operations(),
+		p.Log.Operations(), p.Processes.Operations(), p.MQTT.Operations(), p.Cluster.Operations(), p.Sinks.Operations(), p.Judge.Operations(), p.Sources.Operations(), p.Metering.Operations(), p.Lab.Operations(), p.Schedules.Operations(), p.Timeline.Operations(),
 	)
 }

@@ -39,6 +39,16 @@ func (d *Descendants) All() []answer.Node {
 	return out
 }
 
+// Connected lists the names of the descendants that are connected.
+func (d *Descendants) Connected() (names []string) {
+	for _, n := range d.All() {
+		if n.State == answer.NodeOnline {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
+
 // Named returns the descendant of a name.
 func (d *Descendants) Named(name string) (answer.Node, bool) {
 	below := d.Table.Nodes()

@@ -3048,6 +3048,38 @@ export interface Surveyed {
   gone: string[];
 }
 
+export interface Timeline {
+  /** The newest first */
+  events: TimelineEvent[];
+  /** The to of the next page; empty if this is the last */
+  next: string;
+  /** Nodes that could not be asked */
+  missing: TimelineMissing[];
+}
+
+export interface TimelineEvent {
+  /** Of its entry in the audit log of its node */
+  number: number;
+  /** Empty for this node */
+  node: string;
+  time: Time;
+  kind: "alarm" | "command" | "outage" | "restart" | "change" | "agent" | "access";
+  level: "good" | "info" | "warn" | "bad";
+  /** Such as person:ada; node for what the node did by itself */
+  who: string;
+  /** A point, a device, a node or a name */
+  subject: string;
+  /** The subject is a point */
+  point: boolean;
+  /** A sentence */
+  text: string;
+}
+
+export interface TimelineMissing {
+  node: string;
+  message: string;
+}
+
 export interface ToReceive {
   meter: string;
   channel: number;

@@ -27,6 +27,7 @@ const drawings = {
   leave: "M10 4H5v16h5M15 8l4 4-4 4M19 12H9",
   close: "M6 6l12 12M18 6 6 18",
   schedule: "M4 6h16v14H4zM4 10h16M8 3v5M16 3v5M12 13v3l2 1",
+  timeline: "M6 3v18M6 6h.01M6 12h.01M6 18h.01M10 6h10M10 12h7M10 18h9",
   plus: "M12 5v14M5 12h14",
 } as const;
 

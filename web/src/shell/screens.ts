@@ -112,6 +112,16 @@ export const screens: readonly Screen[] = [
     load: async () => (await import("../schedule/schedules")).SchedulesScreen,
   },
   {
+    path: "timeline",
+    name: "What happened",
+    icon: "timeline",
+    role: "operator",
+    place: "more",
+    group: "Operate",
+    key: "y",
+    load: async () => (await import("../timeline/timeline")).TimelineScreen,
+  },
+  {
     path: "metering",
     name: "Meters",
     icon: "meter",
