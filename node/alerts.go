@@ -7,7 +7,6 @@ import (
 	"voltbus/control/mismatch"
 	"voltbus/health"
 	"voltbus/operation/declared"
-	"voltbus/timeline/outage"
 )
 
 // aboutAlerts connects the operations on alerts.
@@ -49,6 +48,6 @@ func startAlarms(n *Node, start func(name string, run func(context.Context) erro
 	if n.monitor != nil {
 		start("alarms", n.monitor.Run)
 		start("alarms of descendants", n.alarmsBelow.Run)
-		start("outages", outage.New(outage.Options{Devices: n.fleet.Devices, Told: n.report.Outage, Now: now}).Run)
+		start("outages", n.report.Outages(n.fleet.Devices).Run)
 	}
 }

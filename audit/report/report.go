@@ -107,8 +107,12 @@ func (r *Reporter) Alarm(t alarm.Transition) {
 	r.opts.Audit.Offer(e)
 }
 
-// Outage reports that devices stopped answering, or answer again.
-func (r *Reporter) Outage(t outage.Turn) {
+// Outages watches devices, and reports those that stop answering, and answer again.
+func (r *Reporter) Outages(devices outage.Devices) *outage.Watcher {
+	return outage.New(outage.Options{Devices: devices, Told: r.outage, Now: r.opts.Now})
+}
+
+func (r *Reporter) outage(t outage.Turn) {
 	e := audit.Entry{Actor: "node", Action: "device.back", Subject: t.First, Outcome: "ok"}
 	detail := struct {
 		Devices int    `json:"devices"`

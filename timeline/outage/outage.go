@@ -18,9 +18,12 @@ type Turn struct {
 	Lasted  time.Duration
 }
 
+// Devices lists the devices of a node.
+type Devices func() []device.State
+
 // Options are what a watcher needs.
 type Options struct {
-	Devices func() []device.State
+	Devices Devices
 	Told    func(Turn)
 	Now     func() time.Time
 }
