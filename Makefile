@@ -197,7 +197,7 @@ soak-nodes: build/.go ## kill nodes in a row at random under load for SOAK (10m)
 	VOLTBUS_SOAK=$(SOAK) VOLTBUS_SEED=$(SEED) go test -count=1 -v -timeout 0 -run TestNodesInARowKilled ./node
 
 .PHONY: soak-replicas
-soak-replicas: build/.go ## kill replicas, and have them stand still, in turn under load for SOAK (10m); the ledgers must balance at the end
+soak-replicas: build/.go ## kill replicas, and have them stand still, in turn for SOAK (10m) under load of MQTT clients, an agent and commands; all must balance at the end
 	VOLTBUS_SOAK=$(SOAK) go test -count=1 -v -timeout 0 -run TestSoakReplicas ./node
 
 .PHONY: storm
