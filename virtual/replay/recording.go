@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -176,7 +177,7 @@ func (j *joiner) add(row []string) error {
 		j.scans[k] = &world.Scan{At: k.at, Device: device, Points: map[string]any{}, Quality: map[string]string{}, Kept: true}
 		j.order = append(j.order, k)
 	}
-	value := valueOf(cell("kind"), cell("value"), cell("text"))
+	value := valueOf(cell("kind"), cell("value"))
 	j.scans[k].Points[name] = value
 	if q := cell("quality"); q != "" && q != "good" {
 		j.scans[k].Quality[name] = q
@@ -198,15 +199,16 @@ func divide(path, device string) (string, string) {
 	return path, path
 }
 
-func valueOf(kind, value, text string) any {
-	if kind == "text" || value == "" && text != "" {
-		return text
+// valueOf reads a cell of an export; nil for none.
+func valueOf(kind, cell string) any {
+	if kind == "text" {
+		return cell
 	}
-	v, err := strconv.ParseFloat(value, 64)
+	v, err := strconv.ParseFloat(cell, 64)
 	switch {
-	case kind == "bool" && value != "":
-		return value == "true" || err == nil && v != 0
-	case err != nil:
+	case kind == "bool" && cell != "":
+		return cell == "true" || err == nil && v != 0
+	case err != nil || math.IsNaN(v) || math.IsInf(v, 0): // JSON has no such number
 		return nil
 	}
 	return v

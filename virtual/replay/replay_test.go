@@ -56,11 +56,11 @@ func TestCompare(t *testing.T) {
 type past struct{}
 
 func (past) Readings(w io.Writer) error {
-	fmt.Fprintln(w, "point,time,value,exact,text,kind,quality")
+	fmt.Fprintln(w, "point,time,value,kind,quality")
 	for i := range 60 {
 		when := minute(i).Format(time.RFC3339Nano)
-		fmt.Fprintf(w, "house/zone/on,%s,0,,,float,good\n", when)
-		fmt.Fprintf(w, "house/zone/temp,%s,%g,,,float,good\n", when, 20.05+float64(i)/10)
+		fmt.Fprintf(w, "house/zone/on,%s,0,float,good\n", when)
+		fmt.Fprintf(w, "house/zone/temp,%s,%g,float,good\n", when, 20.05+float64(i)/10)
 	}
 	return nil
 }
@@ -146,17 +146,21 @@ func TestWhatIsNoRecordingSaysSo(t *testing.T) {
 
 func TestValuesOfAnExport(t *testing.T) {
 	for _, c := range []struct {
-		kind, value, text string
-		want              any
+		kind, cell string
+		want       any
 	}{
-		{"float", "1.5", "", 1.5},
-		{"int", "3", "", 3.0},
-		{"bool", "true", "", true},
-		{"bool", "0", "", false},
-		{"text", "", "auto", "auto"},
-		{"float", "", "", nil},
+		{"float", "1.5", 1.5},
+		{"int", "3", 3.0},
+		{"bool", "true", true},
+		{"bool", "false", false},
+		{"bool", "0", false},
+		{"text", "auto", "auto"},
+		{"text", "12", "12"},
+		{"float", "", nil},
+		{"float", "NaN", nil},
+		{"bool", "", nil},
 	} {
-		if got := valueOf(c.kind, c.value, c.text); got != c.want {
+		if got := valueOf(c.kind, c.cell); got != c.want {
 			t.Errorf("%+v is %v", c, got)
 		}
 	}

@@ -52,9 +52,12 @@ func (w *World) start(ctx context.Context) error {
 	return nil
 }
 
+// longStart is how long a process may take to start at least, in real time: it loads the modules of its agents.
+const longStart = time.Minute
+
 // begin starts the process of a site and waits until its agents have started.
 func (c *crew) begin(ctx context.Context, o *Options) error {
-	p := &process{cmd: exec.CommandContext(ctx, c.command[0], c.command[1:]...), patience: o.Patience} //nolint:gosec // the user's interpreter
+	p := &process{cmd: exec.CommandContext(ctx, c.command[0], c.command[1:]...), patience: max(o.Patience, longStart)} //nolint:gosec // the user's interpreter
 	p.cmd.Env = append(os.Environ(), "PYTHONUNBUFFERED=1", "PYTHONHASHSEED=0")
 	if o.SDK != "" {
 		places := append(filepath.SplitList(os.Getenv("PYTHONPATH")), o.SDK)
@@ -75,6 +78,7 @@ func (c *crew) begin(ctx context.Context, o *Options) error {
 	p.in, p.out, p.enc = in, bufio.NewReaderSize(out, 1<<16), json.NewEncoder(in)
 	c.process = p
 	a, err := p.ask(json.RawMessage(c.hello))
+	p.patience = o.Patience
 	if err != nil {
 		return fmt.Errorf("%s: start its agents: %w", c.site, err)
 	}

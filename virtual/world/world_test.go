@@ -244,11 +244,11 @@ sites:
   - {name: c, models: [{name: room, kind: room}]}
 `, "DIR", dir))
 	f.World.Python = python
-	r := run(t, f, Options{Patience: time.Second}, nil)
+	r := run(t, f, Options{Patience: 3 * time.Second}, nil)
 	if len(r.Failures) != 2 || r.Failures[0].At != 10*time.Minute || r.Simulated != time.Hour {
 		t.Fatalf("%+v", r)
 	}
-	for i, want := range []string{"its process has ended", "did not come to rest within 1s"} {
+	for i, want := range []string{"its process has ended", "did not come to rest within 3s"} {
 		if !strings.Contains(r.Failures[i].Reason, want) {
 			t.Errorf("%v does not say %q", r.Failures[i], want)
 		}
