@@ -35,7 +35,7 @@ func openAlarms(ctx context.Context, n *Node) (err error) {
 		return nil
 	}
 	o := monitor.Options{
-		Dir: n.opts.Config.Node.Data, Blocks: n.blocks, Documents: n.docs, Points: n.catalog, Alerts: n.presence, Told: n.report.Alarm, Now: now, Log: n.log,
+		Dir: n.opts.Config.Node.Data, Node: n.opts.Config.Node.Name, Blocks: n.blocks, Documents: n.docs, Points: n.catalog, Alerts: n.presence, Told: n.report.Alarm, Now: now, Log: n.log,
 	}
 	if kept := n.history.Store(); kept != nil {
 		o.Readings = kept

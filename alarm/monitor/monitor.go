@@ -4,6 +4,7 @@ package monitor
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"voltbus/alarm"
+	"voltbus/alarm/escalation"
 	"voltbus/alarm/storage"
 	"voltbus/catalog"
 	"voltbus/document"
@@ -49,6 +51,7 @@ type Readings interface {
 // Options are what a monitor needs.
 type Options struct {
 	Dir       string // the data directory
+	Node      string // the name of the node
 	Blocks    sink.Log
 	Documents Documents
 	Points    Points
@@ -75,6 +78,10 @@ type Monitor struct {
 	alerts   []presence.Alert
 	overflow bool   // alerts were left out of alerts
 	target   uint64 // the end of the log when it ran: before it is reached, silence says nothing
+	plan     escalation.Plan
+	wrong    error // with the document of the plan
+
+	people *escalation.Escalation
 }
 
 // keeper has the alarms in memory and on disk.
@@ -116,7 +123,10 @@ func Open(ctx context.Context, o Options) (*Monitor, error) {
 	}
 	m.engine = alarm.New(o.Now().UnixMicro(), m.about, list)
 	m.sink = sink.New(sink.Config{Every: every, Skips: m.skips, Log: o.Log}, o.Blocks, target{m})
-	return m, m.load(ctx)
+	if err := openEscalation(ctx, m); err != nil {
+		return m, err
+	}
+	return m, errors.Join(m.load(ctx), m.loadPlan(ctx))
 }
 
 // Close closes the file. The monitor does not run.
@@ -145,6 +155,7 @@ func (m *Monitor) Run(ctx context.Context) error {
 	var group errgroup.Group
 	group.Go(func() error { return m.sink.Run(ctx) })
 	group.Go(func() error { return m.follow(ctx) })
+	group.Go(func() error { return m.people.Run(ctx) })
 	err := group.Wait()
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -163,7 +174,7 @@ func (m *Monitor) follow(ctx context.Context) error {
 			return nil
 		case <-m.wake:
 			m.takeAlerts(ctx)
-			if err := m.load(ctx); err != nil && ctx.Err() == nil {
+			if err := errors.Join(m.load(ctx), m.loadPlan(ctx)); err != nil && ctx.Err() == nil {
 				m.o.Log.WarnContext(ctx, "the rules of alarms cannot be read", slog.Any("err", err))
 			}
 		case <-search.C:
@@ -285,7 +296,13 @@ func (m *Monitor) Facts() func() ([]verdict.Alarm, error) {
 	if m == nil {
 		return nil
 	}
-	return func() ([]verdict.Alarm, error) { return m.open(), m.Trouble() }
+	return func() ([]verdict.Alarm, error) {
+		list := m.open()
+		for _, text := range m.unheard() {
+			list = append(list, verdict.Alarm{ID: Escalation, Text: text, Priority: string(alarm.PriorityHigh)})
+		}
+		return list, m.Trouble()
+	}
 }
 
 func (m *keeper) open() (out []verdict.Alarm) {

@@ -392,3 +392,35 @@ func fill(t *testing.T, dir string) string {
 	}
 	return name
 }
+
+func TestAPlanThatIsWrongIsSaidAndARightOneIsUsed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStand(t, t.TempDir(), hot)
+		said := func() (texts []string) {
+			list, err := s.Facts()()
+			if err != nil {
+				t.Error(err)
+			}
+			for i := range list {
+				texts = append(texts, list[i].Text)
+			}
+			return texts
+		}
+		write := func(text string) {
+			d := document.Document{Key: document.Key{Owner: document.Shared, Name: monitor.Escalation}, Type: document.JSON, Text: text, By: "person:eve"}
+			if _, err := s.docs.Set(t.Context(), d, document.AnyVersion); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		write(`{"steps": [{"tell": ["ben"]}]}`)
+		if got := fmt.Sprint(said()); !strings.Contains(got, "escalation, who is told of alarms, is wrong") || !strings.Contains(got, "ben") {
+			t.Errorf("of a wrong plan health says %s", got)
+		}
+		write(`{}`)
+		if got := said(); len(got) != 0 {
+			t.Errorf("of a right plan health says %s", got)
+		}
+		s.end()
+	})
+}

@@ -44,7 +44,7 @@ func keyOf(name string) document.Key {
 
 // Changed has the rules read again if the document is one of them.
 func (m *Monitor) Changed(c document.Change) {
-	if m != nil && c.Owner == document.Shared && strings.HasPrefix(strings.ToLower(c.Name), Folder) {
+	if m != nil && c.Owner == document.Shared && (isPlan(c.Name) || strings.HasPrefix(strings.ToLower(c.Name), Folder)) {
 		m.signal()
 	}
 }

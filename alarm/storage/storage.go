@@ -79,7 +79,11 @@ func (s *Storage) open(ctx context.Context) error {
 		return s.wrap("alarms.Open", err)
 	}
 	s.db.SetMaxOpenConns(2)
-	if err := s.prepare(ctx); err != nil {
+	err = s.prepare(ctx)
+	if err == nil {
+		_, err = s.db.ExecContext(ctx, told)
+	}
+	if err != nil {
 		return errors.Join(s.wrap("alarms.Open", err), s.db.Close())
 	}
 	return nil
