@@ -149,7 +149,7 @@ def search_engine() -> Iterator[Index]:
             if self.headers.get("Authorization") != f"Basic {pair}":
                 return 401, error("security_exception", "unable to authenticate user [plant]", 401)
             if self._place() == "/_bulk" and self.headers["Content-Type"] == "application/x-ndjson":
-                return 200, {"errors": False, "items": index.bulk(text.decode())}
+                return kept(index, text.decode())
             name, _, verb = self._place().lstrip("/").partition("/")
             if verb != "_search" or self.headers["Content-Type"] != "application/json":
                 return 405, error("illegal_argument_exception", "no handler found", 405)
@@ -176,6 +176,14 @@ def search_engine() -> Iterator[Index]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def kept(index: Index, text: str) -> tuple[int, dict[str, Any]]:
+    """Answer a bulk request."""
+    try:
+        return 200, {"errors": False, "items": index.bulk(text)}
+    except (Refused, ValueError) as e:
+        return 400, error("illegal_argument_exception", str(e), 400)
 
 
 def error(kind: str, reason: str, status: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -19,9 +20,11 @@ import (
 const (
 	envAddr = "VOLTBUS_TEST_KAFKA"
 	envDir  = "VOLTBUS_TEST_KAFKA_DIR"
+	// envTopics are topics that it has from the start, with spaces.
+	envTopics = "VOLTBUS_TEST_KAFKA_TOPICS"
 )
 
-// Serve is the broker, in its process; in others it returns at once. TestMain calls it first.
+// Serve is the broker, in its process, and says "ready"; in others it returns at once. TestMain calls it first.
 func Serve() {
 	addr := os.Getenv(envAddr)
 	if addr == "" {
@@ -30,12 +33,13 @@ func Serve() {
 	_, text, _ := net.SplitHostPort(addr)
 	port, err := strconv.Atoi(text)
 	if err == nil {
-		_, err = kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(port), kfake.DataDir(os.Getenv(envDir)), kfake.SyncWrites())
+		_, err = kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(port), kfake.DataDir(os.Getenv(envDir)), kfake.SyncWrites(), kfake.SeedTopics(1, strings.Fields(os.Getenv(envTopics))...))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	fmt.Fprintln(os.Stdout, "ready")
 	select {}
 }
 
