@@ -137,6 +137,26 @@ func TestEveryExperimentRunsInATinySize(t *testing.T) {
 	}
 }
 
+func TestAFleetOfWhichNobodyIsServedInTimeIsAResult(t *testing.T) {
+	e, err := study.Find("mqtt-fleet-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := tiny()[e.Name]
+	set["limit"] = "1ns"
+	ctx, cancel := context.WithTimeout(t.Context(), longest)
+	defer cancel()
+	r, err := experiment.Execute(ctx, e, experiment.Options{Quick: true, Seed: 1, Set: set, Dir: t.TempDir(), Program: []string{os.Args[0]}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := r.Cases[0]
+	none := slices.ContainsFunc(m.Also, func(x experiment.Extra) bool { return x.Name == "clients served" && x.Values[0] == 0 })
+	if !none || m.Median <= 0 || !strings.Contains(strings.Join(r.Notes, "\n"), "2 clients, those of the first step, are not served within 1ns") {
+		t.Errorf("%+v; %q", m, r.Notes)
+	}
+}
+
 func TestEveryExperimentIsDescribed(t *testing.T) {
 	names := map[string]bool{}
 	for _, e := range study.List() {
