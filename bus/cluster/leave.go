@@ -74,6 +74,9 @@ func (m *Membership) remains(ctx context.Context, name string) (string, error) {
 		return "", err
 	}
 	if !d.has(name) {
+		if m.cfg.Members.admits(name) { // so that this replica does not list it after the answer
+			return "read the new list at " + m.cfg.Self, nil
+		}
 		return "", m.expelOne(ctx, name)
 	}
 	if d.leaving() != name {
