@@ -41,7 +41,7 @@ func TestARunIsTheSameForItsSeed(t *testing.T) {
 }
 
 func TestACampusFollowsTheSignalAlthoughItsLeadersAreKilled(t *testing.T) {
-	c := regulate.Campus{Config: regulate.Config{Units: 200, Seed: 1, Length: 3 * time.Hour, Share: 0.2, Loss: 0.05}, Nodes: 20}
+	c := regulate.Campus{Config: regulate.Config{Units: 200, Seed: 1, Length: 3 * time.Hour, Loss: 0.05}, Nodes: 20}
 	steady, err := regulate.RunCampus(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func TestACampusFollowsTheSignalAlthoughItsLeadersAreKilled(t *testing.T) {
 	}
 	for name, o := range map[string]*regulate.Led{"steady": steady, "killed": killed} {
 		t.Logf("%s: %.3f, RMS %.3f, %d kills, %d terms, %d old, worst comfort %.4f, %d messages, %s", name, o.Score.Composite, o.Score.RMS, o.Kills, o.Terms, o.Old, o.Comfort.Worst, o.Messages, o.Took)
-		if o.Comfort.Worst > 0.5 || o.Early > 0 || o.Score.Composite < 0.75 {
+		if o.Comfort.Worst > 0.5 || o.Early > 0 || !(o.Score.Composite >= 0.75) { // NaN fails, too
 			t.Errorf("%s: %+v", name, o)
 		}
 	}
