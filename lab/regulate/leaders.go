@@ -114,7 +114,7 @@ func RunCampus(ctx context.Context, c Campus) (*Led, error) {
 
 func newCampus(c Campus) *campus {
 	w := &campus{world: newWorld(c.Config), c: c}
-	w.c.Config = w.world.c // with the defaults
+	w.c.Config = w.world.c                      // with the defaults
 	w.random = rand.New(rand.NewPCG(c.Seed, 2)) //nolint:gosec // a model, the same for a seed
 	w.inbox, w.next = make([][]member.Message, c.Nodes), make([][]member.Message, c.Nodes)
 	for i := range c.Nodes {

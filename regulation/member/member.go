@@ -75,7 +75,8 @@ type Member struct {
 	heard map[string]time.Time
 	token regulation.Token // the newest that is known
 	leads bool
-	// master is that of a leader. One who stops leading keeps it to hand it over.
+	led   bool // and has not handed over since
+	// master hears all reports, so that a new leader knows the units at once. Only a leader lets it decide.
 	master *master.Master
 	owners map[string]string
 	status master.Status
@@ -87,7 +88,7 @@ func New(c Config, units Units) *Member {
 	c.Beat = cmp.Or(c.Beat, 2*time.Second)
 	c.Silence = cmp.Or(c.Silence, 5*c.Beat)
 	c.Period = cmp.Or(c.Period, c.Beat)
-	return &Member{c: c, units: units, heard: map[string]time.Time{}, owners: map[string]string{}}
+	return &Member{c: c, units: units, heard: map[string]time.Time{}, owners: map[string]string{}, master: master.New(c.Master)}
 }
 
 // Leader returns who leads, as far as the member knows, and in which term.
@@ -113,9 +114,7 @@ func (m *Member) Status() master.Status { return m.status }
 // SetCapacity changes the power that the signal 1 asks of the campus, kW.
 func (m *Member) SetCapacity(kw float64) {
 	m.c.Master.Capacity = kw
-	if m.master != nil {
-		m.master.SetCapacity(kw)
-	}
+	m.master.SetCapacity(kw)
 }
 
 // Next returns when Step has to be called at the latest, if no message arrives.
@@ -186,11 +185,9 @@ func (m *Member) hello(from string, h *Hello) {
 	m.see(h.Token)
 	for i := range h.Reports {
 		m.owners[h.Reports[i].Unit] = from
-		if m.leads {
-			_, _ = m.master.Hear(&h.Reports[i]) // a wrong report leaves the unit as it was
-		}
+		_, _ = m.master.Hear(&h.Reports[i]) // a wrong report leaves the unit as it was
 	}
-	if h.Leads && h.Token == m.token && !m.leads && m.master != nil {
+	if h.Leads && h.Token == m.token && !m.leads && m.led {
 		m.handOver(from)
 	}
 }
@@ -223,19 +220,16 @@ func (m *Member) elect(now time.Time) {
 		return
 	}
 	m.token = regulation.Token{Term: m.token.Term + 1, Leader: m.c.Address}
-	m.leads = true
+	m.leads, m.led = true, true
 	m.next = now
 	m.beat = now // all shall know at once
-	if m.master == nil {
-		m.master = master.New(m.c.Master)
-	}
 	m.master.SetToken(m.token)
 }
 
 // handOver gives a new leader what this one knew.
 func (m *Member) handOver(to string) {
 	m.send(Message{To: to, State: &State{Token: m.token, Capacity: m.c.Master.Capacity, Reports: m.master.Reports(), Owners: maps.Clone(m.owners)}})
-	m.master = nil
+	m.led = false
 }
 
 // inherit takes what an earlier leader knew, as far as nothing newer is known.
@@ -271,9 +265,7 @@ func (m *Member) answered(now time.Time, a *regulation.Answer) {
 	if a.Code == regulation.OldTerm {
 		m.see(a.Token)
 	}
-	if m.master != nil {
-		m.master.Answered(now, a)
-	}
+	m.master.Answered(now, a)
 }
 
 // decide is what a leader does each period.
