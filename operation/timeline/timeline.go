@@ -30,7 +30,7 @@ type Page struct {
 	Kind  string         `json:"kind" api:"query,one-of=alarm|command|outage|restart|change|agent|access" doc:"All if left out"`
 	Text  string         `json:"text" api:"query,max=256" doc:"Anywhere in the sentence, without regard to case"`
 	Limit int            `json:"limit" api:"query,min=1,max=1000,default=200" doc:"So many at most"`
-	Nodes bool           `json:"nodes" api:"query" doc:"Those of all nodes below that are connected, too"`
+	Nodes bool           `json:"nodes" api:"query" doc:"Those of all descendants that are connected, too"`
 }
 
 // Timeline is what happened.
@@ -75,7 +75,7 @@ type Part struct {
 	Log   Log // nil if there is none
 	Now   func() time.Time
 	Table func() *operation.Table
-	Below func() []string // the connected nodes below
+	Below func() []string // the connected descendants
 }
 
 // Operations lists the operations of the part.
@@ -171,7 +171,7 @@ func (p *Part) own(ctx context.Context, c *operation.Call, in *Page, f audit.Fil
 	return cut, nil
 }
 
-// below adds the events of the nodes below, and returns the latest time down to which one of them looked; zero for all.
+// below adds the events of the descendants, and returns the latest time down to which one of them looked; zero for all.
 func (p *Part) below(ctx context.Context, c *operation.Call, in *Page, out *Timeline) (cut time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -27,7 +27,7 @@ const spans = [
   ["-30d", "Last 30 days"],
 ] as const;
 
-/** What happened here and at the nodes below, in sentences, the newest first. */
+/** What happened here and at the descendants, in sentences, the newest first. */
 export function TimelineScreen({ api, epoch }: ScreenProps) {
   const [kind, setKind] = useState("");
   const [from, setFrom] = useState("-12h");
@@ -71,7 +71,7 @@ export function TimelineScreen({ api, epoch }: ScreenProps) {
             checked={nodes}
             onChange={(e) => setNodes(e.currentTarget.checked)}
           />
-          Nodes below, too
+          Child nodes, too
         </label>
       </form>
       {problem && (
