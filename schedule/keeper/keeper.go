@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"voltbus/document"
+	"voltbus/fault"
 	"voltbus/point"
 	"voltbus/schedule"
 )
@@ -202,8 +203,8 @@ func (k *Keeper) keep(ctx context.Context, s *kept, now time.Time) time.Time {
 		return next
 	}
 	problems, err := k.command(ctx, s, &holds)
-	if ctx.Err() != nil {
-		return next
+	if ctx.Err() != nil || fault.Is(err, fault.Unavailable) { // nobody controls at this moment: soon somebody does
+		return now.Add(look)
 	}
 	if err != nil {
 		problems = []Problem{{Text: err.Error()}}
@@ -253,7 +254,7 @@ func (k *Keeper) tidy(ctx context.Context) {
 		err = k.o.Commander.Release(ctx, gone)
 	}
 	if err != nil {
-		if ctx.Err() == nil {
+		if ctx.Err() == nil && !fault.Is(err, fault.Unavailable) {
 			k.o.Log.WarnContext(ctx, "commands of schedules cannot be ended; it is tried again", slog.Any("err", err))
 		}
 		return

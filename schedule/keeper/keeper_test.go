@@ -68,6 +68,7 @@ type plant struct {
 	done  map[string]bool
 	out   []string // what happened
 	fails string
+	away  bool   // nobody controls
 	alert string // the newest
 }
 
@@ -76,6 +77,9 @@ func newPlant() *plant { return &plant{held: map[Held]string{}, done: map[string
 func (p *plant) Set(_ context.Context, o *Order) (problems []Problem, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.away {
+		return nil, fault.E("plant", fault.Unavailable, "control", errors.New("nobody controls at this moment"))
+	}
 	for _, path := range o.Points {
 		if p.fails != "" {
 			problems = append(problems, Problem{path, p.fails})
@@ -304,6 +308,24 @@ func TestWhatCannotBeCommandedIsToldAndTriedAgain(t *testing.T) {
 		b.sees(t, "Sat 00:01 b/fan@15=1")
 		if last := b.plant.told(); !strings.Contains(last, `"cleared":true`) || len(b.Schedules()[0].Problems) != 0 {
 			t.Errorf("the alert is %s", last)
+		}
+	})
+}
+
+func TestWhileNobodyControlsItIsTriedAgainSoonWithoutAnAlert(t *testing.T) {
+	inBuilding(t, func(t *testing.T, b *building) {
+		b.plant.mu.Lock()
+		b.plant.away = true
+		b.plant.mu.Unlock()
+		b.put(t, `{"name":"office","points":["b/fan"],"default":1,"week":{}}`)
+		after(look)
+		b.plant.mu.Lock()
+		b.plant.away = false
+		b.plant.mu.Unlock()
+		after(2 * look)
+		b.sees(t, "Sat 00:00 b/fan@15=1")
+		if told := b.plant.told(); strings.Contains(told, "office") {
+			t.Errorf("the alert is %s", told)
 		}
 	})
 }
