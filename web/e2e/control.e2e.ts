@@ -292,7 +292,7 @@ describe("the overview of control", () => {
     const main = page.getByRole("main");
     const offers = main.getByRole("button", { name: /Release|Approve|Refuse|Clear|Override/ });
     expect(await offers.count()).toBe(0);
-    await page.getByRole("link", { name: "Schedule" }).click();
+    await page.getByRole("main").getByRole("link", { name: "Reservations" }).click();
     await page.getByText("To reserve needs the role operator; yours is viewer.").waitFor();
   });
 

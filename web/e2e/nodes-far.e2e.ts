@@ -231,7 +231,7 @@ describe("another node, from above", () => {
       ...{ site: building, address: "/node/plant-1", role: "engineer", handlers },
     });
     await page.getByText("8,204,100").waitFor();
-    await page.getByRole("link", { name: "What happened" }).click();
+    await page.getByRole("main").getByRole("link", { name: "What happened" }).click();
     await page.getByRole("region", { name: "Entries" }).getByText("child.approve").waitFor();
   });
 });

@@ -30,6 +30,7 @@ type change struct {
 	cutter   *store.Cutter
 	last     *openDay
 	writers  int
+	holds    bool // the lock of tables
 }
 
 // mostWriters is how many days are written at a time: each has buffers of its own.
@@ -52,8 +53,16 @@ func (s *Store) edit(ctx context.Context, op string, f func(x *change) error) er
 		if err := f(x); err != nil {
 			return err
 		}
-		return x.save()
+		if err := x.save(); err != nil {
+			return err
+		}
+		s.tables.Lock() // until the days are known as well: no reader knows days of which its view has no table
+		x.holds = true
+		return nil
 	})
+	if x.holds {
+		defer s.tables.Unlock()
+	}
 	if err != nil {
 		return failed(op, s.options.Dir, err)
 	}

@@ -61,7 +61,7 @@ type Store struct {
 	aside   []string // damaged databases that were set aside
 
 	busy   sync.RWMutex // held by readers while they read; a table goes when nobody holds it
-	tables sync.RWMutex // held while a slice becomes visible, and by readers until they have their view; taken before mu
+	tables sync.RWMutex // held while a change or a slice becomes visible, and by readers until they have their view; taken before mu
 
 	index
 	closed bool // guarded by mu of the index, as is what follows

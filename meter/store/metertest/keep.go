@@ -3,6 +3,7 @@ package metertest
 import (
 	"fmt"
 	"math"
+	"sync"
 	"testing"
 	"time"
 
@@ -214,6 +215,36 @@ func testBatch(t *testing.T, f *fixture) {
 	f.wants(err, fault.Invalid)
 	_, err = f.Append(t.Context(), &store.Batch{Key: []uint32{1}})
 	f.wants(err, fault.Invalid)
+}
+
+// testMissingMeanwhile asks for days while their first readings are written.
+func testMissingMeanwhile(t *testing.T, f *fixture) {
+	f.have("m1")
+	const days = 60
+	written := make(chan struct{})
+	var asking sync.WaitGroup
+	for range 3 {
+		asking.Go(func() {
+			for {
+				for d := range store.Day(days) {
+					if _, err := f.Missing(t.Context(), store.MissingQuery{Day: store.DayOf(2026, 3, 27) + d, Limit: 1}); err != nil {
+						t.Errorf("day %d: %v", d, err)
+						return
+					}
+				}
+				select {
+				case <-written:
+					return
+				default:
+				}
+			}
+		})
+	}
+	for d := range days {
+		f.put("m1", f.at(27+d, 0, 15), 1)
+	}
+	close(written)
+	asking.Wait()
 }
 
 func testMissing(t *testing.T, f *fixture) {

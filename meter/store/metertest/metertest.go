@@ -43,6 +43,7 @@ func Run(t *testing.T, e Engine) {
 		{"the cursor follows the log", testCursor},
 		{"a batch that does not fit together is refused", testBatch},
 		{"what is missing of a day is listed in pages", testMissing},
+		{"what is missing of a day that begins meanwhile", testMissingMeanwhile},
 		{"missing intervals follow the length of local days", testMissingClockChange},
 		{"how far a day is agrees with the histories", testProgress},
 		{"validation is a version of its own, and stays as it was known", testJudge},

@@ -15,7 +15,7 @@ import "./control.css";
 
 const parts = [
   { address: "/control", name: "Held points" },
-  { address: "/control/schedule", name: "Schedule" },
+  { address: "/control/schedule", name: "Reservations" },
 ] as const;
 
 /** Who holds what: commands, what waits for approval, overrides and reservations. */
