@@ -221,12 +221,16 @@ func TestReplicaStoppedHalfWayGivesUpWhatOthersTookOver(t *testing.T) {
 	}
 	lost.gone(t)
 	var sub *mqttClient
-	eventually(t, "r1 lets clients in", func() bool {
+	eventually(t, "r1 lets clients in, and keeps them", func() bool { // it drops those who come before it has noticed what it missed
 		var err error
-		sub, err = dialMQTT(t, s.processes["r1"].mqtt, &paho.Connect{ClientID: "y", CleanStart: true, KeepAlive: 60})
+		if sub, err = dialMQTT(t, s.processes["r1"].mqtt, &paho.Connect{ClientID: "y", CleanStart: true, KeepAlive: 60}); err != nil {
+			return false
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), answerWait)
+		defer cancel()
+		_, err = sub.Subscribe(ctx, &paho.Subscribe{Subscriptions: []paho.SubscribeOptions{{Topic: "roam/#", QoS: 1}}})
 		return err == nil
 	})
-	_ = sub.subscribe(t, "roam/#", 1)
 	_ = pub.publish(t, "roam/a", "3", 1)
 	for m := sub.next(t); string(m.Payload) != "3"; m = sub.next(t) { // r1 may still be reading what it missed
 	}

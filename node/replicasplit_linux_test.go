@@ -200,9 +200,7 @@ func TestAReplicaThatIsCutOffRefusesEverybodyAndGivesItsDeviceUp(t *testing.T) {
 			defer stop()
 			return agent.Record(ctx, []point.Sample{{Point: "probe/a", Time: time.Now(), Value: point.IntOf(1)}}, "")
 		}
-		if err := record(); err != nil {
-			t.Fatal(err)
-		}
+		eventually(t, "the agent records", func() bool { return record() == nil })
 		network.split(first)
 		s.sees(t, first, "that it is alone", func(c *report.Cluster) bool { return c.State == "minority" })
 		_, err := p.SendSamples(t.Context(), client.Body{Media: "application/json", Text: []byte(`{"samples":[{"point":"a/b","value":1}]}`)})
