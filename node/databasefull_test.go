@@ -9,48 +9,9 @@ import (
 	"testing"
 
 	"voltbus/config"
+	"voltbus/internal/fulldisk"
 	"voltbus/testing/peers"
 )
-
-// smallShelf returns a disk in memory of so many megabytes that every user may enter.
-func smallShelf(t *testing.T, size string) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "vb-disk-") //nolint:usetesting // short, and another user must reach it
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
-		t.Skipf("NOT TESTED: a full disk needs the right to mount a tmpfs: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := os.Chmod(dir, 0o777|os.ModeSticky); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
-// fill takes all the room of a disk, and returns the file that does.
-func fill(t *testing.T, disk string) string {
-	t.Helper()
-	name := filepath.Join(disk, "ballast")
-	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	for piece := make([]byte, 64<<10); err == nil; {
-		_, err = f.Write(piece)
-	}
-	if !errors.Is(err, syscall.ENOSPC) {
-		t.Fatal(err)
-	}
-	return name
-}
 
 // tablesOnDisk starts a server whose database "small" lies on the disk, and nothing else.
 func tablesOnDisk(t *testing.T, disk string) (*peers.PostgreSQL, *config.Config) {
@@ -94,13 +55,13 @@ func TestWhenTheDisksOfTheDatabaseAreFullTheNodeSaysSoAndGoesOnWhenThereIsRoom(t
 		"of all it has": {"256m", serverOnDisk, "PostgreSQL"}, // a server that cannot write ahead ends
 	} {
 		t.Run(name, func(t *testing.T) {
-			disk := smallShelf(t, tt.size)
+			disk := fulldisk.Mount(t, tt.size)
 			server, cfg := tt.begin(t, disk)
 			r := run(t, cfg)
 			const portion = 40_000
 			r.record(numbers("p", 0, portion))
 			eventually(t, "the first samples are stored", func() bool { return r.ledger().Origins[0].Stored == portion })
-			ballast := fill(t, disk)
+			ballast := fulldisk.Fill(t, disk)
 			r.record(numbers("p", portion, portion))
 			eventually(t, "the ledger says why samples wait", func() bool {
 				l := r.ledger()

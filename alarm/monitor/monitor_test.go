@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,6 +21,7 @@ import (
 	"voltbus/catalog"
 	"voltbus/document"
 	"voltbus/fault"
+	"voltbus/internal/fulldisk"
 	"voltbus/point"
 	"voltbus/presence"
 	"voltbus/wire"
@@ -340,14 +339,10 @@ func TestAlertsOfAgentsAreAlarmsOfTheListAlsoAfterARestart(t *testing.T) {
 }
 
 func TestWithAFullDiskAlarmsStayVisibleAndAreWrittenLater(t *testing.T) {
-	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=8m"); err != nil {
-		t.Skipf("NOT TESTED: a full disk needs the right to mount a tmpfs: %v", err)
-	}
-	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+	dir := fulldisk.Mount(t, "8m")
 	synctest.Test(t, func(t *testing.T) {
 		s := newStand(t, dir, hot)
-		ballast := fill(t, dir)
+		ballast := fulldisk.Fill(t, dir)
 		var paths []point.Path
 		for i := range 500 {
 			paths = append(paths, point.Path(fmt.Sprintf("b/%d/%s", i, strings.Repeat("x", 500))))
@@ -373,24 +368,6 @@ func TestWithAFullDiskAlarmsStayVisibleAndAreWrittenLater(t *testing.T) {
 		}
 		s.end()
 	})
-}
-
-// fill takes all the room of a disk, and returns the file that does.
-func fill(t *testing.T, dir string) string {
-	t.Helper()
-	name := filepath.Join(dir, "ballast")
-	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	for piece := make([]byte, 4<<10); err == nil; {
-		_, err = f.Write(piece)
-	}
-	if !errors.Is(err, syscall.ENOSPC) {
-		t.Fatal(err)
-	}
-	return name
 }
 
 func TestAPlanThatIsWrongIsSaidAndARightOneIsUsed(t *testing.T) {

@@ -2,11 +2,9 @@ package storage_test
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -16,6 +14,7 @@ import (
 	"voltbus/alarm"
 	"voltbus/alarm/storage"
 	"voltbus/fault"
+	"voltbus/internal/fulldisk"
 	"voltbus/internal/sqlite"
 	"voltbus/point"
 )
@@ -136,11 +135,7 @@ func TestADamagedFileIsSetAsideAndOneOfOthersStays(t *testing.T) {
 }
 
 func TestAFullDiskTakesNothingHalfAndWorksAgainWithRoom(t *testing.T) {
-	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err != nil {
-		t.Skipf("NOT TESTED: a full disk needs the right to mount a tmpfs: %v", err)
-	}
-	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+	dir := fulldisk.Mount(t, "1m")
 	s, err := storage.Open(t.Context(), dir, noon)
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +143,7 @@ func TestAFullDiskTakesNothingHalfAndWorksAgainWithRoom(t *testing.T) {
 	defer s.Close()
 	a, opening := hot("b/temp", 0, alarm.EventOpened)
 	saved(t, s, 1, alarm.Changes{Kept: []alarm.Alarm{a}, Transitions: []alarm.Transition{opening}})
-	ballast := fill(t, dir)
+	ballast := fulldisk.Fill(t, dir)
 	_, more := hot("b/temp", 1, alarm.EventReturned)
 	more.Note = strings.Repeat("x", 1000)
 	flood := alarm.Changes{Gone: []alarm.ID{a.ID}, Transitions: make([]alarm.Transition, 2000)}
@@ -169,22 +164,4 @@ func TestAFullDiskTakesNothingHalfAndWorksAgainWithRoom(t *testing.T) {
 	if got := len(numbers(t, s, storage.Query{})); got != 11 {
 		t.Errorf("with room again there are %d transitions", got)
 	}
-}
-
-// fill takes all the room of a disk, and returns the file that does.
-func fill(t *testing.T, dir string) string {
-	t.Helper()
-	name := filepath.Join(dir, "ballast")
-	f, err := os.Create(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	for piece := make([]byte, 4<<10); err == nil; {
-		_, err = f.Write(piece)
-	}
-	if !errors.Is(err, syscall.ENOSPC) {
-		t.Fatal(err)
-	}
-	return name
 }

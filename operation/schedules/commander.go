@@ -37,7 +37,7 @@ func (c Commander) Set(ctx context.Context, o *keeper.Order) (problems []keeper.
 		all.Commands = append(all.Commands, answer.NewCommand{ID: o.ID + "." + strconv.Itoa(i), Point: path, Value: value, Level: o.Level, Reason: o.Reason})
 	}
 	var done answer.CommandResults
-	if err := c.as(who).run(ctx, control.Command.Name, &all, &done); err != nil {
+	if err := c.as(who).run(ctx, control.Command.Declared(), &all, &done); err != nil {
 		return nil, err
 	}
 	for i := range done.Results {
@@ -54,7 +54,7 @@ func (c Commander) Release(ctx context.Context, list []keeper.Held) error {
 	for _, h := range list {
 		var done answer.Decided
 		who := &operation.Caller{Name: principal(h.Schedule), Agent: h.Schedule}
-		err := c.as(who).run(ctx, control.Release.Name, &answer.CommandSelection{Point: h.Point, Level: h.Level}, &done)
+		err := c.as(who).run(ctx, control.Release.Declared(), &answer.CommandSelection{Point: h.Point, Level: h.Level}, &done)
 		if err != nil && fault.KindOf(err) != fault.NotFound {
 			errs = append(errs, err)
 		}
@@ -66,7 +66,7 @@ func (c Commander) Release(ctx context.Context, list []keeper.Held) error {
 func (c Commander) Held(ctx context.Context) (list []keeper.Held, err error) {
 	var held answer.Slots
 	who := &operation.Caller{Name: principal("all"), Role: identity.Viewer}
-	if err := c.as(who).run(ctx, control.Held.Name, &control.Requester{}, &held); err != nil {
+	if err := c.as(who).run(ctx, control.Held.Declared(), &control.Requester{}, &held); err != nil {
 		return nil, err
 	}
 	for i := range held.Commands {

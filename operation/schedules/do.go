@@ -115,7 +115,7 @@ func (p *Part) hold(ctx context.Context, c *operation.Call, in *Hold) (Holding, 
 	}
 	out := Holding{Until: s.Next.Time.UTC()}
 	var results answer.CommandResults
-	err = asker{p.Table, &c.Caller}.run(ctx, control.Command.Name, &all, &results)
+	err = asker{p.Table, &c.Caller}.run(ctx, control.Command.Declared(), &all, &results)
 	out.Results = results.Results
 	return out, err
 }
@@ -136,20 +136,16 @@ type asker struct {
 }
 
 // run carries out an operation.
-func (a asker) run(ctx context.Context, name string, in, out any) error {
+func (a asker) run(ctx context.Context, d operation.Declared, in, out any) error {
 	t := a.table()
 	if t == nil {
-		return fault.E("schedule", fault.Unavailable, name, errEarly)
+		return fault.E("schedule", fault.Unavailable, d.Name, errEarly)
 	}
-	text, err := json.Marshal(in)
-	var args operation.Arguments
-	if err == nil {
-		err = json.Unmarshal(text, &args)
-	}
+	args, err := d.Given(in)
 	if err != nil {
-		return fault.E("schedule", fault.Internal, name, err)
+		return err
 	}
-	result, err := t.Run(ctx, a.who, name, args)
+	result, err := t.Run(ctx, a.who, d.Name, args)
 	if err == nil {
 		err = json.Unmarshal(result, out)
 	}

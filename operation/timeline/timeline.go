@@ -201,18 +201,10 @@ func (p *Part) below(ctx context.Context, c *operation.Call, in *Page, out *Time
 func (p *Part) ask(ctx context.Context, c *operation.Call, node string, in *Page) (out Timeline, err error) {
 	page := *in
 	page.Nodes = false
-	text, err := json.Marshal(&page)
-	var args operation.Arguments
-	if err == nil {
-		err = json.Unmarshal(text, &args)
-	}
+	declared := List.Declared()
+	args, err := declared.Given(&page)
 	if err != nil {
-		return out, fault.E("timeline.list", fault.Internal, node, err)
-	}
-	for name, value := range args { // what was left out is left out there, too
-		if s := string(value); s == `""` || s == "false" {
-			delete(args, name)
-		}
+		return out, err
 	}
 	result, err := p.Table().RunElsewhere(ctx, &c.Caller, node, List.Name, args)
 	if err == nil {
