@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync/atomic"
 	"time"
 )
 
@@ -16,17 +17,23 @@ type poster struct {
 	shard   *shard
 	wishes  chan wish
 	planned bool
+	open    atomic.Int64 // wishes that wait, and the one without an answer
 }
 
 // want implements wanter.
 func (d *poster) want(w wish) {
+	d.open.Add(1)
 	select {
 	case d.wishes <- w:
 		d.shard.due(w.due, len(d.wishes) > 1)
 	default:
+		d.open.Add(-1)
 		d.shard.skipped()
 	}
 }
+
+// settled reports whether nothing waits, and nothing has no answer.
+func (d *poster) settled() bool { return d.open.Load() == 0 }
 
 // run posts what is wanted until ctx ends.
 func (d *poster) run(ctx context.Context) {
@@ -43,6 +50,7 @@ func (d *poster) run(ctx context.Context) {
 			if err != nil {
 				d.p.failed(err)
 			}
+			d.open.Add(-1)
 		}
 	}
 }

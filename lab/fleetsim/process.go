@@ -223,6 +223,11 @@ func (p *process) settled() bool {
 			return false
 		}
 	}
+	for _, d := range p.posters {
+		if !d.settled() {
+			return false
+		}
+	}
 	return true
 }
 

@@ -14,6 +14,7 @@ import (
 type shard struct {
 	p    *process
 	wake chan struct{}
+	hand sync.Mutex // held from taking an event to giving it to its device
 
 	mu       sync.Mutex
 	rand     *rand.Rand
@@ -93,8 +94,10 @@ func (s *shard) kick() {
 	}
 }
 
-// stop forgets what is planned.
+// stop forgets what is planned. When it returns, no device is given more.
 func (s *shard) stop() {
+	s.hand.Lock()
+	defer s.hand.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.events = nil
@@ -108,9 +111,8 @@ func (s *shard) run(ctx context.Context) {
 	timer := time.NewTimer(idle)
 	defer timer.Stop()
 	for {
-		e, wait := s.next(time.Now())
-		if e.to != nil {
-			e.to.want(wish{e.due, e.octets})
+		wait := s.give(time.Now())
+		if wait == 0 {
 			continue
 		}
 		timer.Reset(wait)
@@ -121,6 +123,17 @@ func (s *shard) run(ctx context.Context) {
 		case <-s.wake:
 		}
 	}
+}
+
+// give gives the event that is due to its device, or says how long there is none.
+func (s *shard) give(now time.Time) time.Duration {
+	s.hand.Lock()
+	defer s.hand.Unlock()
+	e, wait := s.next(now)
+	if e.to != nil {
+		e.to.want(wish{e.due, e.octets})
+	}
+	return wait
 }
 
 // next takes the event that is due, or says how long there is none.
