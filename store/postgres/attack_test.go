@@ -137,6 +137,16 @@ func wantNoStatements(t *testing.T) {
 	t.Errorf("the server still carries out %s", left)
 }
 
+func TestAStatementWhoseTimeIsOverBeforeItIsConnectedIsNotTheServersFault(t *testing.T) {
+	s := open(t, fresh(t))
+	ctx, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer cancel()
+	err := s.SQL(ctx, "SELECT 1", func([]string) error { return nil }, func([]any) error { return nil })
+	if !fault.Is(err, fault.Timeout) {
+		t.Errorf("gives %v (%v)", err, fault.KindOf(err))
+	}
+}
+
 func TestAttackAStatementEndsAtTheServerWhenNobodyWaits(t *testing.T) {
 	s := open(t, fresh(t))
 	ctx, cancel := context.WithCancel(t.Context())

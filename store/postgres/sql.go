@@ -52,7 +52,7 @@ func (s *statements) SQL(ctx context.Context, text string, columns func([]string
 	defer cancel()
 	conn, err := s.connectSQL(ctx)
 	if err != nil {
-		return s.fail(opSQL, err)
+		return s.failSQL(ctx, err)
 	}
 	defer func() {
 		patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
