@@ -10,6 +10,7 @@ MAKEFLAGS += --no-print-directory
 PKG       ?= ./...
 FUZZTIME  ?= 10s
 SOAK      ?= 10m
+HISTORIES ?= 1000
 SEED      ?=
 BENCH     ?= .
 BENCHTIME ?= 1s
@@ -195,6 +196,10 @@ attack: build/.go web sdk ## run the tests that attack a node and its parts, tho
 .PHONY: soak-nodes
 soak-nodes: build/.go ## kill nodes in a row at random under load for SOAK (10m); SEED repeats a run
 	VOLTBUS_SOAK=$(SOAK) VOLTBUS_SEED=$(SEED) go test -count=1 -v -timeout 0 -run TestNodesInARowKilled ./node
+
+.PHONY: soak-stores
+soak-stores: build/.go build/.postgresql ## drive each store through HISTORIES (1000) random histories beside the one in memory
+	go test -count=1 -timeout 0 -run KeepsThePromisesOfAStore ./store/duckdb ./store/postgres -rapid.checks=$(HISTORIES)
 
 .PHONY: soak-replicas
 soak-replicas: build/.go ## kill replicas, and have them stand still, in turn for SOAK (10m) under load of MQTT clients, an agent and commands; all must balance at the end

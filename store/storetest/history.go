@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"flag"
 	"strconv"
 	"testing"
 	"time"
@@ -27,7 +28,16 @@ type history struct {
 	now     time.Time
 }
 
+// histories is how many a store is driven through, unless -rapid.checks says another number: each takes a second.
+const histories = "30"
+
 func testHistories(t *testing.T, place Place) {
+	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
+		if err := flag.Set(f.Name, histories); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = flag.Set(f.Name, f.DefValue) })
+	}
 	rapid.Check(t, func(rt *rapid.T) {
 		var r store.Retention
 		if rapid.Bool().Draw(rt, "with retention") {
