@@ -10,8 +10,9 @@ type Plot struct {
 
 // Axis is what a plot counts in one direction.
 type Axis struct {
-	Name string `json:"name"`           // in words, with the unit
-	Even bool   `json:"even,omitempty"` // whether it begins at 0 with even steps; else it is logarithmic
+	Name string  `json:"name"`           // in words, with the unit
+	Even bool    `json:"even,omitempty"` // whether its steps are even; else it is logarithmic
+	From float64 `json:"from,omitempty"` // where an even one begins
 }
 
 // Line is a curve of a plot. Those of one group have one colour; "" for a colour of its own.

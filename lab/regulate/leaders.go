@@ -10,6 +10,7 @@ import (
 	"voltbus/regulation/master"
 	"voltbus/regulation/member"
 	"voltbus/regulation/score"
+	"voltbus/regulation/share"
 	"voltbus/regulation/signal"
 )
 
@@ -38,6 +39,8 @@ type building struct {
 	outside float64
 	token   regulation.Token
 	refused *int // orders of old leaders
+
+	others *share.Exchange // what leaders of all campuses offer, as the process knows; nil without other campuses
 }
 
 // Reports returns the states of the units.
@@ -134,31 +137,46 @@ func (w *campus) start(b *building) {
 	b.process = member.New(member.Config{
 		Address: b.address, Beat: beat, Silence: silence, Period: max(w.c.Period, tick), Master: master.Config{Capacity: w.capacity, Wait: 2 * tick},
 	}, b)
+	if b.others != nil {
+		b.others = share.NewExchange(stale) // the process before has taken with it what it knew
+	}
 }
 
 // pass lets a tick pass.
 func (w *campus) pass(i int) {
-	at := time.Duration(i) * tick
-	now, out := w.begin.Add(at), outside(at)
-	power, hold := 0.0, 0.0
-	for k := range w.places {
-		power, hold = w.places[k].pass(now, out, power, hold)
-	}
-	if at%time.Hour == 0 {
+	power, hold := w.live(i)
+	if time.Duration(i)*tick%time.Hour == 0 {
 		w.offer(w.c.Share * hold)
 	}
 	w.measure(power, hold)
+	w.serve(i, func(*building) float64 { return w.signal.Values[i] })
+}
+
+// live lets a tick pass in the buildings. It returns the power of all, and what would hold their temperatures.
+func (w *campus) live(i int) (power, hold float64) {
+	at := time.Duration(i) * tick
+	now, out := w.begin.Add(at), outside(at)
+	for k := range w.places {
+		power, hold = w.places[k].pass(now, out, power, hold)
+	}
+	return power, hold
+}
+
+// serve lets the network deliver, and the processes do what is due. asked is the signal that a process follows if it leads.
+func (w *campus) serve(i int, asked func(b *building) float64) {
+	at := time.Duration(i) * tick
+	now := w.begin.Add(at)
 	if w.c.Kill > 0 && i > 0 && at%w.c.Kill == 0 {
 		w.kill(i)
 	}
 	w.inbox, w.next = w.next, w.inbox
 	for k, b := range w.nodes {
-		b.outside = out
+		b.outside = outside(at)
 		if b.process == nil && i >= b.back {
 			w.start(b)
 		}
 		if b.process != nil && (len(w.inbox[k]) > 0 || !now.Before(b.process.Next())) {
-			w.post(k, b.process.Step(now, w.signal.Values[i], w.inbox[k]))
+			w.post(k, b.process.Step(now, asked(b), w.inbox[k]))
 		}
 		w.inbox[k] = w.inbox[k][:0]
 	}

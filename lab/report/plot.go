@@ -108,13 +108,14 @@ func plotFollowing(p *experiment.Plot) drawing {
 			curves[i].dots = append(curves[i].dots, dot{d.X, d.Y, d.Least, d.Most})
 		}
 	}
-	return paint(curves, axes{x: p.X.Name, y: p.Y.Name, even: p.X.Even, evenY: p.Y.Even})
+	return paint(curves, axes{x: p.X.Name, y: p.Y.Name, even: p.X.Even, evenY: p.Y.Even, from: p.X.From, fromY: p.Y.From})
 }
 
-// axes are the words at the axes. They are logarithmic, or even from 0.
+// axes are the words at the axes. They are logarithmic, or even from a figure.
 type axes struct {
 	x, y        string
 	even, evenY bool
+	from, fromY float64
 }
 
 // scale maps a figure to a place.
@@ -131,11 +132,11 @@ func (s scale) at(v float64) float64 {
 }
 
 // drawn says whether a figure has a place.
-func (s scale) drawn(v float64) bool { return v > 0 || s.even && v == 0 }
+func (s scale) drawn(v float64) bool { return v > 0 && !s.even || s.even && v >= s.least }
 
-// newEven covers what is from 0 to the greatest figure.
-func newEven(from, to float64, values []float64) scale {
-	return scale{from: from, to: to, most: max(1e-3, slices.Max(append(values, 0))), even: true}
+// newEven covers what is from the least to the greatest figure.
+func newEven(from, to, least float64, values []float64) scale {
+	return scale{from: from, to: to, least: least, most: max(least+1e-3, slices.Max(append(values, 0))), even: true}
 }
 
 // newScale covers the figures, by whole or third decades.
@@ -176,16 +177,17 @@ func (s scale) ticks() []float64 {
 
 // evenTicks are at most about eight, at 1, 2 or 5 times a power of ten.
 func (s scale) evenTicks() []float64 {
-	step := math.Pow(10, math.Floor(math.Log10(s.most/4)))
+	span := s.most - s.least
+	step := math.Pow(10, math.Floor(math.Log10(span/4)))
 	for _, times := range []float64{1, 2, 5} {
-		if s.most/(step*times) <= 8 {
+		if span/(step*times) <= 8 {
 			step *= times
 			break
 		}
 	}
 	var out []float64
-	for i := 0; float64(i)*step <= s.most; i++ {
-		out = append(out, float64(i)*step)
+	for i := math.Ceil(s.least / step); i*step <= s.most; i++ {
+		out = append(out, i*step)
 	}
 	return out
 }
@@ -208,10 +210,10 @@ func paint(curves []curve, a axes) drawing {
 	}
 	x, y := newScale(left, width-right, xs), newScale(height-bottom, top, ys)
 	if a.even {
-		x = newEven(left, width-right, xs)
+		x = newEven(left, width-right, a.from, xs)
 	}
 	if a.evenY {
-		y = newEven(height-bottom, top, ys)
+		y = newEven(height-bottom, top, a.fromY, ys)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg viewBox="0 0 %d %d" role="img" aria-label="%s over %s">`,

@@ -1,9 +1,14 @@
-// Package field contains the experiments about devices in the field: sessions of their protocols, and units that follow a regulation signal.
+// Package field contains the experiments about devices in the field: sessions of their protocols, and how many are read.
 package field
 
-import "voltbus/lab/experiment"
+import (
+	"slices"
 
-// List returns the experiments in the order in which they are shown.
+	"voltbus/lab/experiment"
+	"voltbus/lab/study/testbed"
+)
+
+// List returns the experiments in the order in which they are shown, and behind them those in virtual time.
 func List() []experiment.Experiment {
-	return []experiment.Experiment{dnp3Sessions(), bacnetCollection(), regulation(), regulation50(), regulationLeaders()}
+	return slices.Concat([]experiment.Experiment{dnp3Sessions(), bacnetCollection()}, testbed.List())
 }
