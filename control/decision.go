@@ -35,6 +35,7 @@ const (
 	WhyReserved    Why = "reserved"         // another requester's reservation
 	WhyUnreserved  Why = "unreserved"       // the point requires a reservation
 	WhyOverridden  Why = "overridden"       //
+	WhyFenced      Why = "fenced"           // a newer leader of the group commands
 	WhyInterlock   Why = "interlock"        //
 	WhyReused      Why = "reused"           // the identifier belongs to another request
 	WhyTaskExists  Why = "task-exists"      //
@@ -79,6 +80,7 @@ type Holder struct {
 	From      time.Time  `json:"from,omitzero"`
 	Until     time.Time  `json:"until,omitzero"` // zero: until relinquished
 	Reason    string     `json:"reason,omitempty"`
+	Fence     Fence      `json:"fence,omitzero"` // of the leader that commands, or whose term is the newest
 }
 
 // Write asks the caller to set a point, or only to read it. The caller reports the outcome with Answer.
@@ -106,6 +108,7 @@ const (
 	CauseReleased  Cause = "released"
 	CauseReplaced  Cause = "replaced"  // by the same requester's next command
 	CauseReserved  Cause = "reserved"  // by a command of the requester that reserved the point
+	CauseFenced    Cause = "fenced"    // by a command of a newer leader of the group
 	CauseExpired   Cause = "expired"   // a lease, an override, or the time to approve
 	CauseTask      Cause = "task"      // its reservation ended
 	CausePreempted Cause = "preempted" //

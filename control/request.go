@@ -19,6 +19,7 @@ type Command struct {
 	Value     point.Value
 	Reason    string        // for people
 	Lease     time.Duration // ends by itself after this, unless renewed; 0: until relinquished
+	Fence     Fence         // of the leader that commands; the zero Fence if there is none
 }
 
 // Ref identifies a request: identifiers are unique per requester.
@@ -29,8 +30,13 @@ func (c *Command) Ref() Ref { return Ref{c.Requester, c.ID} }
 
 // Mark tells whether two commands with the same identifier are equal.
 func (c *Command) Mark() uint64 {
-	return Fingerprint(string(c.Point), c.Task, c.Value.Kind().String(), c.Value.String(), c.Reason,
-		strconv.Itoa(int(c.Level)), strconv.FormatInt(int64(c.Lease), 10))
+	texts := []string{
+		string(c.Point), c.Task, c.Value.Kind().String(), c.Value.String(), c.Reason, strconv.Itoa(int(c.Level)), strconv.FormatInt(int64(c.Lease), 10),
+	}
+	if f := c.Fence; f.Group != "" { // marks of commands without one are stored, and stay as they are
+		texts = append(texts, f.Group, strconv.FormatUint(f.Term, 10), f.Leader)
+	}
+	return Fingerprint(texts...)
 }
 
 // Fingerprint hashes strings.

@@ -17,13 +17,14 @@ type Holder struct {
 	From      *time.Time `json:"from,omitempty"`
 	Until     *time.Time `json:"until,omitempty" doc:"Missing: until it is released"`
 	Reason    string     `json:"reason,omitempty"`
+	Fence     *Fence     `json:"fence,omitempty" doc:"Of the leader that commands; of a refusal the newest one"`
 }
 
 // ControlError says why something was refused or not carried out.
 type ControlError struct {
 	Kind    string   `json:"kind" api:"schema=FaultKind"` // a fault kind
 	Message string   `json:"message" doc:"What to do"`
-	Why     string   `json:"why,omitempty" doc:"Of a refusal: invalid, unknown, read-only, range, lease, held, reserved, unreserved, overridden, interlock, reused, task-exists, not-yours, conflict-in-self, conflict, priority, full or disapproved"`
+	Why     string   `json:"why,omitempty" doc:"Of a refusal: invalid, unknown, read-only, range, lease, held, reserved, unreserved, overridden, fenced, interlock, reused, task-exists, not-yours, conflict-in-self, conflict, priority, full or disapproved"`
 	Missing string   `json:"missing,omitempty" doc:"The capability, as a grant is written"`
 	Holders []Holder `json:"holders,omitempty" doc:"Who stands in the way"`
 }
@@ -78,6 +79,15 @@ type NewCommand struct {
 	Lease  float64         `json:"lease,omitempty" api:"max=3153600000" doc:"Seconds after which it ends by itself; without it when it is released"`
 	Reason string          `json:"reason,omitempty" doc:"For people"`
 	Task   string          `json:"task,omitempty" doc:"The own reservation that it belongs to"`
+	Fence  *Fence          `json:"fence,omitempty" doc:"Of the leader that commands: once a newer leader of its group commanded anything at the node, it is refused as fenced"`
+}
+
+// Fence says in which term of a group of controllers a leader commands.
+type Fence struct {
+	_      struct{} `api:"schema=ControlFence" doc:"A group of controllers, and the term of its leader"`
+	Group  string   `json:"group" api:"judged"`
+	Term   uint64   `json:"term" api:"judged" doc:"From 1; each leader has a higher one than those before"`
+	Leader string   `json:"leader,omitempty" api:"judged" doc:"Of the term"`
 }
 
 // NewCommandList is decoded field by field, see Scan.

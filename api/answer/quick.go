@@ -44,6 +44,10 @@ func (n *NewCommand) write(o *point.Object) {
 	}
 	o.Some("reason", n.Reason)
 	o.Some("task", n.Task)
+	if n.Fence != nil {
+		fence, _ := json.Marshal(n.Fence) // no field can fail
+		raw(o, "fence", fence)
+	}
 	o.End()
 }
 
@@ -92,6 +96,9 @@ func (n *NewCommand) scan(r *wire.Reader) bool {
 			n.Reason, ok = text(r)
 		case "task":
 			n.Task, ok = text(r)
+		case "fence":
+			fence, found := r.Value()
+			ok = found && json.Unmarshal(fence, &n.Fence) == nil
 		}
 		return ok
 	})

@@ -71,6 +71,7 @@ func TestCommandsAreWrittenAndReadAsPackageJSONDoes(t *testing.T) {
 				ID: someText.Draw(t, "id"), Point: someText.Draw(t, "point"), Value: someValue.Draw(t, "value"),
 				Level: rapid.IntRange(-1, 17).Draw(t, "level"), Lease: rapid.Float64Range(-1, 1e9).Draw(t, "lease"),
 				Reason: someText.Draw(t, "reason"), Task: someText.Draw(t, "task"),
+				Fence: rapid.SampledFrom([]*Fence{nil, {}, {Group: "campus", Term: 1<<53 - 1}, {Group: "c\"", Term: 7, Leader: "b"}}).Draw(t, "fence"),
 			})
 		}
 		if rapid.Bool().Draw(t, "waits") {

@@ -120,6 +120,9 @@ func (a *Access) command(who *Who, in *answer.NewCommand) (control.Command, erro
 	c := control.Command{
 		ID: in.ID, Point: point.Path(in.Point), Requester: who.Name, Task: in.Task, Level: level(in.Level, who.Level), Reason: in.Reason,
 	}
+	if in.Fence != nil {
+		c.Fence = control.Fence{Group: in.Fence.Group, Term: in.Fence.Term, Leader: in.Fence.Leader}
+	}
 	if c.ID == "" {
 		c.ID = rand.Text()
 	}

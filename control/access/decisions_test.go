@@ -47,6 +47,7 @@ type request struct {
 	Priority string                `json:"priority,omitempty"`
 	From     float64               `json:"from,omitempty"`
 	To       float64               `json:"to,omitempty"`
+	Fence    *control.Fence        `json:"fence,omitempty"`
 	Before   *answer.ControlPoint  `json:"before,omitempty"` // the point as people see it before a command
 	Decided  *verdict              `json:"decided,omitempty"`
 	After    map[string]stateAfter `json:"after"`
@@ -161,9 +162,13 @@ func (r *replay) ask(t *testing.T, q *request) control.Decision {
 	path := point.Path(q.Point)
 	switch q.Do {
 	case "set":
-		return r.model.Command(r.now, control.Command{
+		c := control.Command{
 			ID: q.ID, Point: path, Requester: q.By, Task: q.Task, Level: control.Level(q.Level), Value: point.FloatOf(*q.Value), Lease: span(q.Lease),
-		})
+		}
+		if q.Fence != nil {
+			c.Fence = *q.Fence
+		}
+		return r.model.Command(r.now, c)
 	case "release":
 		return r.model.Release(r.now, q.By, control.Selection{Point: path, Command: q.ID, Task: q.Task}, "")
 	case "renew":

@@ -30,8 +30,15 @@ func moment(t time.Time) *time.Time {
 func holder(h *control.Holder) answer.Holder {
 	return answer.Holder{
 		Requester: h.Requester, Task: h.Task, Command: h.Command, Path: string(h.Path), Level: int(h.Level),
-		From: moment(h.From), Until: moment(h.Until), Reason: h.Reason,
+		From: moment(h.From), Until: moment(h.Until), Reason: h.Reason, Fence: fence(h.Fence),
 	}
+}
+
+func fence(f control.Fence) *answer.Fence {
+	if f.Group == "" {
+		return nil
+	}
+	return &answer.Fence{Group: f.Group, Term: f.Term, Leader: f.Leader}
 }
 
 func holders(list []control.Holder) []answer.Holder {

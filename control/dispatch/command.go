@@ -62,7 +62,7 @@ func (d *Dispatcher) CommandMany(ctx context.Context, commands []control.Command
 func (l *loop) command(t *turn, c *control.Command, in *call, place int) {
 	c.Value = meant(l.points.points[c.Point].Kind, c.Value)
 	decision := l.decideCommand(t, c)
-	x := detail{ID: c.ID, Level: c.Level, Value: some(c.Value), Task: c.Task, Reason: c.Reason, Lease: span(c.Lease)}
+	x := detail{ID: c.ID, Level: c.Level, Value: some(c.Value), Task: c.Task, Reason: c.Reason, Lease: span(c.Lease), Fence: c.Fence}
 	if decision.Status == control.Accepted && !decision.Repeat {
 		x.Wins = &decision.Wins
 	}

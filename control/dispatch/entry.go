@@ -37,6 +37,7 @@ type detail struct {
 	Lost      []control.Holder `json:"lost,omitempty"`
 	Failsafe  bool             `json:"failsafe,omitempty"`
 	Spread    string           `json:"spread,omitempty"`
+	Fence     control.Fence    `json:"fence,omitzero"`
 }
 
 // json encodes the detail field by field, as package json would: every command and every outcome has one.
@@ -79,6 +80,14 @@ func (x *detail) json() json.RawMessage {
 	rare(o, "lost", x.Lost)
 	o.True("failsafe", x.Failsafe)
 	o.Some("spread", x.Spread)
+	if f := x.Fence; f.Group != "" {
+		o.Name("fence")
+		o.Begin()
+		o.Text("group", f.Group)
+		o.Uint("term", f.Term)
+		o.Some("leader", f.Leader)
+		o.End()
+	}
 	o.End()
 	return o.JSON
 }

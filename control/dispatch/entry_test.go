@@ -18,6 +18,7 @@ func TestADetailOfTheAuditLogIsWhatPackageJSONWrites(t *testing.T) {
 		Cause: control.CauseExpired, Why: control.WhyRange, Write: 17, Wins: &wins, Until: at, Later: at, Release: true, Fault: "invalid",
 		Priority: control.High, Windows: []control.Window{{Path: "b/ahu", From: at, Until: at.Add(time.Hour)}},
 		Holders: []control.Holder{{Requester: "agent:a"}}, Lost: []control.Holder{{Task: "x"}}, Failsafe: true, Spread: "10m0s",
+		Fence: control.Fence{Group: "campus", Term: 7, Leader: "b"},
 	}
 	fields := reflect.ValueOf(full)
 	for i := range fields.NumField() { // a field that is added is written, too

@@ -18,7 +18,7 @@ type admission struct {
 // examine refuses a command that cannot be accepted now. It sets the task to which c belongs.
 func examine(m *Model, c *control.Command) (*target, control.Decision, bool) {
 	a := admission{m: m, target: m.targets[c.Point], command: c}
-	for _, check := range []func() (control.Decision, bool){a.writable, a.wellFormed, a.notOverridden, a.reserved, a.interlocked, a.levelFree} {
+	for _, check := range []func() (control.Decision, bool){a.writable, a.wellFormed, func() (control.Decision, bool) { return m.step.Fences.Admit(c) }, a.notOverridden, a.reserved, a.interlocked, a.levelFree} {
 		if d, ok := check(); !ok {
 			return nil, d, false
 		}
@@ -75,6 +75,8 @@ func (a *admission) malformed() (control.Why, error) {
 		return control.WhyInvalid, fmt.Errorf("there is no level %d; write one from 1 (most urgent) to %d", c.Level, control.Levels)
 	case tooLong != nil:
 		return control.WhyInvalid, tooLong
+	case c.Fence.Validate(limits) != nil:
+		return control.WhyInvalid, c.Fence.Validate(limits)
 	case c.Lease < 0 || c.Lease > control.MaxLength:
 		return control.WhyLease, fmt.Errorf("a lease of %v is out of range; write a duration of at most %v", c.Lease, control.MaxLength)
 	case longest > 0 && (c.Lease == 0 || c.Lease > longest):
@@ -128,14 +130,14 @@ func (a *admission) interlocked() (control.Decision, bool) {
 }
 
 // levelFree refuses a command to a level that another requester holds. The requester that reserved the point
-// takes the level over.
+// takes the level over, and so does a newer leader of the same group.
 func (a *admission) levelFree() (control.Decision, bool) {
 	c := a.command
 	if a.target.output == nil {
 		return control.Decision{}, true
 	}
 	old := a.target.output.array.at(c.Level)
-	if old == nil || old.Requester == c.Requester || c.Task != "" && c.Level > a.m.step.Limits.Emergency {
+	if old == nil || old.Requester == c.Requester || c.Succeeds(&old.Command) || c.Task != "" && c.Level > a.m.step.Limits.Emergency {
 		return control.Decision{}, true
 	}
 	until := "it is released"

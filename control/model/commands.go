@@ -53,7 +53,7 @@ func (c *command) stops() time.Duration {
 func (c *command) holder() control.Holder {
 	h := control.Holder{
 		Requester: c.Requester, Task: c.Task, Command: c.ID, Path: c.Point, Level: c.Level,
-		From: c.since, Reason: c.Reason,
+		From: c.since, Reason: c.Reason, Fence: c.Fence,
 	}
 	if at := c.stops(); at > 0 {
 		h.Until = c.output.m.step.Now.At(at)

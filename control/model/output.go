@@ -209,11 +209,7 @@ func (o *output) insert(c *command) (wins bool) {
 	c.replaced = replacedBy(o, old)
 	if old != nil {
 		old.first = false
-		cause := control.CauseReplaced
-		if old.Requester != c.Requester {
-			cause = control.CauseReserved
-		}
-		o.m.remove(old, cause)
+		o.m.remove(old, c.Replaces(&old.Command))
 	} else if o.array.len() == 0 && !o.reverting {
 		o.before = o.target.observed
 		if o.state == control.Idle {

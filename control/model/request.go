@@ -16,7 +16,7 @@ import (
 //
 // Refusals: Invalid for a malformed command or a value out of range, with the limit; NotFound for an unknown
 // point; Refused for a point that is read-only, requires a reservation or has an interlock that forbids the
-// command; Conflict for what another requester holds, with Holders; Unavailable when a bound is reached.
+// command; Conflict for what another requester holds, or a newer leader commands, with Holders; Unavailable when a bound is reached.
 func (m *Model) Command(now control.Instant, c control.Command) control.Decision {
 	m.step.EnterAs(now, c.Requester)
 	return m.leave(m.answers.Once(c.Ref(), c.Mark(), func() control.Decision {
@@ -37,6 +37,7 @@ func (m *Model) accept(t *target, given control.Command) control.Decision {
 	c := &command{Command: given, order: m.step.NextOrder(), since: m.step.Now.Wall.UTC(), output: o, fresh: true}
 	wins := o.insert(c)
 	m.add(c)
+	m.step.Fences.Raise(&c.Command)
 	if c.Lease > 0 {
 		m.lease(c, c.Lease)
 	}
@@ -74,6 +75,9 @@ func (m *Model) Renew(now control.Instant, requester string, s control.Selection
 			"%s has no such command with a lease; command the point again", requester)))
 	}
 	for _, c := range chosen {
+		if d, ok := m.step.Fences.Admit(&c.Command); !ok {
+			return m.leave(d)
+		}
 		longest := cmp.Or(c.output.target.spec.Demands().Longest, control.MaxLength)
 		if length < 0 || length > longest {
 			return m.leave(control.Refuse(op, control.WhyLease, fault.Invalid, string(c.Point), fmt.Errorf(

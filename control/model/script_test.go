@@ -234,6 +234,13 @@ func (s *script) set(plain []string, a map[string]string) {
 	if a["level"] != "" {
 		c.Level = control.Level(*s.number(a["level"]))
 	}
+	if parts := strings.Split(a["fence"], "/"); len(parts) == 3 {
+		term, err := strconv.ParseUint(parts[1], 10, 64)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		c.Fence = control.Fence{Group: parts[0], Term: term, Leader: parts[2]}
+	}
 	s.decision(s.model.Command(s.now, c))
 }
 

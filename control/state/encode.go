@@ -26,6 +26,14 @@ func (s *Command) write(o *point.Object) {
 	o.True("returns", s.Returns)
 	o.Moment("reverts", s.Reverts)
 	o.Some("reverter", s.Reverter)
+	if f := s.Fence; f.Group != "" {
+		o.Name("fence")
+		o.Begin()
+		o.Text("group", f.Group)
+		o.Uint("term", f.Term)
+		o.Some("leader", f.Leader)
+		o.End()
+	}
 	if s.Prior != nil {
 		o.Name("prior")
 		s.Prior.write(o)

@@ -67,6 +67,7 @@ func TestWhatIsWrittenOfAPointIsWhatPackageJSONWrites(t *testing.T) {
 				Lease: time.Duration(rapid.Int64().Draw(t, "lease")), Order: rapid.Uint64().Draw(t, "order"),
 				Since: anyTime.Draw(t, "since"), Until: anyTime.Draw(t, "until"),
 				Reverts: anyTime.Draw(t, "reverts"), Reverter: anyText(t, "reverter"),
+				Fence: rapid.SampledFrom([]control.Fence{{}, {Group: "campus", Term: 7}, {Group: "c\"", Term: control.MaxTerm, Leader: "b"}}).Draw(t, "fence"),
 			})
 		}
 		mustEqual(t, s.JSON(), s)

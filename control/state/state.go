@@ -81,6 +81,7 @@ type Command struct {
 	Returns   bool          `json:"returns,omitempty"` // the point was reverting before it
 	Reverts   time.Time     `json:"reverts,omitzero"`  // when it ends because its point is reverted
 	Reverter  string        `json:"reverter,omitempty"`
+	Fence     control.Fence `json:"fence,omitzero"`
 	Prior     *Command      `json:"prior,omitempty"` // what it replaced, to be restored if the device declines
 }
 
@@ -88,7 +89,7 @@ type Command struct {
 func OfCommand(c *control.Command, order uint64, since, until time.Time) Command {
 	return Command{
 		ID: c.ID, Point: c.Point, Requester: c.Requester, Task: c.Task, Level: c.Level,
-		Value: Value{c.Value}, Reason: c.Reason, Lease: c.Lease, Order: order, Since: since, Until: until,
+		Value: Value{c.Value}, Reason: c.Reason, Lease: c.Lease, Order: order, Since: since, Until: until, Fence: c.Fence,
 	}
 }
 
@@ -96,7 +97,7 @@ func OfCommand(c *control.Command, order uint64, since, until time.Time) Command
 func (s *Command) Command() control.Command {
 	return control.Command{
 		ID: s.ID, Point: s.Point, Requester: s.Requester, Task: s.Task, Level: s.Level,
-		Value: s.Value.Value, Reason: s.Reason, Lease: s.Lease,
+		Value: s.Value.Value, Reason: s.Reason, Lease: s.Lease, Fence: s.Fence,
 	}
 }
 

@@ -25,15 +25,23 @@ type Key struct{ Kind, Key string }
 
 // Counters are the counters that continue after a restart.
 type Counters struct {
-	Order     uint64 `json:"order"`
-	LastWrite uint64 `json:"last_write"`
+	Order     uint64         `json:"order"`
+	LastWrite uint64         `json:"last_write"`
+	Fences    control.Newest `json:"fences,omitempty"`
 }
 
 // Counters returns the counters.
-func (s *Step) Counters() Counters { return Counters{Order: s.order, LastWrite: s.writes} }
+func (s *Step) Counters() Counters {
+	return Counters{Order: s.order, LastWrite: s.writes, Fences: s.Fences}
+}
 
 // SetCounters sets the counters.
-func (s *Step) SetCounters(c Counters) { s.order, s.writes = c.Order, c.LastWrite }
+func (s *Step) SetCounters(c Counters) {
+	s.order, s.writes = c.Order, c.LastWrite
+	if s.Fences = c.Fences; s.Fences == nil {
+		s.Fences = make(control.Newest)
+	}
+}
 
 // manyChanges is an unusually large number of changes at once.
 const manyChanges = 1000

@@ -14,6 +14,7 @@ type Step struct {
 	Now    control.Instant
 	Steady Queue // timers on the steady clock
 	Wall   Queue // timers on the wall clock
+	Fences control.Newest
 
 	order   uint64 // the counter of commands, reservations and overrides
 	writes  uint64 // the identifier of the last write
@@ -24,7 +25,7 @@ type Step struct {
 
 // New returns a step without a time.
 func New(limits control.Limits) *Step {
-	return &Step{Limits: limits.WithDefaults(), changed: make(map[Key]struct{})}
+	return &Step{Limits: limits.WithDefaults(), Fences: make(control.Newest), changed: make(map[Key]struct{})}
 }
 
 // Enter sets the time, and calls the owners of the timers that are due.

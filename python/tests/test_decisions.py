@@ -51,7 +51,9 @@ class Replay:
 
     def arguments(self, step: dict[str, Any]) -> dict[str, Any]:
         at = {name: moment(START + timedelta(seconds=step.get(name, 0))) for name in ("from", "to")}
-        given = {k: step[k] for k in ("point", "id", "value", "level", "lease", "task") if k in step}
+        given = {
+            k: step[k] for k in ("point", "id", "value", "level", "lease", "task", "fence") if k in step
+        }
         if step["do"] == "reserve":
             window = {"path": step["point"]} | at
             return {"task": step["task"], "windows": [window], "priority": step["priority"]}
@@ -84,7 +86,7 @@ def test_the_node_in_memory_decides_as_a_node_does(scenario: dict[str, Any]) -> 
             want = step["decided"]
             got = replay.ask(step)
             assert told(got) == told(want | {"error": {"kind": want.get("kind", "")}}), step
-            if want.get("why") in {"held", "reserved", "conflict"} and "error" in got:
+            if want.get("why") in {"held", "reserved", "conflict", "fenced"} and "error" in got:
                 assert got["error"].get("why") == want["why"], step
             if step["do"] == "set" and "until" in want:
                 assert got["until"] == moment(START + timedelta(seconds=want["until"]))

@@ -52,7 +52,7 @@ from .errors import (
 )
 from .grant import Call, Command, Grants, Hold, Standing, Wants
 from .mark import at, cron, every, on, on_change, rpc
-from .model import Holder, Message, Sample, Scan, Value
+from .model import Fence, Holder, Message, Sample, Scan, Value
 from .recorder import Recorder
 
 __all__ = [
@@ -65,6 +65,7 @@ __all__ = [
     "Conflict",
     "Corrupt",
     "Error",
+    "Fence",
     "Grants",
     "Hold",
     "Holder",

@@ -14,7 +14,7 @@ from ._asking import Asking
 from ._history import moment
 from ._json import value_of
 from .errors import Corrupt, Error, Invalid, NotFound, Refused, of_kind
-from .model import Holder, Value
+from .model import Fence, Holder, Value
 
 __all__ = ["Holder", "Reading", "Window", "Written"]
 
@@ -119,6 +119,7 @@ class Control(Asking):
         reason: str = "",
         task: str = "",
         id: str = "",
+        fence: Fence | None = None,
         wait: float = WAIT,
         node: str = "",
     ) -> Written:
@@ -131,8 +132,11 @@ class Control(Asking):
         is busy: the command is gone, and what was commanded before stays. Else the device was not
         reached, and the node tries again while the command holds: then, as with ``Timeout``, release
         what is not wanted any more.
+
+        With a ``fence`` it is the command of the leader of a group: refused with ``why`` "fenced" once
+        a leader of a later term commanded anything at the node, whose fence is in ``holders``.
         """
-        ask = _command(point, value, level, lease, reason, task, id) | {"wait": wait}
+        ask = _command(point, value, level, lease, reason, task, id, fence) | {"wait": wait}
         answer = await self.request(_callee(node), "set", (), ask, timeout=wait + 10)
         done: Written = _convert(answer, Written)
         if done.error is not None:
@@ -148,12 +152,13 @@ class Control(Asking):
         reason: str = "",
         task: str = "",
         id: str = "",
+        fence: Fence | None = None,
         wait: float = WAIT,
         node: str = "",
     ) -> list[Written]:
         """Set up to 10,000 points at once, in order, each answered by itself: see ``error``."""
         commands = [
-            _command(p, v, level, lease, reason, task, f"{id}/{i}" if id else "")
+            _command(p, v, level, lease, reason, task, f"{id}/{i}" if id else "", fence)
             for i, (p, v) in enumerate(values.items())
         ]
         if not commands:
@@ -285,11 +290,19 @@ def _callee(node: str) -> str:
     return f"{node}/node" if node else "node"
 
 
-def _command(  # noqa: PLR0913 - as a command is
-    point: str, value: Value, level: int, lease: float, reason: str, task: str, id: str
+def _command(  # noqa: PLR0913, PLR0917 - as a command is
+    point: str,
+    value: Value,
+    level: int,
+    lease: float,
+    reason: str,
+    task: str,
+    id: str,
+    fence: Fence | None,
 ) -> dict[str, Any]:
     row: dict[str, Any] = {"point": point, "value": value, "level": level}
-    more = {"lease": lease, "reason": reason, "task": task, "id": id}
+    more: dict[str, Any] = {"lease": lease, "reason": reason, "task": task, "id": id}
+    more["fence"] = msgspec.to_builtins(fence)
     return row | {k: v for k, v in more.items() if v}
 
 

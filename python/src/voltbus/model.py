@@ -18,6 +18,7 @@ __all__ = [
     "Alert",
     "Bucket",
     "Document",
+    "Fence",
     "Holder",
     "Latest",
     "Message",
@@ -321,6 +322,18 @@ class Aggregate(msgspec.Struct, frozen=True):
     sources: tuple[Source, ...] = ()
 
 
+class Fence(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A group of controllers, and the term of the leader that commands.
+
+    Once a leader of a later ``term`` commanded anything at a node, those of earlier terms are refused
+    there as ``fenced``. ``leader`` names the leader of the term.
+    """
+
+    group: str
+    term: int
+    leader: str = ""
+
+
 class Holder(msgspec.Struct, frozen=True):
     """Who holds what, and when: a command, a reservation, an override."""
 
@@ -332,3 +345,4 @@ class Holder(msgspec.Struct, frozen=True):
     start: datetime | None = msgspec.field(default=None, name="from")
     until: datetime | None = None
     reason: str = ""
+    fence: Fence | None = None

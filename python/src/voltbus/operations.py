@@ -210,6 +210,7 @@ class Operations:
         lease: float | None = None,
         reason: str | None = None,
         task: str | None = None,
+        fence: ControlFence | None = None,
         wait: float | None = None,
         node: str = "",
         timeout: float = 90,
@@ -223,6 +224,8 @@ class Operations:
         ``lease``: Seconds after which it ends by itself; without it when it is released.
         ``reason``: For people.
         ``task``: The own reservation that it belongs to.
+        ``fence``: Of the leader that commands: once a newer leader of its group commanded
+        anything at the node, it is refused as fenced.
         """
         given: dict[str, Any] = {
             "id": id,
@@ -232,6 +235,7 @@ class Operations:
             "lease": lease,
             "reason": reason,
             "task": task,
+            "fence": fence,
             "wait": wait,
         }
         answer: Commanded = await self._ask("set", given, node, timeout)
@@ -634,6 +638,14 @@ class ControlError(TypedDict, total=False):
     holders: list[ControlHolder]
 
 
+class ControlFence(TypedDict, total=False):
+    """ControlFence of an answer, or of an argument."""
+
+    group: str
+    term: int
+    leader: str
+
+
 ControlHolder = TypedDict(
     "ControlHolder",
     {
@@ -645,6 +657,7 @@ ControlHolder = TypedDict(
         "from": "str | None",
         "until": "str | None",
         "reason": "str",
+        "fence": "ControlFence | None",
     },
     total=False,
 )
@@ -731,6 +744,7 @@ ControlSlot = TypedDict(
         "from": "str | None",
         "until": "str | None",
         "reason": "str",
+        "fence": "ControlFence | None",
         "value": "Any",
     },
     total=False,
@@ -851,6 +865,7 @@ class NewCommand(TypedDict, total=False):
     lease: float
     reason: str
     task: str
+    fence: ControlFence | None
 
 
 class Point(TypedDict, total=False):

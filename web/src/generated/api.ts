@@ -877,7 +877,7 @@ export interface ControlError {
   kind: FaultKind;
   /** What to do */
   message: string;
-  /** Of a refusal: invalid, unknown, read-only, range, lease, held, reserved, unreserved, overridden, interlock, reused, task-exists, not-yours, conflict-in-self, conflict, priority, full or disapproved */
+  /** Of a refusal: invalid, unknown, read-only, range, lease, held, reserved, unreserved, overridden, fenced, interlock, reused, task-exists, not-yours, conflict-in-self, conflict, priority, full or disapproved */
   why?: string;
   /** The capability, as a grant is written */
   missing?: string;
@@ -901,6 +901,8 @@ export interface ControlEvent {
   /** Missing: until it is released */
   until?: Time;
   reason?: string;
+  /** Of the leader that commands; of a refusal the newest one */
+  fence?: ControlFence;
   time: Time;
   cause?: string;
   value?: Value;
@@ -911,6 +913,15 @@ export interface ControlEvent {
   fault?: FaultKind;
   /** The device's words */
   text?: string;
+}
+
+/** A group of controllers, and the term of its leader */
+export interface ControlFence {
+  group: string;
+  /** From 1; each leader has a higher one than those before */
+  term: Count;
+  /** Of the term */
+  leader?: string;
 }
 
 /** Who holds what, and when */
@@ -928,6 +939,8 @@ export interface ControlHolder {
   /** Missing: until it is released */
   until?: Time;
   reason?: string;
+  /** Of the leader that commands; of a refusal the newest one */
+  fence?: ControlFence;
 }
 
 export interface ControlOverrides {
@@ -1038,6 +1051,8 @@ export interface ControlSlot {
   /** Missing: until it is released */
   until?: Time;
   reason?: string;
+  /** Of the leader that commands; of a refusal the newest one */
+  fence?: ControlFence;
   value: Value;
 }
 
@@ -2192,6 +2207,8 @@ export interface NewCommand {
   reason?: string;
   /** The own reservation that it belongs to */
   task?: string;
+  /** Of the leader that commands: once a newer leader of its group commanded anything at the node, it is refused as fenced */
+  fence?: ControlFence;
 }
 
 export interface NewCommands {

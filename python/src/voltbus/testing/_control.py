@@ -13,7 +13,7 @@ from .._history import moment
 from .._json import value_of
 from ..errors import Conflict, Error, Invalid, NotFound, Refused
 from ..grant import Grants
-from ..model import Holder, Value
+from ..model import Fence, Holder, Value
 from ..path import Pattern
 
 
@@ -27,6 +27,7 @@ class _Slot(msgspec.Struct):
     reason: str
     task: str
     reverts: datetime | None = None
+    fence: Fence | None = None
 
 
 class _Task(msgspec.Struct):
@@ -50,6 +51,7 @@ class Control:
         self._answers: dict[tuple[str, str], dict[str, Any]] = {}
         self._tasks: dict[str, _Task] = {}
         self._levels: dict[str, dict[int, _Slot]] = {}
+        self._fences: dict[str, tuple[Fence, str]] = {}  # the newest of each group, and who used it
         self.defaults: dict[str, Value] = {}
         self.rejects: dict[str, str] = {}
         self.devices: dict[str, Value] = {}
@@ -191,12 +193,15 @@ class Control:
         lease: float = 0,
         reason: str = "",
         task: str = "",
+        fence: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
         if not 1 <= level <= 16:
             raise Invalid(f"there is no level {level}; write one from 1 (most urgent) to 16")
         self._may(by, point, level, value)
         if point not in self.defaults:
             raise NotFound("there is no such point; look it up in the list of points")
+        told = _fence(fence)
+        self._not_fenced(told)
         now = self._now()
         owner = next((n for n in self._tasks if self._active(n, point)), "")
         if owner and self._tasks[owner].requester != f"agent:{by}":
@@ -205,17 +210,20 @@ class Control:
             raise Refused(f"the task {task!r} has no active window for it")
         levels = self._array(point)
         old = levels.get(level)
-        if old is not None and old.requester != f"agent:{by}" and not owner:
+        succeeds = old is not None and _before(old.fence, told)
+        if old is not None and old.requester != f"agent:{by}" and not owner and not succeeds:
             holder = Holder(old.requester, command=old.id, path=point, level=level, until=old.ends)
             raise _conflict("held", f"{old.requester} holds level {level}", [holder])
         ends = now + timedelta(seconds=lease) if lease else None
+        if told is not None and self._term(told.group) < told.term:
+            self._fences[told.group] = told, f"agent:{by}"
         if point in self.rejects and level <= min(levels, default=level):
             error = {"kind": "rejected", "message": self.rejects[point], "why": "declined"}
             return {"status": "failed", "output": "failed", "error": error}
         if level <= min(levels, default=level):
             self.devices.pop(point, None)
             self._written.add(point)
-        levels[level] = _Slot(f"agent:{by}", id, value, now, lease, ends, reason, owner)
+        levels[level] = _Slot(f"agent:{by}", id, value, now, lease, ends, reason, owner, fence=told)
         won = min(levels) == level
         out = {
             "status": "accepted",
@@ -224,6 +232,16 @@ class Control:
             "reported": self.measured(point),
         }
         return out | ({"until": moment(ends)} if ends else {})
+
+    def _term(self, group: str) -> int:
+        known = self._fences.get(group)
+        return known[0].term if known else 0
+
+    def _not_fenced(self, fence: Fence | None) -> None:
+        newest = self._fences.get(fence.group) if fence is not None else None
+        if newest is not None and _before(fence, newest[0]):
+            text = f"a newer leader of {newest[0].group!r}, in term {newest[0].term}, commands here"
+            raise _conflict("fenced", text, [Holder(newest[1], fence=newest[0])])
 
     def _chosen(self, by: str, point: str, id: str, task: str) -> list[tuple[str, int]]:
         return [
@@ -274,6 +292,8 @@ class Control:
         chosen = [s for s in chosen if s.ends is not None]
         if not chosen:
             raise NotFound(f"agent:{by} has no such command with a lease; command the point again")
+        for s in chosen:
+            self._not_fenced(s.fence)
         for s in chosen:
             s.lease = lease or s.lease
             s.ends = self._now() + timedelta(seconds=s.lease)
@@ -369,3 +389,19 @@ def _conflict(why: str, message: str, holders: list[Holder]) -> Conflict:
     e = Conflict(message)
     e.why, e.holders = why, tuple(holders)
     return e
+
+
+def _fence(given: dict[str, Any] | None) -> Fence | None:
+    if given is None:
+        return None
+    fence = msgspec.convert(given, Fence)
+    if not fence.group or not 1 <= fence.term < 2**53:
+        raise Invalid("a fence needs a group and a term from 1")
+    return fence
+
+
+def _before(a: Fence | None, b: Fence | None) -> bool:
+    """Tell whether a leader of the same group with the other fence is newer, or has its term."""
+    if a is None or b is None or a.group != b.group:
+        return False
+    return a.term < b.term or (a.term == b.term and a.leader != b.leader)
