@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
+import { wording } from "./languages/plugin";
 
 // compressed keeps the assets as they go over the wire, in both codings that browsers know. The node unpacks one
 // for a client that knows neither.
@@ -24,7 +25,7 @@ function compressed(): Plugin {
 
 // The page must work under the policy "default-src 'self'": no inlined assets, no inline script.
 export default defineConfig({
-  plugins: [compressed()],
+  plugins: [wording(), compressed()],
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
     target: "es2022",

@@ -1,4 +1,6 @@
 import type { Value } from "./api";
+import { decimal, fixed } from "./language/number";
+import { locale } from "./language/words";
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -24,11 +26,10 @@ function pair(ms: number, big: number, bigName: string, small: number, smallName
 export const age = (ms: number) => (ms < 1.5 * SECOND ? "now" : span(ms));
 
 /** A number with groups of thousands. */
-export const count = (n: number) => n.toLocaleString("en-US", { maximumFractionDigits: 0 });
+export const count = (n: number) => decimal(n, 0);
 
 /** How many in a second: "0.2", "3.5", "1,240". */
-export const rate = (n: number) =>
-  n.toLocaleString("en-US", { maximumFractionDigits: n >= 100 ? 0 : n >= 0.095 ? 1 : 2 });
+export const rate = (n: number) => decimal(n, n >= 100 ? 0 : n >= 0.095 ? 1 : 2);
 
 /** "1 device", "7 devices". */
 export const plural = (n: number, word: string) => `${count(n)} ${word}${n === 1 ? "" : "s"}`;
@@ -38,14 +39,11 @@ export function value(v: Value | undefined): string {
   if (v === null || v === undefined) return "–";
   if (typeof v === "boolean") return v ? "on" : "off";
   if (typeof v === "string") return plain(v);
-  if (Number.isInteger(v)) return Math.abs(v) < 1e15 ? v.toLocaleString("en-US") : String(v);
+  if (Number.isInteger(v)) return Math.abs(v) < 1e15 ? decimal(v, 3) : String(v);
   const size = Math.abs(v);
-  if (size >= 1e9 || size < 1e-4) return v.toExponential(3);
+  if (size >= 1e9 || size < 1e-4) return v.toExponential(3).replace(".", fixed(0.1, 1)[1] ?? ".");
   const digits = size >= 1000 ? 1 : size >= 1 ? 2 : size >= 0.01 ? 4 : 6;
-  return v.toLocaleString("en-US", {
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-  });
+  return fixed(v, digits);
 }
 
 /** A value with all its digits. */
@@ -60,7 +58,7 @@ export function bytes(n: number): string {
     size /= 1000;
     i++;
   }
-  return `${size < 10 && i > 0 ? size.toFixed(1) : Math.round(size)} ${names[i]}`;
+  return `${size < 10 && i > 0 ? fixed(size, 1) : Math.round(size)} ${names[i]}`;
 }
 
 /** Text of a device without the characters that would turn the direction of the text around it. */
@@ -113,12 +111,11 @@ export const qualityName = (quality: string) =>
 /** A share in percent that never rounds an imperfection up to 100 %. */
 export function percent(part: number, whole: number): string {
   if (whole <= 0 || part >= whole) return "100 %";
-  return `${(Math.floor((part / whole) * 1000) / 10).toFixed(1)} %`;
+  return `${fixed(Math.floor((part / whole) * 1000) / 10, 1)} %`;
 }
 
 /** A share of one in percent, for a load that changes: "0 %", "0.4 %", "130 %". */
-export const percentOf = (n: number) =>
-  `${(n * 100).toLocaleString("en-US", { maximumFractionDigits: n < 0.1 ? 1 : 0 })} %`;
+export const percentOf = (n: number) => `${decimal(n * 100, n < 0.1 ? 1 : 0)} %`;
 
 const two = (n: number) => String(n).padStart(2, "0");
 
@@ -128,11 +125,36 @@ export function clock(ms: number): string {
   return `${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}`;
 }
 
-/** Date and time in this browser's zone: "2026-03-09 14:03:09". */
-export function dateTime(ms: number): string {
+const isEnglish = locale.startsWith("en");
+const dates = new Intl.DateTimeFormat(locale, {
+  year: "numeric",
+  month: "2-digit",
+  day: "2-digit",
+});
+const dayMonths = new Intl.DateTimeFormat(locale, { day: "2-digit", month: "2-digit" });
+const shortDates = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" });
+
+/** The locale of dates in words: English ones have the day before the month. */
+export const dateLocale = isEnglish ? "en-GB" : locale;
+
+/** A day in this browser's zone: "2026-03-09", or as the page's language writes it. */
+export function date(ms: number): string {
   const d = new Date(ms);
-  return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())} ${clock(ms)}`;
+  if (!isEnglish) return dates.format(d);
+  return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())}`;
 }
+
+/** A day without its year: "03-09". */
+export const dayMonth = (ms: number) => (isEnglish ? date(ms).slice(5) : dayMonths.format(ms));
+
+/** Hour and minute in this browser's zone: "14:03". */
+export const hourMinute = (ms: number) => clock(ms).slice(0, 5);
+
+/** Date and time in this browser's zone: "2026-03-09 14:03:09". */
+export const dateTime = (ms: number) => `${date(ms)} ${clock(ms)}`;
+
+/** Date, hour and minute in this browser's zone: "2026-03-09 14:03". */
+export const dateMinute = (ms: number) => `${date(ms)} ${hourMinute(ms)}`;
 
 /** A text of a node, with the times in it in this browser's zone. */
 export const localTimes = (text: string) =>
@@ -142,8 +164,11 @@ export const localTimes = (text: string) =>
 export const zoneWords = () => `Times in ${Intl.DateTimeFormat().resolvedOptions().timeZone}`;
 
 /** Day and minute in this browser's zone: "9 Mar 14:03". */
-export const shortTime = (ms: number) =>
-  `${new Date(ms).getDate()} ${months[new Date(ms).getMonth()]} ${clock(ms).slice(0, 5)}`;
+export function shortTime(ms: number): string {
+  const d = new Date(ms);
+  const day = isEnglish ? `${d.getDate()} ${months[d.getMonth()]}` : shortDates.format(d);
+  return `${day} ${hourMinute(ms)}`;
+}
 
 const months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
 

@@ -1,6 +1,7 @@
 import { useCallback, useState } from "preact/hooks";
 import { type Api, isLoggedOut, Problem } from "./api";
 import { plain } from "./format";
+import { LanguageSwitch } from "./language/switch";
 import { Mark } from "./mark";
 import { usePoll } from "./use-poll";
 
@@ -42,6 +43,7 @@ export function LoginPage({ api, why, onEntered }: Props) {
             {isToken ? "Log in with name and password" : "Log in with a token"}
           </button>
         )}
+        <LanguageSwitch />
       </div>
     </main>
   );

@@ -1,9 +1,11 @@
 import { render } from "preact";
 import { Api } from "./api";
 import { App } from "./app";
+import { markLanguage } from "./language/words";
 import { followTheme } from "./shell/theme";
 import "./style/index.css";
 
 followTheme();
+markLanguage();
 const root = document.getElementById("app");
 if (root) render(<App api={new Api()} />, root);

@@ -1,5 +1,6 @@
 import type uPlot from "uplot";
 import { unit } from "./format";
+import { locale } from "./language/words";
 import type { Curve } from "./series";
 
 /** Reads a colour of the style sheet by its name. */
@@ -69,8 +70,8 @@ export const inkOf = (index: number, ink: Ink): string =>
 export const inkStyle = (index: number): string =>
   index < namedInks ? `var(--c${index})` : `hsl(${hueOf(index)} 62% var(--c-light))`;
 
-const thousands = new Intl.NumberFormat("en-US", { maximumFractionDigits: 6 });
-const compact = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 3 });
+const thousands = new Intl.NumberFormat(locale, { maximumFractionDigits: 6 });
+const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 3 });
 
 /** A figure on an axis. */
 const short = (n: number) => (Math.abs(n) >= 1e5 ? compact : thousands).format(n);

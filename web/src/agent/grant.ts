@@ -1,3 +1,4 @@
+import { numeral, wrongNumber } from "../language/number";
 // What an agent may do, in lines that each can be granted and withdrawn.
 
 import { plain } from "../format";
@@ -132,8 +133,9 @@ function commandOf(path: string, typed: Typed): { grants: Grants } | { problem: 
   const bounds: { min?: number; max?: number } = {};
   for (const end of ["min", "max"] as const) {
     if (typed[end].trim() === "") continue;
-    const value = Number(typed[end]);
-    if (!Number.isFinite(value)) return { problem: `"${typed[end]}" is no number.` };
+    const value = numeral(typed[end]);
+    if (!Number.isFinite(value))
+      return { problem: wrongNumber(typed[end], `"${typed[end]}" is no number.`) };
     bounds[end] = value;
   }
   return { grants: { command: [{ path, level, ...bounds }] } };

@@ -1,3 +1,4 @@
+import { numeral, wrongNumber } from "../language/number";
 // What is written in the form of a rule.
 
 import type { AlarmRule } from "../generated/api";
@@ -104,8 +105,8 @@ export function readDraft(d: Draft, path: string): { rule: AlarmRule } | { probl
     if (f.name === "values") rule.values = text.split(",").map((v) => v.trim());
     else if (f.name === "feedback") rule.feedback = text;
     else {
-      const n = Number(text.replace(",", "."));
-      if (!Number.isFinite(n)) return { problem: `${f.words}: write a number.` };
+      const n = numeral(text);
+      if (!Number.isFinite(n)) return { problem: wrongNumber(text, `${f.words}: write a number.`) };
       rule[f.name] = n;
     }
   }

@@ -2,6 +2,7 @@ import { useCallback, useState } from "preact/hooks";
 import { useAct } from "../control/use-act";
 import { count, dateTime, plain, plural } from "../format";
 import type { AlarmChange, AlarmCount, AlarmHistory, AlarmRates } from "../generated/api";
+import { fixed } from "../language/number";
 import type { ScreenProps } from "../shell/screens";
 import { usePoll } from "../use-poll";
 import { eventWords } from "./words";
@@ -95,8 +96,8 @@ function Rates({ api, epoch }: Props) {
   return (
     <>
       <p>
-        {plural(r.alarms, "alarm")}: {r.per_hour.toFixed(1)} an hour, at most {count(r.peak)} in ten
-        minutes, {(100 * r.flood).toFixed(1)} % of the time more than ten in ten minutes.
+        {plural(r.alarms, "alarm")}: {fixed(r.per_hour, 1)} an hour, at most {count(r.peak)} in ten
+        minutes, {fixed(100 * r.flood, 1)} % of the time more than ten in ten minutes.
       </p>
       <p class="quiet">
         ISA-18.2: an operator can attend to about 6 alarms an hour, 12 at most, and to ten in ten

@@ -1,5 +1,6 @@
 import { bytes, count, dateTime, plain } from "../format";
 import type { Cluster, Replica } from "../generated/api";
+import { fixed } from "../language/number";
 
 /** How bad the state of a cluster is. */
 export const levelOf = (c: Cluster) =>
@@ -18,7 +19,7 @@ export function lagWords(r: Replica): string {
   return behind
     .map((c) => {
       const missing = c.missing > 0 ? `, ${count(c.missing)} missing` : "";
-      return `${plain(c.replica)}: ${count(c.samples)} samples, ${c.seconds.toFixed(1)} s${missing}`;
+      return `${plain(c.replica)}: ${count(c.samples)} samples, ${fixed(c.seconds, 1)} s${missing}`;
     })
     .join("; ");
 }

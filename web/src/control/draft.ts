@@ -1,5 +1,6 @@
 import { plural } from "../format";
 import type { ControlPoint, NewCommand, Value } from "../generated/api";
+import { inDoubt, numeral, wrongNumber } from "../language/number";
 import { rangeWords } from "./words";
 
 /** What somebody typed to set a point. */
@@ -59,7 +60,7 @@ export function readDraft(draft: Draft, point: ControlPoint): Read {
 
 function leaseOf({ lease, minutes }: Draft): number | undefined {
   if (lease !== "other") return Number(lease);
-  const n = Number(minutes.replace(",", "."));
+  const n = numeral(minutes);
   return minutes.trim() !== "" && n > 0 && n <= 50_000_000 ? n * 60 : undefined;
 }
 
@@ -68,11 +69,11 @@ function typedValue(text: string, point: ControlPoint): Value | { problem: strin
   const { kind, policy } = point;
   if (kind === "bool") return text === "true";
   if (kind === "text") return text === "" ? { problem: "Write a text." } : text;
-  const trimmed = text.trim().replace(",", ".");
-  const n = Number(trimmed);
-  if (trimmed === "" || !Number.isFinite(n)) {
-    if (kind === "none" && text !== "") return text;
-    return { problem: `Write a number, ${rangeWords(policy?.range, point.unit)}.` };
+  const n = numeral(text);
+  if (!Number.isFinite(n)) {
+    if (kind === "none" && text !== "" && !inDoubt(text)) return text;
+    const range = rangeWords(policy?.range, point.unit);
+    return { problem: wrongNumber(text, `Write a number, ${range}.`) };
   }
   if (kind === "int" && !Number.isInteger(n)) return { problem: "Write a whole number." };
   const { min = n, max = n } = policy?.range ?? {};

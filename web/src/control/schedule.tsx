@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { Api, Device } from "../api";
-import { dateTime, plain, plural } from "../format";
+import { date, dateMinute, plain, plural } from "../format";
 import type { ControlTask } from "../generated/api";
 import { go, type Place } from "../shell/place";
 import { includes } from "../shell/role";
@@ -67,10 +67,8 @@ export function Schedule({ api, place, tasks, devices, me, role, now, onDone }: 
 }
 
 function spanWords(from: number, to: number, days: number): string {
-  const first = dateTime(from).slice(0, 10);
-  return days === 1
-    ? `Reservations on ${first}`
-    : `Reservations, ${first} to ${dateTime(to - 1).slice(0, 10)}`;
+  const first = date(from);
+  return days === 1 ? `Reservations on ${first}` : `Reservations, ${first} to ${date(to - 1)}`;
 }
 
 function Ways({ from, days }: { from: number; days: number }) {
@@ -137,8 +135,8 @@ function Details({ api, task, me, role, onDone }: DetailsProps) {
       <ul>
         {task.windows.map((w) => (
           <li key={`${w.path} ${w.from}`}>
-            {plain(w.path)}, {dateTime(Date.parse(w.from ?? "")).slice(0, 16)} to{" "}
-            {dateTime(Date.parse(w.to)).slice(0, 16)}
+            {plain(w.path)}, {dateMinute(Date.parse(w.from ?? ""))} to{" "}
+            {dateMinute(Date.parse(w.to))}
           </li>
         ))}
       </ul>

@@ -1,4 +1,4 @@
-import { dateTime, plain, plural, shortTime, span, unit, value } from "../format";
+import { dateMinute, hourMinute, plain, plural, shortTime, span, unit, value } from "../format";
 import type {
   ControlHolder,
   ControlPoint,
@@ -8,6 +8,7 @@ import type {
   Value,
 } from "../generated/api";
 import type { Level } from "../health";
+import { decimal } from "../language/number";
 import { levelWords } from "./levels";
 
 /** Who asks, as control knows people. */
@@ -29,7 +30,7 @@ export const commandedValue = (point: ControlPoint): Value =>
 /** A value that somebody wrote, as it was written: "22.5", not "22.50". */
 export function asSet(v: Value | undefined): string {
   if (typeof v !== "number" || Number.isInteger(v) || Math.abs(v) < 1e-4) return value(v);
-  return Number(v.toPrecision(7)).toLocaleString("en-US", { maximumFractionDigits: 7 });
+  return decimal(Number(v.toPrecision(7)), 7);
 }
 
 /** A value with its unit. */
@@ -46,7 +47,7 @@ export function untilWords(until: string | undefined, now: number): string {
   if (Number.isNaN(end)) return "until it is released";
   const left = end - now;
   if (left <= 0) return "until now";
-  const at = left < far ? shortTime(end).slice(-5) : shortTime(end);
+  const at = left < far ? hourMinute(end) : shortTime(end);
   return `until ${at} (${span(left)})`;
 }
 
@@ -194,8 +195,8 @@ export function holderWords(h: ControlHolder, me: string, now: number): string {
       : "";
   const where = h.path ? ` of ${plain(h.path)}` : "";
   const from = Date.parse(h.from ?? "");
-  const begins = from > now ? ` from ${dateTime(from).slice(0, 16)}` : "";
-  const ends = begins && h.until ? ` to ${dateTime(Date.parse(h.until)).slice(0, 16)}` : "";
+  const begins = from > now ? ` from ${dateMinute(from)}` : "";
+  const ends = begins && h.until ? ` to ${dateMinute(Date.parse(h.until))}` : "";
   const when = ends === "" ? `, ${untilWords(h.until, now)}` : `,${begins}${ends}`;
   const why = h.reason ? `: ${plain(h.reason)}` : "";
   return `${whoWords(h.requester, me)}${what}${where}${when}${why}`;

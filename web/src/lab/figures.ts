@@ -1,3 +1,4 @@
+import { locale } from "../language/words";
 import type { Figure, Measured, Run } from "./calls";
 
 /** One case of a result: ours beside what was published and what peers reached. */
@@ -15,7 +16,7 @@ const own = "voltbus";
 
 /** A figure of a result, in three digits. */
 export const figure = (n: number) =>
-  Number.isFinite(n) ? n.toLocaleString("en-US", { maximumSignificantDigits: 3 }) : "–";
+  Number.isFinite(n) ? n.toLocaleString(locale, { maximumSignificantDigits: 3 }) : "–";
 
 /** "3.2 × better", "1.5 × worse"; the same within a twentieth. */
 export function ratioWords(times: number): string {

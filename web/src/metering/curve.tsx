@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { dateTime, exact, plain, plural } from "../format";
+import { dateTime, dayMonth, exact, hourMinute, plain, plural } from "../format";
 import type { MeterVersion } from "../generated/api";
 import { bars, meaning, type ReadingState, readingStates, stateOf, ticks } from "./words";
 
@@ -160,8 +160,7 @@ function hours(from: number, to: number, width: number): number[] {
   return out;
 }
 
-const label = (ms: number, width: number) =>
-  width <= 1.1 * day ? dateTime(ms).slice(11, 16) : dateTime(ms).slice(5, 10);
+const label = (ms: number, width: number) => (width <= 1.1 * day ? hourMinute(ms) : dayMonth(ms));
 
 function Legend({ states, unit }: { states: readonly ReadingState[]; unit: string }) {
   return (

@@ -1,6 +1,6 @@
 import { useCallback } from "preact/hooks";
 import type { Api } from "../api";
-import { count, dateTime, plain } from "../format";
+import { count, hourMinute, plain } from "../format";
 import type { MeterHour, MeterProgress } from "../generated/api";
 import { usePoll } from "../use-poll";
 import { hoursOf, type Portion, portions, type Rated, rateCurve, share } from "./words";
@@ -77,12 +77,9 @@ function Hours({ hours }: { hours: readonly MeterHour[] }) {
         {list
           .filter((_, i) => i % 6 === 0)
           .map((h) => (
-            <span key={h.from}>{dateTime(h.from).slice(11, 16)}</span>
+            <span key={h.from}>{hourMinute(h.from)}</span>
           ))}
-        <span>
-          {list.length > 0 &&
-            dateTime((list[list.length - 1]?.from ?? 0) + 3_600_000).slice(11, 16)}
-        </span>
+        <span>{list.length > 0 && hourMinute((list[list.length - 1]?.from ?? 0) + 3_600_000)}</span>
       </p>
       <ul class="reading-legend" aria-label="Intervals by state">
         {sums
@@ -98,7 +95,7 @@ function Hours({ hours }: { hours: readonly MeterHour[] }) {
 }
 
 const hourWords = (h: ReturnType<typeof hoursOf>[number], p: Portion) =>
-  `${dateTime(h.from).slice(11, 16)}: ${count(h[p.key])} ${p.name} of ${count(h.expected)}`;
+  `${hourMinute(h.from)}: ${count(h[p.key])} ${p.name} of ${count(h.expected)}`;
 
 /** Which share of a day's readings came within which time. */
 function ReadRate({ rated }: { rated: readonly Rated[] }) {

@@ -1,3 +1,4 @@
+import { fixed } from "../language/number";
 // What metering screens say about readings, without drawing anything.
 
 import { exact, span } from "../format";
@@ -68,7 +69,7 @@ export function share(part: number, whole: number): string {
   if (whole === 0) return "none expected";
   if (part === whole) return "100 %";
   const percent = (100 * part) / whole;
-  return `${Math.min(99.99, percent).toFixed(percent > 99 ? 2 : 1)} %`;
+  return `${fixed(Math.min(99.99, percent), percent > 99 ? 2 : 1)} %`;
 }
 
 /** A local day as an input of a date has it. */

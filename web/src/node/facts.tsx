@@ -1,5 +1,6 @@
 import { bytes, count, dateTime, percentOf, plain, plural, span } from "../format";
 import type { Node, Received } from "../generated/api";
+import { fixed } from "../language/number";
 import { offsetOf, offsetWords, waitsFor } from "./fleet";
 import { LiveCost } from "./live-cost";
 
@@ -58,7 +59,7 @@ function factsOf(n: Node, now: number): [string, string][] {
     ["Its points lie here below", plain(n.prefix) || "any path"],
     ["Link to the parent", linkWords(n)],
     [n.state === "away" ? "Away since" : "Connected since", isHere ? "–" : moment(n.since)],
-    ["Round trip", isHere || !n.heard ? "–" : `${n.rtt_ms.toFixed(1)} ms`],
+    ["Round trip", isHere || !n.heard ? "–" : `${fixed(n.rtt_ms, 1)} ms`],
     ["Its clock", isHere || !n.heard ? "–" : offsetWords(offsetOf(n))],
     [
       "Backlog",
@@ -68,7 +69,7 @@ function factsOf(n: Node, now: number): [string, string][] {
     ["Disk left", n.disk_size > 0 ? bytes(n.disk) + left : "–"],
     ["Memory", n.memory > 0 ? bytes(n.memory) : "–"],
     ["Processors in use", n.heard ? percentOf(n.cpu) : "–"],
-    ["Board", n.celsius === undefined ? "does not tell" : `${n.celsius.toFixed(0)} °C`],
+    ["Board", n.celsius === undefined ? "does not tell" : `${fixed(n.celsius, 0)} °C`],
     ["Devices", failing(n.devices, n.devices_failing, "failing")],
     ["Points", count(n.points)],
     ["Agents", failing(n.agents, n.agents_failing, "failing")],
@@ -82,7 +83,7 @@ function Came({ received: r }: { received: Received }) {
     ["Samples", count(r.samples)],
     ["Blocks", count(r.blocks)],
     ["On the wire", bytes(r.octets)],
-    ["A sample", r.samples > 0 ? `${(r.octets / r.samples).toFixed(1)} bytes` : "–"],
+    ["A sample", r.samples > 0 ? `${fixed(r.octets / r.samples, 1)} bytes` : "–"],
     ["Came twice", count(r.repeated)],
     ["Left out on purpose", count(r.left)],
     ["Could not be sent any more", count(r.missing)],

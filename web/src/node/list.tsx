@@ -1,5 +1,6 @@
 import { bytes, count, plain, plural, span } from "../format";
 import type { Child, Node, Nodes } from "../generated/api";
+import { fixed } from "../language/number";
 import { go, nodeAddress } from "../shell/place";
 import {
   type Choice,
@@ -204,7 +205,7 @@ function Line({ node: n, isTree, now }: { node: Node; isTree: boolean; now: numb
         {n.note && <span class="node-more">{plain(n.note)}</span>}
       </td>
       <td>{plain(n.version) || "–"}</td>
-      <td class="number">{isHere || !n.heard ? "–" : `${n.rtt_ms.toFixed(1)} ms`}</td>
+      <td class="number">{isHere || !n.heard ? "–" : `${fixed(n.rtt_ms, 1)} ms`}</td>
       <td class={`number${Math.abs(offsetOf(n)) > 5000 ? " is-bad" : ""}`}>
         {isHere || !n.heard ? "–" : offsetWords(offsetOf(n))}
       </td>

@@ -1,6 +1,6 @@
 // The times in which nodes were not connected, and what became of what they recorded meanwhile.
 
-import { clock, count, plain, plural, shortTime, span } from "../format";
+import { clock, count, hourMinute, plain, plural, shortTime, span } from "../format";
 import type { Node, Outage } from "../generated/api";
 import type { Level } from "../health";
 
@@ -69,7 +69,7 @@ const day = 24 * 60 * minute;
 /** A moment as short as it can be told apart from another, and from now. */
 function timeOf(at: number, other: number, now: number): string {
   if (Math.abs(now - at) > day / 2) return shortTime(at);
-  return Math.abs(at - other) < 10 * minute ? clock(at) : clock(at).slice(0, 5);
+  return Math.abs(at - other) < 10 * minute ? clock(at) : hourMinute(at);
 }
 
 /** How a step of a heat map stands to the outages of its node. */

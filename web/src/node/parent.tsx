@@ -3,6 +3,7 @@ import type { Api } from "../api";
 import { useAct } from "../control/use-act";
 import { bytes, count, dateTime, plain, span } from "../format";
 import type { Parent, Uplink } from "../generated/api";
+import { fixed } from "../language/number";
 import { includes } from "../shell/role";
 import { usePoll } from "../use-poll";
 import { aboveOf, behindOf, clockWords } from "./above";
@@ -91,7 +92,7 @@ function Traffic({ uplink: u, now }: { uplink: Uplink; now: number }) {
       <dl class="agent-facts node-facts">
         <Fact name="Blocks that wait">{count(u.waiting)}</Fact>
         <Fact name="Oldest of them">{behind > 0 ? span(behind) : "–"}</Fact>
-        <Fact name="Round trip">{u.state === "connected" ? `${u.rtt_ms.toFixed(1)} ms` : "–"}</Fact>
+        <Fact name="Round trip">{u.state === "connected" ? `${fixed(u.rtt_ms, 1)} ms` : "–"}</Fact>
         <Fact name="Clocks">{u.state === "connected" ? clockWords(u.offset_ms) : "–"}</Fact>
         <Fact name="Sent since the start">{bytes(sent)}</Fact>
       </dl>

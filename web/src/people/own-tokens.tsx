@@ -1,6 +1,6 @@
 import { useCallback, useState } from "preact/hooks";
 import type { Api } from "../api";
-import { dateTime, plain } from "../format";
+import { date, dateMinute, plain } from "../format";
 import type { IssuedOwnToken, OwnToken, OwnTokens as OwnTokenList } from "../generated/api";
 import { includes, rolePurpose, roles } from "../shell/role";
 import { usePoll, wordsOf } from "../use-poll";
@@ -74,9 +74,7 @@ export function OwnTokens({ api, epoch, role }: Props) {
               <span class="quiet person-how">{expiryWords(t, api.now())}</span>
             </span>
             <span class="person-role">{t.role}</span>
-            <span class="quiet person-since">
-              since {dateTime(Date.parse(t.created)).slice(0, 10)}
-            </span>
+            <span class="quiet person-since">since {date(Date.parse(t.created))}</span>
             <span class="actions">
               <button
                 type="button"
@@ -96,7 +94,7 @@ export function OwnTokens({ api, epoch, role }: Props) {
 function expiryWords({ expires }: OwnToken, now: number): string {
   if (expires === null) return "holds until it is revoked";
   const at = Date.parse(expires);
-  return `${at <= now ? "ended" : "holds until"} ${dateTime(at).slice(0, 16)}`;
+  return `${at <= now ? "ended" : "holds until"} ${dateMinute(at)}`;
 }
 
 const day = 86_400_000;

@@ -1,6 +1,6 @@
 import { useCallback, useState } from "preact/hooks";
 import type { Api } from "../api";
-import { dateTime, plain, plural } from "../format";
+import { date, plain, plural } from "../format";
 import { includes, type Role, rolePurpose, roles } from "../shell/role";
 import type { ScreenProps } from "../shell/screens";
 import { usePoll, wordsOf } from "../use-poll";
@@ -113,9 +113,7 @@ function AccountTable({ people, self, onChange, onRemove }: TableProps) {
             <span class="quiet person-how">{howLogsIn(p)}</span>
           </span>
           <span class="person-role">{plain(p.role)}</span>
-          <span class="quiet person-since">
-            since {dateTime(Date.parse(p.created)).slice(0, 10)}
-          </span>
+          <span class="quiet person-since">since {date(Date.parse(p.created))}</span>
           <span class="actions">
             {!p.local && (
               <>

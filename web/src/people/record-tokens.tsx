@@ -1,6 +1,6 @@
 import { useCallback, useState } from "preact/hooks";
 import type { Api } from "../api";
-import { dateTime, plain } from "../format";
+import { date, plain } from "../format";
 import type { IssuedToken, Tokens } from "../generated/api";
 import { usePoll, wordsOf } from "../use-poll";
 import { SecretOnce } from "./secret";
@@ -80,7 +80,7 @@ const TokenList = ({ tokens, onRevoke }: ListProps) => (
           <strong>{plain(t.name)}</strong>
         </span>
         <span class="person-role">{t.under ? `below ${plain(t.under)}` : "anywhere"}</span>
-        <span class="quiet person-since">since {dateTime(Date.parse(t.created)).slice(0, 10)}</span>
+        <span class="quiet person-since">since {date(Date.parse(t.created))}</span>
         <span class="actions">
           <button
             type="button"

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { dateLocale } from "../format";
 import { type DateDraft, type DateKind, type Row, type Weekday, weekdays } from "./draft";
 
 export const dayName = (day: Weekday) => day.charAt(0).toUpperCase() + day.slice(1);
@@ -123,7 +124,7 @@ const months = [
   ["0", "any month"],
   ...Array.from({ length: 12 }, (_, i): [string, string] => [
     String(i + 1),
-    new Date(Date.UTC(2026, i)).toLocaleString("en-GB", { month: "long", timeZone: "UTC" }),
+    new Date(Date.UTC(2026, i)).toLocaleString(dateLocale, { month: "long", timeZone: "UTC" }),
   ]),
 ] as const;
 

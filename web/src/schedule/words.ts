@@ -1,6 +1,6 @@
 // Changes of schedules in words.
 
-import { exact } from "../format";
+import { dateLocale, exact } from "../format";
 import type { ScheduleChange, Value } from "../generated/api";
 
 /** A value of a schedule in words. */
@@ -36,7 +36,7 @@ export function segments(
 
 /** When a change is, with the day of the week, by the clock of a zone. */
 export function whenWords(time: string, zone: string): string {
-  return new Date(time).toLocaleString("en-GB", {
+  return new Date(time).toLocaleString(dateLocale, {
     timeZone: zone,
     weekday: "short",
     day: "numeric",

@@ -3,6 +3,7 @@ import { isOpen, openWords, worst } from "../alarm/words";
 import type { Session } from "../api";
 import { count } from "../format";
 import type { Alarms } from "../generated/api";
+import { LanguageSwitch } from "../language/switch";
 import { Mark } from "../mark";
 import { Icon } from "./icons";
 import type { Part } from "./parts";
@@ -40,6 +41,7 @@ export function Rail({ session, parts, here, alarms, onLogOut }: Props) {
       </div>
       <div class="rail-foot">
         <ThemeSwitch />
+        <LanguageSwitch />
         <Account session={session} onLogOut={onLogOut} />
       </div>
     </nav>
@@ -79,6 +81,7 @@ export function Bar({ session, parts, here, alarms, onLogOut }: Props) {
       <dialog ref={sheet} class="sheet" aria-label="More screens">
         <Groups shown={rest} here={here} alarms={alarms} />
         <ThemeSwitch />
+        <LanguageSwitch />
         <Account session={session} onLogOut={onLogOut} />
         <form method="dialog">
           <button type="submit">Close</button>

@@ -1,3 +1,4 @@
+import { dateLocale } from "../format";
 import type { TimelineEvent } from "../generated/api";
 
 /** What happened on one day, in this browser's zone. */
@@ -11,7 +12,7 @@ export function byDay(events: readonly TimelineEvent[]): Day[] {
   const days: Day[] = [];
   for (const e of events) {
     const day = new Date(e.time)
-      .toLocaleDateString("en-GB", {
+      .toLocaleDateString(dateLocale, {
         weekday: "long",
         day: "numeric",
         month: "long",
@@ -27,7 +28,7 @@ export function byDay(events: readonly TimelineEvent[]): Day[] {
 
 /** The time of a day, to the second. */
 export const timeOf = (time: string) =>
-  new Date(time).toLocaleTimeString("en-GB", {
+  new Date(time).toLocaleTimeString(dateLocale, {
     hour: "2-digit",
     minute: "2-digit",
     second: "2-digit",

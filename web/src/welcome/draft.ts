@@ -1,3 +1,4 @@
+import { numeral } from "../language/number";
 // What is typed about the first device, and what becomes of it.
 
 /** A register of a Modbus device. */
@@ -122,7 +123,7 @@ export function configOf(draft: Draft): Record<string, unknown> {
   return {
     address: draft.address.trim(),
     unit: Number(draft.unit),
-    ...(draft.timeout.trim() ? { timeout: `${draft.timeout.trim()}s` } : {}),
+    ...(draft.timeout.trim() ? { timeout: `${numeral(draft.timeout)}s` } : {}),
     registry: draft.fromList ? listOf(draft.list) : draft.registers.map(rowOf),
   };
 }
@@ -156,8 +157,8 @@ function rowOf(r: Register): Record<string, unknown> {
     type: isBit(r) ? "bool" : r.type,
     ...(r.unit.trim() ? { unit: r.unit.trim() } : {}),
     ...(hasOrder(r) && r.byteOrder ? { byte_order: r.byteOrder } : {}),
-    ...(scale ? { scale: Number(scale) } : {}),
-    ...(offset ? { offset: Number(offset) } : {}),
+    ...(scale ? { scale: numeral(scale) } : {}),
+    ...(offset ? { offset: numeral(offset) } : {}),
     ...(mayWrite(r) && r.writable ? { writable: true } : {}),
   };
 }
@@ -210,7 +211,7 @@ function registerGap(r: Register): string {
   if (name === "") return "Give each register a name.";
   if (!isNumber(r.address, 65_535)) return `The address of ${name} is a number from 0 to 65535.`;
   if (isBit(r)) return "";
-  if (!isAmount(r.scale) || Number(r.scale || 1) === 0) {
+  if (!isAmount(r.scale) || numeral(r.scale || "1") === 0) {
     return `The scale of ${name} is a number other than 0.`;
   }
   if (!isAmount(r.offset)) return `The offset of ${name} is a number.`;
@@ -219,7 +220,7 @@ function registerGap(r: Register): string {
 
 /** Whether a text is a number within bounds, or nothing. */
 function isAmount(text: string, least = -Infinity, most = Infinity): boolean {
-  const n = Number(text.trim());
+  const n = numeral(text);
   return text.trim() === "" || (Number.isFinite(n) && n >= least && n <= most);
 }
 

@@ -1,0 +1,98 @@
+// The page's words in the language of whoever reads it. The sources are English; the build turns their words into
+// calls of say and show (languages/extract.ts). This module waits for the language's file before any other module
+// of the page makes a sentence.
+
+import { chosen, type Language, localeOf, preferences, preferred, pseudo } from "./choice";
+import { hash } from "./hash";
+
+/** Finds the translation of an English text; undefined where it stays English. */
+export type Translate = (english: string) => string | undefined;
+
+const files = import.meta.glob<Record<string, string>>("../../languages/??.json", {
+  import: "default",
+});
+
+/** The language of this page. */
+export const language: Language | typeof pseudo = chosen() || preferred(preferences());
+
+/** The locale of its numbers and dates. */
+export const locale = localeOf(language, preferences());
+
+const translate: Translate = await load();
+
+async function load(): Promise<Translate> {
+  if (language === pseudo) return (await import("./pseudo")).lengthened;
+  const file = files[`../../languages/${language}.json`];
+  if (!file) return () => undefined;
+  try {
+    const table = await file();
+    return (english) => table[hash(english)];
+  } catch {
+    // The page is of more use in English than not at all
+    return () => undefined;
+  }
+}
+
+const plurals = new Intl.PluralRules(locale);
+const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
+const order = ["zero", "one", "two", "few", "many", "other"];
+const categories = order.filter((c) =>
+  plurals.resolvedOptions().pluralCategories.includes(c as Intl.LDMLPluralRule),
+);
+
+/** The form for a number: of two forms the first is for one, else they stand in the order of CLDR's categories. */
+function form(forms: readonly string[], n: number): string {
+  const category = plurals.select(n);
+  const at = forms.length === 2 ? Number(category !== "one") : categories.indexOf(category);
+  return forms[at] ?? forms[forms.length - 1] ?? "";
+}
+
+/** The English of a key: a text that one folder has for itself ends with its name. */
+const plainEnglish = (key: string) => key.replace(/@[a-z]+$/, "");
+
+const holes = /\{(\d+)(?:([#?])([^}]*))?\}/g;
+
+/** A text in the page's language, with its values: {0}; {0#sample} a number with its noun; {0?is|are} a form alone. */
+export function say(english: string, ...values: unknown[]): string {
+  const found = translate(english);
+  const text = found ?? plainEnglish(english);
+  if (values.length === 0) return text;
+  return text.replace(holes, (_, at: string, kind: string | undefined, words = "") =>
+    String(
+      kind
+        ? counted(Number(values[Number(at)]), kind, words, found === undefined)
+        : values[Number(at)],
+    ),
+  );
+}
+
+function counted(n: number, kind: string, words: string, english: boolean): string {
+  const forms = words.split("|");
+  const rest = english && forms.length === 1 ? [words, `${words}s`] : forms;
+  const word = english ? (n === 1 ? rest[0] : rest[1]) : form(rest, n);
+  return kind === "#" ? `${whole.format(n)} ${word}` : `${word}`;
+}
+
+/** As say, for text with elements between it: the children of an element. */
+export function show(english: string, ...values: unknown[]): unknown[] {
+  const found = translate(english);
+  const children: unknown[] = [];
+  let at = 0;
+  const text = found ?? plainEnglish(english);
+  for (const hole of text.matchAll(holes)) {
+    if (hole.index > at) children.push(text.slice(at, hole.index));
+    const value = values[Number(hole[1])];
+    const [, , kind, words = ""] = hole;
+    children.push(kind ? counted(Number(value), kind, words, found === undefined) : value);
+    at = hole.index + hole[0].length;
+  }
+  if (at < text.length) children.push(text.slice(at));
+  return children;
+}
+
+/** Marks the document as being in the page's language. Call it once, before drawing. */
+export function markLanguage(): void {
+  const root = document.documentElement;
+  root.lang = language === pseudo ? "en" : language;
+  root.dir = language === pseudo ? "rtl" : "ltr";
+}
