@@ -37,8 +37,11 @@ type Limit struct {
 // people: half of what its owner and a quarter of what the node may have.
 func LimitOf(owner, by string) Limit {
 	l := Limit{Documents: 10_000, Octets: 512 << 20, All: 1 << 30}
-	if strings.HasPrefix(owner, "agent/") {
+	switch {
+	case strings.HasPrefix(owner, "agent/"):
 		l.Documents, l.Octets = 1000, 64<<20
+	case Personal(owner):
+		l.Documents, l.Octets = 200, 16<<20
 	}
 	if strings.HasPrefix(by, "agent:") {
 		l.Documents, l.Octets, l.All = l.Documents/2, l.Octets/2, l.All/4*3
@@ -49,9 +52,17 @@ func LimitOf(owner, by string) Limit {
 // Shared is the owner of documents that everybody may refer to.
 const Shared = "shared"
 
+// OwnerOf returns the owner of the documents that a person or program keeps for itself: person/ada for the caller person:ada.
+func OwnerOf(caller string) string { return strings.Replace(caller, ":", "/", 1) }
+
+// Personal reports whether documents of an owner are a person's or program's own, which others do not read.
+func Personal(owner string) bool {
+	return strings.HasPrefix(owner, "person/") || strings.HasPrefix(owner, "token/")
+}
+
 // Key names a document. Names are without regard to case, owners are not.
 type Key struct {
-	Owner string // "agent/<name>", "device/<path>" or Shared
+	Owner string // "agent/<name>", "device/<path>", "person/<name>", "token/<name>" or Shared
 	Name  string // as it was written first, such as "config" or "devices/b1/registry.csv"
 }
 
@@ -127,7 +138,7 @@ type Storage interface {
 var (
 	agentName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-	errOwner   = errors.New(`must be agent/<name>, device/<path> or shared`)
+	errOwner   = errors.New(`must be agent/<name>, device/<path>, person/<name>, token/<name> or shared`)
 	errName    = fmt.Errorf("must have 1 to %d bytes without control characters, and no segment that is empty, . or .., or begins or ends with a space", MaxName)
 	errOwn     = errors.New("must not begin with shared/, which refers to a shared document; use the owner shared")
 	errType    = errors.New("must be yaml, json, csv or text")
@@ -142,7 +153,7 @@ func (k Key) Validate() error {
 	switch {
 	case k.Owner == Shared:
 	case kind == "agent" && agentName.MatchString(rest) && rest != "node":
-	case kind == "device" && tidyPath(rest):
+	case (kind == "device" || Personal(k.Owner)) && tidyPath(rest):
 	default:
 		return fault.E("document.Validate", fault.Invalid, "owner", errOwner)
 	}

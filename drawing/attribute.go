@@ -30,7 +30,7 @@ func (n *node) take(attrs []xml.Attr) error {
 				return err
 			}
 			styles = append(styles, list...)
-		case attributes[a.Name.Local]:
+		case attributeNames[a.Name.Local]:
 			if err := n.put(a.Name.Local, a.Value); err != nil {
 				return err
 			}
@@ -116,7 +116,7 @@ func (n *node) style(text string) ([]xml.Attr, error) {
 		name, value, ok := strings.Cut(declaration, ":")
 		name, value = strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(value)
 		value = strings.TrimSpace(strings.TrimSuffix(value, "!important"))
-		if ok && presentation[name] && value != "" {
+		if ok && presentationNames[name] && value != "" {
 			list = append(list, xml.Attr{Name: xml.Name{Local: name}, Value: value})
 		}
 	}

@@ -82,15 +82,15 @@ func (r *reader) begin(t *xml.StartElement) error {
 			return refuse(r.line(), subject, errRoot)
 		}
 	}
-	switch why, refused := refusedElements[strings.ToLower(t.Name.Local)]; {
+	switch why, refused := refusedNames[strings.ToLower(t.Name.Local)]; {
 	case refused && (t.Name.Space == svgSpace || t.Name.Space == htmlSpace || t.Name.Space == ""):
 		return refuse(r.line(), subject, errors.New(why))
 	case t.Name.Space == htmlSpace:
 		return refuse(r.line(), subject, errors.New("a picture must not hold HTML; export it with plain text"))
-	case r.skipped > 0 || t.Name.Space != svgSpace || leftOut[t.Name.Local]:
+	case r.skipped > 0 || t.Name.Space != svgSpace || leftOutNames[t.Name.Local]:
 		r.skipped++
 		return nil
-	case !elements[t.Name.Local]:
+	case !elementNames[t.Name.Local]:
 		return refuse(r.line(), subject, errors.New("this element is not allowed in a picture; draw it with shapes, texts and groups"))
 	}
 	n := &node{name: t.Name.Local, line: r.line()}

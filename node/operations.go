@@ -31,6 +31,7 @@ func newOperations(n *Node, calls *agentcall.Calls) *operation.Table {
 	p.Cluster.Replicas = n.replicas
 	p.Sinks.Destinations, p.Sinks.Now, p.Sources.Sources, p.Judge.Destinations, p.Judge.Parent = n.outside, now, n.outside.Sources, n.outside, n.judged
 	p.Documents.Documents, p.Documents.Agents, p.Points.Points = n.docs, n.agents, n.catalog
+	p.Dashboards.Documents, p.Dashboards.Points = n.docs, n.catalog
 	p.Devices.Devices, p.Devices.Health, p.Ledger.Ledger, p.Nodes.Nodes, p.Nodes.Version = devices{n.fleet}, n, n, nodes{n}, n.opts.Version
 	p.History.TempDir, p.History.Now = n.opts.Config.Node.Data, now
 	if kept := n.history.Store(); kept != nil {

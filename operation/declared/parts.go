@@ -12,6 +12,7 @@ import (
 	"voltbus/operation/cluster"
 	"voltbus/operation/configuration"
 	"voltbus/operation/control"
+	"voltbus/operation/dashboards"
 	"voltbus/operation/devices"
 	"voltbus/operation/documents"
 	"voltbus/operation/history"
@@ -35,33 +36,34 @@ import (
 
 // Parts carry out the operations of a node. A part that is not filled in answers that this node does not have it.
 type Parts struct {
-	Agents    agents.Part
-	Alarms    alarms.Part
-	Alerts    alerts.Part
-	Audit     auditlog.Part
-	Children  children.Part
-	Cluster   cluster.Part
-	Settings  *configuration.Part // nil for a node without a file
-	Control   control.Part
-	Devices   devices.Part
-	Documents documents.Part
-	History   history.Part
-	Judge     judge.Part
-	Lab       lab.Part
-	Ledger    ledger.Part
-	Metering  metering.Part
-	MQTT      mqtt.Part
-	Nodes     nodes.Part
-	Log       nodelog.Part
-	Parent    parent.Part
-	People    people.Part
-	Points    points.Part
-	Processes processes.Part
-	Schedules schedules.Part
-	Sinks     sinks.Part
-	Sources   sources.Part
-	Timeline  timeline.Part
-	Tokens    tokens.Part
+	Agents     agents.Part
+	Alarms     alarms.Part
+	Alerts     alerts.Part
+	Audit      auditlog.Part
+	Children   children.Part
+	Cluster    cluster.Part
+	Settings   *configuration.Part // nil for a node without a file
+	Control    control.Part
+	Dashboards dashboards.Part
+	Devices    devices.Part
+	Documents  documents.Part
+	History    history.Part
+	Judge      judge.Part
+	Lab        lab.Part
+	Ledger     ledger.Part
+	Metering   metering.Part
+	MQTT       mqtt.Part
+	Nodes      nodes.Part
+	Log        nodelog.Part
+	Parent     parent.Part
+	People     people.Part
+	Points     points.Part
+	Processes  processes.Part
+	Schedules  schedules.Part
+	Sinks      sinks.Part
+	Sources    sources.Part
+	Timeline   timeline.Part
+	Tokens     tokens.Part
 }
 
 type (
@@ -75,7 +77,7 @@ type (
 func (p *Parts) Operations() []operation.Bound {
 	return slices.Concat(
 		p.Settings.Operations(), p.Agents.Operations(), p.Alarms.Operations(), p.Alerts.Operations(), p.Audit.Operations(), p.Children.Operations(), p.Parent.Operations(), p.People.Operations(), p.Tokens.Operations(), p.Control.Operations(),
-		p.Devices.Operations(), p.Documents.Operations(), p.History.Operations(), p.Ledger.Operations(), p.Nodes.Operations(), p.Points.Operations(),
+		p.Dashboards.Operations(), p.Devices.Operations(), p.Documents.Operations(), p.History.Operations(), p.Ledger.Operations(), p.Nodes.Operations(), p.Points.Operations(),
 		p.Log.Operations(), p.Processes.Operations(), p.MQTT.Operations(), p.Cluster.Operations(), p.Sinks.Operations(), p.Judge.Operations(), p.Sources.Operations(), p.Metering.Operations(), p.Lab.Operations(), p.Schedules.Operations(), p.Timeline.Operations(),
 	)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"voltbus/api/answer"
 	"voltbus/document"
@@ -40,11 +41,11 @@ type Agents interface {
 type (
 	// Owner names the owner of documents.
 	Owner struct {
-		Owner string `json:"owner" api:"query,max=300" doc:"agent/<name>, device/<path> or shared; all if left out"`
+		Owner string `json:"owner" api:"query,max=300" doc:"agent/<name>, device/<path>, person/<name>, token/<name> or shared; all if left out"`
 	}
 	// Key names a document.
 	Key struct {
-		Owner string `json:"owner" api:"person,query,max=300" doc:"agent/<name>, device/<path> or shared"`
+		Owner string `json:"owner" api:"person,query,max=300" doc:"agent/<name>, device/<path>, person/<name>, token/<name> or shared"`
 		Name  string `json:"name" api:"required,query,max=256"`
 	}
 	// Version names a version of a document.
@@ -153,23 +154,24 @@ func (p *Part) Operations() []operation.Bound {
 		operation.Bind(Get, reads(func(in *Version) *string { return &in.Owner }), p.get),
 		operation.Bind(Set, changes(p, func(in *Text) *Key { return &in.Key }), p.set),
 		operation.Bind(Delete, changes(p, func(in *Deletion) *Key { return &in.Key }), p.delete),
-		operation.Bind(Check, nil, p.check),
-		operation.Bind(Resolved, nil, p.resolved),
+		operation.Bind(Check, reads(func(in *Text) *string { return &in.Owner }), p.check),
+		operation.Bind(Resolved, reads(func(in *Key) *string { return &in.Owner }), p.resolved),
 		operation.Bind(History, reads(func(in *Key) *string { return &in.Owner }), p.history),
-		operation.Bind(Diff, nil, p.diff),
+		operation.Bind(Diff, reads(func(in *Versions) *string { return &in.Owner }), p.diff),
 		operation.Bind(Rollback, changes(p, func(in *Return) *Key { return &in.Key }), p.rollback),
-		operation.Bind(Schema, nil, p.schema),
+		operation.Bind(Schema, reads(func(in *Key) *string { return &in.Owner }), p.schema),
 		operation.Bind(SetSchema, changes(p, func(in *Binding) *Key { return &in.Key }), p.setSchema),
 	}
 }
 
-func (p *Part) list(ctx context.Context, _ *operation.Call, in *Owner) (answer.Documents, error) {
+func (p *Part) list(ctx context.Context, c *operation.Call, in *Owner) (answer.Documents, error) {
 	if in.Owner != "" {
 		if err := (document.Key{Owner: in.Owner, Name: "any"}).Validate(); err != nil {
 			return answer.Documents{}, err
 		}
 	}
 	list, err := p.Documents.List(ctx, in.Owner)
+	list = slices.DeleteFunc(list, func(d document.Document) bool { return !c.IsAgent() && !mayRead(c, d.Owner) })
 	return shown(list), err
 }
 

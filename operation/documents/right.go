@@ -2,6 +2,7 @@ package documents
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -14,9 +15,19 @@ import (
 
 const agentOwner = "agent/"
 
+var errPersonal = errors.New("are the documents of somebody else, who alone reads them, with administrators of this node")
+
+// mayRead reports whether a person may read documents of an owner.
+func mayRead(c *operation.Call, owner string) bool {
+	return !document.Personal(owner) || (!c.Remote && (owner == document.OwnerOf(c.Name) || c.Role.Includes(identity.Administrator)))
+}
+
 // owned grants an agent access to its own documents, the default owner; to shared ones for reading; and to all with administer.
 func owned(c *operation.Call, owner *string, change bool) error {
 	if !c.IsAgent() {
+		if !mayRead(c, *owner) {
+			return fault.E("documents.owned", fault.Refused, *owner, errPersonal)
+		}
 		return nil
 	}
 	own := agentOwner + c.Agent

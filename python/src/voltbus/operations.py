@@ -287,7 +287,7 @@ class Operations:
     ) -> None:
         """Delete a document, whose history stays.
 
-        ``owner``: agent/<name>, device/<path> or shared.
+        ``owner``: agent/<name>, device/<path>, person/<name>, token/<name> or shared.
         ``expect``: The version that is meant to go; whatever is there if left out.
         ``note``: Why, for the history.
         """
@@ -309,7 +309,7 @@ class Operations:
     ) -> Document:
         """Read a configuration document.
 
-        ``owner``: agent/<name>, device/<path> or shared.
+        ``owner``: agent/<name>, device/<path>, person/<name>, token/<name> or shared.
         ``version``: The newest if left out.
         """
         given: dict[str, Any] = {
@@ -329,7 +329,7 @@ class Operations:
     ) -> Documents:
         """List the versions of a document.
 
-        ``owner``: agent/<name>, device/<path> or shared.
+        ``owner``: agent/<name>, device/<path>, person/<name>, token/<name> or shared.
         """
         given: dict[str, Any] = {
             "owner": owner,
@@ -346,7 +346,8 @@ class Operations:
     ) -> Documents:
         """List configuration documents without their texts.
 
-        ``owner``: agent/<name>, device/<path> or shared; all if left out.
+        ``owner``: agent/<name>, device/<path>, person/<name>, token/<name> or shared; all if
+        left out.
         """
         given: dict[str, Any] = {
             "owner": owner,
@@ -369,7 +370,7 @@ class Operations:
 
         400 with all problems if the content is wrong; 409 if expect is another version, or if a
         document that refers to this one would become wrong.
-        ``owner``: agent/<name>, device/<path> or shared.
+        ``owner``: agent/<name>, device/<path>, person/<name>, token/<name> or shared.
         ``note``: Why, for the history.
         ``expect``: The version that the text was made from, 0 for a document that is not there,
         -1 for whatever.

@@ -1095,6 +1095,88 @@ export interface Damage {
   noticed: Time;
 }
 
+/** Tiles on a grid of 12 columns */
+export interface Dashboard {
+  /** Small letters, digits, dots, hyphens and underscores; home is shown on the home page */
+  name: string;
+  /** The name if left out */
+  title?: string;
+  description?: string;
+  /** Who sees it: all who may read its points, or its owner only; all if left out */
+  sharing?: "all" | "owner";
+  tiles: DashboardTile[];
+}
+
+export interface DashboardBinding {
+  /** The id of the element */
+  element: string;
+  point: string;
+  /** Its value as the text of the element, or its state as the colour; text if left out */
+  show?: "text" | "fill";
+}
+
+export interface DashboardSite {
+  name: string;
+  /** Degrees north, WGS 84 */
+  latitude: number;
+  /** Degrees east, WGS 84 */
+  longitude: number;
+  /** Its alarms colour the place, and a click leads there */
+  branch?: string;
+}
+
+export interface DashboardTile {
+  kind: "value" | "trend" | "gauge" | "bar" | "state" | "table" | "alarms" | "text" | "picture" | "map";
+  /** The description or name of its point if left out */
+  title?: string;
+  /** The column at the left */
+  x: number;
+  /** The row at the top */
+  y: number;
+  /** Columns */
+  w: number;
+  /** Rows */
+  h: number;
+  /** Paths; one that is not there is shown as missing */
+  points?: string[];
+  /** Of a trend; 1d if left out */
+  range?: "15m" | "1h" | "1d" | "7d" | "30d";
+  /** Where the scale of a gauge or bar begins; 0 if left out */
+  min?: number;
+  /** Where the scale of a gauge or bar ends; 100 if left out */
+  max?: number;
+  /** Values below are marked */
+  low?: number;
+  /** Values above are marked */
+  high?: number;
+  /** Of a text; an empty line begins a paragraph */
+  text?: string;
+  /** Of alarms: only those of points below; all if left out */
+  branch?: string;
+  /** The name of the picture, or of the background of a map */
+  drawing?: string;
+  /** Of a picture: which element shows which point */
+  bindings?: DashboardBinding[];
+  /** Of a map */
+  sites?: DashboardSite[];
+}
+
+export interface DashboardVersion {
+  version: number;
+  by: string;
+  at: Time;
+  note: string;
+  deleted: boolean;
+}
+
+export interface DashboardVersions {
+  versions: DashboardVersion[];
+}
+
+export interface Dashboards {
+  dashboards: ListedDashboard[];
+}
+
 export interface Device {
   path: string;
   driver: string;
@@ -1171,6 +1253,26 @@ export interface Door {
   fingerprint: string;
   /** That certificate, PEM */
   authority: string;
+}
+
+export interface Drawing {
+  name: string;
+  version: number;
+  svg: string;
+  /** Those with identifiers */
+  elements: DrawingElement[];
+}
+
+export interface DrawingElement {
+  id: string;
+  /** Such as text, rect or g */
+  kind: string;
+  /** Of a text */
+  text: string;
+}
+
+export interface Drawings {
+  drawings: ListedDrawing[];
 }
 
 export interface Driver {
@@ -1359,6 +1461,14 @@ export interface KeptCalendar {
   wrong: string;
   /** Its next dates within 400 days, ten at most */
   next: CalendarDay[];
+}
+
+export interface KeptDashboard {
+  dashboard: Dashboard;
+  version: number;
+  /** Who wrote it */
+  by: string;
+  at: Time;
 }
 
 export interface KeptSchedule {
@@ -1554,6 +1664,29 @@ export interface LedgerSum {
   overwritten: Count;
 }
 
+export interface ListedDashboard {
+  name: string;
+  /** The name if it has none */
+  title: string;
+  /** all or owner */
+  sharing: string;
+  /** How many it has */
+  tiles: number;
+  version: number;
+  /** Who wrote it */
+  by: string;
+  at: Time;
+  /** What is wrong with its document; empty if nothing is */
+  wrong: string;
+}
+
+export interface ListedDrawing {
+  name: string;
+  version: number;
+  by: string;
+  at: Time;
+}
+
 /** One direction of a link for live messages */
 export interface LiveFlow {
   /** What is wanted at the other end, with wildcards of the bus */
@@ -1693,6 +1826,12 @@ export interface MQTTUnknown {
 
 export interface MQTTUnknowns {
   topics: MQTTUnknown[];
+}
+
+export interface MadeDashboard {
+  dashboard: Dashboard;
+  /** What the device was taken for: air handler, boiler, meter, feeder, room or equipment; building for the home page */
+  equipment: string;
 }
 
 export interface MeterAnswered {
