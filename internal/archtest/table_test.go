@@ -287,6 +287,7 @@ var table = []rule{
 	{"regulation/stack", []string{"regulation"}, nil, "a choice follows from states alone"},
 	{"regulation/master", []string{"regulation", "regulation/stack", "fault"}, []string{"regulation/unit"}, "a master is handed messages and the time"},
 	{"regulation/member", []string{"regulation", "regulation/master"}, []string{"regulation/unit"}, "an election is messages and times; what carries them is not its business"},
+	{"regulation/gossip", []string{"regulation", "regulation/master"}, []string{"regulation/unit"}, "what nodes tell each other is messages and times; what carries them is not its business"},
 	{"regulation/share", nil, nil, "a division is numbers"},
 	{"regulation/score", []string{"regulation/signal", "fault"}, nil, "signal and response are compared without knowing who made them"},
 

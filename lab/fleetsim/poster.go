@@ -17,7 +17,7 @@ type poster struct {
 	shard   *shard
 	wishes  chan wish
 	planned bool
-	open    atomic.Int64 // wishes that wait, and the one without an answer
+	open    atomic.Int64 // messages that wait, and the one without an answer
 }
 
 // want implements wanter.

@@ -61,3 +61,28 @@ func TestACampusFollowsTheSignalAlthoughItsLeadersAreKilled(t *testing.T) {
 		t.Errorf("%d terms; %d kills, %d terms", steady.Terms, killed.Kills, killed.Terms)
 	}
 }
+
+func TestACampusWithoutALeaderFollowsTheSignalAlthoughItsNodesAreKilled(t *testing.T) {
+	c := regulate.Campus{Config: regulate.Config{Units: 200, Seed: 1, Length: time.Hour, Loss: 0.05}, Nodes: 20}
+	steady, err := regulate.RunGossip(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Kill = 10 * time.Minute
+	killed, err := regulate.RunGossip(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, o := range map[string]*regulate.Led{"steady": steady, "killed": killed} {
+		t.Logf("%s: %.3f, RMS %.3f, %d kills, worst comfort %.4f, %d messages, %s", name, o.Score.Composite, o.Score.RMS, o.Kills, o.Comfort.Worst, o.Messages, o.Took)
+		if o.Comfort.Worst > 0.5 || o.Early > 0 || !(o.Score.Composite >= 0.75) { // NaN fails, too
+			t.Errorf("%s: %+v", name, o)
+		}
+	}
+	if killed.Kills != 5 {
+		t.Errorf("%d kills", killed.Kills)
+	}
+	if again, err := regulate.RunGossip(t.Context(), c); err != nil || again.Fingerprint != killed.Fingerprint {
+		t.Errorf("another run of the seed: %v, %v", again, err)
+	}
+}

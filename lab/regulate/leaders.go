@@ -121,16 +121,22 @@ func newCampus(c Campus) *campus {
 	w.random = rand.New(rand.NewPCG(c.Seed, 2)) //nolint:gosec // a model, the same for a seed
 	w.inbox, w.next = make([][]member.Message, c.Nodes), make([][]member.Message, c.Nodes)
 	for i := range c.Nodes {
-		b := &building{address: fmt.Sprintf("10.0.%03d.%03d", i/250, i%250), names: map[string]*place{}, refused: &w.led.Old}
-		for k := i; k < len(w.places); k += c.Nodes {
-			p := &w.places[k]
-			b.places = append(b.places, p)
-			b.names[p.Name()] = p
-		}
+		b := w.settle(i, c.Nodes, &w.led.Old)
 		w.nodes = append(w.nodes, b)
 		w.start(b)
 	}
 	return w
+}
+
+// settle makes one of some nodes, with its part of the units.
+func (w *world) settle(i, nodes int, refused *int) *building {
+	b := &building{address: fmt.Sprintf("10.0.%03d.%03d", i/250, i%250), names: map[string]*place{}, refused: refused}
+	for k := i; k < len(w.places); k += nodes {
+		p := &w.places[k]
+		b.places = append(b.places, p)
+		b.names[p.Name()] = p
+	}
+	return b
 }
 
 func (w *campus) start(b *building) {

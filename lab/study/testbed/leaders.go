@@ -16,6 +16,7 @@ import (
 func leadersMethod(more ...string) []string {
 	return regulationMethod(append([]string{
 		"Nodes with units each say every 10 seconds that they are there, and how their units are. A node that has been silent for 30 seconds is taken for absent; the smallest address that is heard leads, and decides each 2 seconds.",
+		"Without a leader each node tells two others, drawn by lot, each 2 seconds what it has heard of all units, and decides for its own units by the same rules.",
 	}, more...)...)
 }
 
@@ -41,10 +42,10 @@ func campusOf(b *experiment.Bench, t *experiment.Trial) regulate.Campus {
 func packetLoss() experiment.Experiment {
 	return experiment.Experiment{
 		Name:     "packet-loss",
-		Title:    "Messages are lost: a master, and a campus that elects its leader",
-		Question: "What does the loss of 1, 5 and 20 % of all messages cost a fleet that follows a signal, with a master and with an elected leader?",
+		Title:    "Messages are lost: a master, an elected leader, and no leader",
+		Question: "What does the loss of 1, 5 and 20 % of all messages cost a fleet that follows a signal, with a master, with an elected leader and without any leader?",
 		Source:   appendix + ": robustness is named as a goal; no score is published",
-		Method:   leadersMethod("The same buildings follow the same signal with one master, whose units report each 10 seconds, and with a leader that the nodes elect. Each message is lost by itself with the given probability."),
+		Method:   leadersMethod("The same buildings follow the same signal with one master, whose units report each 10 seconds, with a leader that the nodes elect, and with nodes that decide for themselves. Each message is lost by itself with the given probability."),
 		Limits:   regulationLimits(),
 		Metric:   experiment.Metric{Name: "composite score", Unit: "of 1", Axis: "% of messages lost", Higher: true},
 		Settings: campusSettings(experiment.Setting{Name: "losses", Default: "0,1,5,20", Doc: "messages that are lost, in %"}),
@@ -60,9 +61,12 @@ func packetLoss() experiment.Experiment {
 					return err
 				}
 			}
-			for _, loss := range losses {
-				if err := lead(ctx, b, experiment.Case{Name: fmt.Sprintf("an elected leader, %d %% lost", loss), X: float64(loss), Line: "an elected leader"}, 0, loss); err != nil {
-					return err
+			for _, way := range []way{{"an elected leader", regulate.RunCampus}, {"no leader", regulate.RunGossip}} {
+				for _, loss := range losses {
+					c := experiment.Case{Name: fmt.Sprintf("%s, %d %% lost", way.name, loss), X: float64(loss), Line: way.name}
+					if err := lead(ctx, b, c, way, 0, loss); err != nil {
+						return err
+					}
 				}
 			}
 			return nil
@@ -75,16 +79,16 @@ func leaderKill() experiment.Experiment {
 	return experiment.Experiment{
 		Name:     "leader-kill",
 		Title:    "A campus without a master: its leader is killed again and again",
-		Question: "How well does a campus follow a signal whose nodes elect a leader, if each leader is killed?",
+		Question: "How well does a campus follow a signal whose nodes elect a leader, if each leader is killed; and one without a leader, if its nodes are killed in turn?",
 		Source:   appendix + ": nodes elect the smallest address, and elect anew when it is down; no score is published",
 		Method: leadersMethod(
-			"At each kill the process of the leader ends at once, without a hand-over. It starts again a minute later, knows nothing, and takes over as the smallest address. Its units outlive it, with their thermostats.",
+			"At each kill the process of the leader ends at once, without a hand-over. It starts again a minute later, knows nothing, and takes over as the smallest address. Without a leader one node after another is killed so. Its units outlive it, with their thermostats.",
 		),
 		Limits: regulationLimits(),
 		Metric: experiment.Metric{Name: "composite score", Unit: "of 1", Axis: "kills an hour", Higher: true},
 		Settings: campusSettings(
 			experiment.Setting{Name: "loss", Default: "5", Doc: "messages that are lost, in %"},
-			experiment.Setting{Name: "kills", Default: "0s,30m,10m,5m,2m", Quick: "0s,10m", Doc: "times between two kills of the leader, at least 2m, with commas between; 0s for none"},
+			experiment.Setting{Name: "kills", Default: "0s,30m,10m,5m,2m", Quick: "0s,10m", Doc: "times between two kills of the leader, or of a node, at least 2m, with commas between; 0s for none"},
 		),
 		Run: func(ctx context.Context, b *experiment.Bench) error {
 			for text := range strings.SplitSeq(b.Text("kills"), ",") {
@@ -92,12 +96,15 @@ func leaderKill() experiment.Experiment {
 				if err != nil || kill != 0 && kill < 2*time.Minute {
 					return fault.E("study.leader-kill", fault.Invalid, "kills", fmt.Errorf("%q: write times of 2m or more with commas between, or 0s for none", text))
 				}
-				c := experiment.Case{Name: "the leader lives"}
+				c, when := experiment.Case{}, "nobody is killed"
 				if kill > 0 {
-					c = experiment.Case{Name: "killed each " + strings.TrimSuffix(kill.String(), "0s"), X: time.Hour.Seconds() / kill.Seconds()}
+					c.X, when = time.Hour.Seconds()/kill.Seconds(), "a kill each "+strings.TrimSuffix(kill.String(), "0s")
 				}
-				if err := lead(ctx, b, c, kill, min(99, max(0, b.Int("loss")))); err != nil {
-					return err
+				for _, way := range []way{{"an elected leader", regulate.RunCampus}, {"no leader", regulate.RunGossip}} {
+					c.Name, c.Line = way.name+", "+when, way.name
+					if err := lead(ctx, b, c, way, kill, min(99, max(0, b.Int("loss")))); err != nil {
+						return err
+					}
 				}
 			}
 			return nil
@@ -105,12 +112,18 @@ func leaderKill() experiment.Experiment {
 	}
 }
 
+// way is how a campus is led.
+type way struct {
+	name string
+	run  func(context.Context, regulate.Campus) (*regulate.Led, error)
+}
+
 // lead measures a case.
-func lead(ctx context.Context, b *experiment.Bench, c experiment.Case, kill time.Duration, loss int) error {
+func lead(ctx context.Context, b *experiment.Bench, c experiment.Case, w way, kill time.Duration, loss int) error {
 	return b.Measure(ctx, c, func(ctx context.Context, t *experiment.Trial) error {
 		run := campusOf(b, t)
 		run.Kill, run.Loss = kill, float64(loss)/100
-		o, err := regulate.RunCampus(ctx, run)
+		o, err := w.run(ctx, run)
 		if err != nil {
 			return err
 		}
