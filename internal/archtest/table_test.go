@@ -283,7 +283,7 @@ var table = []rule{
 
 	{"regulation/signal", []string{"fault"}, nil, "a signal is numbers; who follows it is not its business"},
 	{"regulation", []string{"fault"}, nil, "the words between who regulates and who is regulated are nouns"},
-	{"regulation/unit", []string{"regulation"}, nil, "a model of a building knows nobody who orders"},
+	{"regulation/unit", []string{"regulation", "virtual/model"}, nil, "a model of a building knows nobody who orders"},
 	{"regulation/stack", []string{"regulation"}, nil, "a choice follows from states alone"},
 	{"regulation/master", []string{"regulation", "regulation/stack", "fault"}, []string{"regulation/unit"}, "a master is handed messages and the time"},
 	{"regulation/member", []string{"regulation", "regulation/master"}, []string{"regulation/unit"}, "an election is messages and times; what carries them is not its business"},

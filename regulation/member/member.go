@@ -5,6 +5,9 @@
 // sees no smaller address leads, in a term that is later than any it has seen, and says so with each of its orders. A network that is divided has
 // a leader on each side; when it is joined again, units refuse the one of the earlier term, by which it learns of the later one, and the smaller
 // address takes over in a new term. If both are of one term, it is void, and a later one begins.
+//
+// Hearing need not be mutual. Each node says whom it hears, and a node that somebody it hears can hear is there: so the node that does not
+// hear the smallest address follows it all the same, and terms do not follow each other. Who is not heard back by a node does not order its units.
 package member
 
 import (
@@ -35,6 +38,7 @@ type Hello struct {
 	At      time.Time           `json:"at"`
 	Token   regulation.Token    `json:"token"`             // the newest that the member knows
 	Leads   bool                `json:"leads,omitempty"`   // the sender leads, in that term
+	Hears   []string            `json:"hears,omitempty"`   // addresses that the sender has heard of late
 	Reports []regulation.Report `json:"reports,omitempty"` // of its units
 }
 
@@ -73,7 +77,8 @@ type Member struct {
 	beat  time.Time // the next one
 	next  time.Time // decision
 	heard map[string]time.Time
-	token regulation.Token // the newest that is known
+	hears map[string][]string // whom those hear that are heard
+	token regulation.Token    // the newest that is known
 	leads bool
 	led   bool // and has not handed over since
 	// master hears all reports, so that a new leader knows the units at once. Only a leader lets it decide.
@@ -88,7 +93,7 @@ func New(c Config, units Units) *Member {
 	c.Beat = cmp.Or(c.Beat, 2*time.Second)
 	c.Silence = cmp.Or(c.Silence, 5*c.Beat)
 	c.Period = cmp.Or(c.Period, c.Beat)
-	return &Member{c: c, units: units, heard: map[string]time.Time{}, owners: map[string]string{}, master: master.New(c.Master)}
+	return &Member{c: c, units: units, heard: map[string]time.Time{}, hears: map[string][]string{}, owners: map[string]string{}, master: master.New(c.Master)}
 }
 
 // Leader returns who leads, as far as the member knows, and in which term.
@@ -138,6 +143,7 @@ func (m *Member) Step(now time.Time, signal float64, in []Message) []Message {
 	for address, at := range m.heard {
 		if now.Sub(at) >= m.c.Silence {
 			delete(m.heard, address)
+			delete(m.hears, address)
 		}
 	}
 	m.elect(now)
@@ -158,7 +164,7 @@ func (m *Member) send(msg Message) {
 }
 
 func (m *Member) sayHello(now time.Time) {
-	m.send(Message{Hello: &Hello{At: now, Token: m.token, Leads: m.leads, Reports: m.units.Reports(now)}})
+	m.send(Message{Hello: &Hello{At: now, Token: m.token, Leads: m.leads, Hears: slices.Sorted(maps.Keys(m.heard)), Reports: m.units.Reports(now)}})
 }
 
 // take handles one message. Own ones, which a network may return, are ignored.
@@ -183,7 +189,11 @@ func (m *Member) take(now time.Time, msg *Message) {
 
 func (m *Member) hello(from string, h *Hello) {
 	m.see(h.Token)
+	m.hears[from] = h.Hears
 	for i := range h.Reports {
+		if !slices.Contains(h.Hears, m.c.Address) {
+			break // orders would not arrive
+		}
 		m.owners[h.Reports[i].Unit] = from
 		_, _ = m.master.Hear(&h.Reports[i]) // a wrong report leaves the unit as it was
 	}
@@ -211,12 +221,7 @@ func (m *Member) elect(now time.Time) {
 	if now.Sub(m.began) < m.c.Silence {
 		return
 	}
-	for address := range m.heard {
-		if address < m.c.Address {
-			return // who leads goes on until the other one claims a later term, so that there is no gap
-		}
-	}
-	if m.leads {
+	if m.leads || m.smallerThere() { // who leads goes on until the other one claims a later term, so that there is no gap
 		return
 	}
 	m.token = regulation.Token{Term: m.token.Term + 1, Leader: m.c.Address}
@@ -224,6 +229,16 @@ func (m *Member) elect(now time.Time) {
 	m.next = now
 	m.beat = now // all shall know at once
 	m.master.SetToken(m.token)
+}
+
+// smallerThere reports whether a smaller address is heard, by the member itself or by one that it hears.
+func (m *Member) smallerThere() bool {
+	for address := range m.heard {
+		if address < m.c.Address || slices.ContainsFunc(m.hears[address], func(other string) bool { return other < m.c.Address }) {
+			return true
+		}
+	}
+	return false
 }
 
 // handOver gives a new leader what this one knew.

@@ -71,7 +71,8 @@ type world struct {
 	letters []letter
 	loss    float64
 	delay   int
-	side    map[string]int // of a division of the network
+	side    map[string]int     // of a division of the network
+	deaf    map[[2]string]bool // the second hears nothing of the first
 
 	carried map[string]regulation.Token // the last token by which a unit was moved
 	obeyed  int                         // orders that were carried out
@@ -144,7 +145,7 @@ func (w *world) step() {
 func (w *world) post(from *node, messages []member.Message) {
 	for _, msg := range messages {
 		for _, to := range w.nodes {
-			if to == from || msg.To != member.Everybody && msg.To != to.address || w.side[from.address] != w.side[to.address] {
+			if to == from || msg.To != member.Everybody && msg.To != to.address || w.side[from.address] != w.side[to.address] || w.deaf[[2]string{from.address, to.address}] {
 				continue
 			}
 			for copies := 1 + w.random.IntN(20)/19; copies > 0; copies-- {
@@ -301,5 +302,64 @@ func TestTheNextLeaderInheritsUnitsThatAreSilent(t *testing.T) {
 	}
 	if st := w.nodes[0].process.Status(); !w.nodes[0].process.Leads() || st.Units != 9 {
 		t.Errorf("%+v", st)
+	}
+}
+
+// The smallest address hears the others and one of them does not hear it. Whoever begins, the terms come to rest.
+func TestHearingThatIsNotMutualSettles(t *testing.T) {
+	for _, first := range []int{0, 1, 2} {
+		w := newWorld(t, 4, 3)
+		w.deaf = map[[2]string]bool{{"10.0.0.1", "10.0.0.2"}: true}
+		for i, n := range w.nodes {
+			if i != first {
+				n.process = nil
+			}
+		}
+		for range 20 {
+			w.step()
+		}
+		for i, n := range w.nodes {
+			if i != first {
+				w.start(n)
+			}
+		}
+		for range 40 {
+			w.step()
+		}
+		before := w.nodes[2].process.Leader()
+		for range 300 {
+			w.step()
+		}
+		if after := w.nodes[2].process.Leader(); after != before || after.Leader != "10.0.0.1" {
+			t.Errorf("begun by %d: %v is followed by %v", first, before, after)
+		}
+		for i, n := range w.nodes {
+			if n.process.Leads() != (i == 0) || n.process.Leader() != before {
+				t.Errorf("begun by %d: %s knows %v, leads: %v", first, n.address, n.process.Leader(), n.process.Leads())
+			}
+		}
+		if st := w.nodes[0].process.Status(); st.Units-st.Silent != 6 {
+			t.Errorf("begun by %d: the leader regulates %d units, and those that do not hear it are not among them", first, st.Units-st.Silent)
+		}
+		w.nodes[0].process = nil // what others say of the leader ends with what they hear of it
+		for range 2*int(silence/tick) + 5 {
+			w.step()
+		}
+		if !w.nodes[1].process.Leads() || w.nodes[2].process.Leader().Leader != "10.0.0.2" {
+			t.Errorf("begun by %d: nobody follows the leader", first)
+		}
+	}
+}
+
+func TestTwoThatHearEachOtherInOneDirectionLeadApart(t *testing.T) {
+	w := newWorld(t, 5, 2)
+	w.deaf = map[[2]string]bool{{"10.0.0.1", "10.0.0.2"}: true}
+	for range 300 {
+		w.step()
+	}
+	for _, n := range w.nodes {
+		if st := n.process.Status(); !n.process.Leads() || n.process.Leader().Term > 3 || st.Units != 3 {
+			t.Errorf("%s: %v, leads: %v, %d units", n.address, n.process.Leader(), n.process.Leads(), st.Units)
+		}
 	}
 }

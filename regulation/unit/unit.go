@@ -1,7 +1,6 @@
 // Package unit is a model of a building with a cooling or heating unit: its temperature, the thermostat, lock-outs, and what becomes of orders.
 //
-// The temperature follows the equivalent thermal parameters of first order: C·dT/dt = (Ta−T)/R − COP·P, with + for heating. Between two
-// steps the power is constant, so that the equation is solved exactly.
+// The temperature follows the equation of model.Room. Between two steps the power is constant, so that it is solved exactly.
 package unit
 
 import (
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"voltbus/regulation"
+	"voltbus/virtual/model"
 )
 
 // Config describes a unit and its building.
@@ -120,12 +120,13 @@ func (u *Unit) Hold(outside float64) float64 {
 // Step lets time pass until now, with an outside temperature in °C and a power that did not change. Then the thermostat acts.
 func (u *Unit) Step(now time.Time, dt time.Duration, outside float64) {
 	if u.decay.dt != dt {
-		u.decay.dt, u.decay.factor = dt, math.Exp(-dt.Hours()/(u.c.R*u.c.C))
+		u.decay.dt, u.decay.factor = dt, u.room().Decay(dt.Hours())
 	}
-	end := outside + u.c.R*u.heat()
-	u.temperature = end + (u.temperature-end)*u.decay.factor
+	u.temperature = u.room().After(u.temperature, outside, u.heat(), u.decay.factor)
 	u.thermostat(now)
 }
+
+func (u *Unit) room() model.Room { return model.Room{Capacity: u.c.C, Resistance: u.c.R} }
 
 // thermostat keeps the temperature as far as the lock-out allows it.
 func (u *Unit) thermostat(now time.Time) {

@@ -23,7 +23,7 @@ func room() *Kind {
 		Inputs:  unitInputs(),
 		Outputs: []Port{{"temp", "°C", 0}, {"power", "kW", 0}},
 		make: func(p map[string]float64) System {
-			return &roomSystem{unitOf(p), p["capacity"], p["resistance"], p["temp"]}
+			return &roomSystem{unitOf(p), Room{p["capacity"], p["resistance"]}, p["temp"]}
 		},
 	}
 }
@@ -49,15 +49,37 @@ func (n unit) power(u []float64) float64 { return min(1, max(0, u[1])) * n.rated
 
 func (n unit) heat(u []float64) float64 { return n.direction*n.cop*n.power(u) + u[2] }
 
+// Room has one heat capacity, and a resistance to the outdoors.
+type Room struct {
+	Capacity   float64 // kWh/K
+	Resistance float64 // K/kW
+}
+
+// Slope is how fast the temperature changes, K/h, with what is moved into the room, kW.
+func (r Room) Slope(temp, outdoor, heat float64) float64 {
+	return ((outdoor-temp)/r.Resistance + heat) / r.Capacity
+}
+
+// Decay is the share of its distance from the final temperature that a room keeps over a time in hours in which nothing else changes.
+func (r Room) Decay(hours float64) float64 { return math.Exp(-hours / (r.Resistance * r.Capacity)) }
+
+// After is the temperature after a time with that decay: the exact solution of the equation.
+func (r Room) After(temp, outdoor, heat, decay float64) float64 {
+	end := outdoor + r.Resistance*heat
+	return end + (temp-end)*decay
+}
+
 type roomSystem struct {
 	unit
-	capacity, resistance, temp float64
+	Room
+
+	temp float64
 }
 
 func (r *roomSystem) Begin() []float64 { return []float64{r.temp} }
 
 func (r *roomSystem) Slope(_ float64, x, u, dx []float64) {
-	dx[0] = ((u[0]-x[0])/r.resistance + r.heat(u)) / r.capacity / hour
+	dx[0] = r.Room.Slope(x[0], u[0], r.heat(u)) / hour
 }
 
 func (r *roomSystem) Output(_ float64, x, u, y []float64) { y[0], y[1] = x[0], r.power(u) }
