@@ -64,7 +64,7 @@ func packetLoss() experiment.Experiment {
 			for _, way := range []way{{"an elected leader", regulate.RunCampus}, {"no leader", regulate.RunGossip}} {
 				for _, loss := range losses {
 					c := experiment.Case{Name: fmt.Sprintf("%s, %d %% lost", way.name, loss), X: float64(loss), Line: way.name}
-					if err := lead(ctx, b, c, way, 0, loss); err != nil {
+					if err := lead(ctx, b, c, way, harm{loss: loss}); err != nil {
 						return err
 					}
 				}
@@ -102,7 +102,7 @@ func leaderKill() experiment.Experiment {
 				}
 				for _, way := range []way{{"an elected leader", regulate.RunCampus}, {"no leader", regulate.RunGossip}} {
 					c.Name, c.Line = way.name+", "+when, way.name
-					if err := lead(ctx, b, c, way, kill, min(99, max(0, b.Int("loss")))); err != nil {
+					if err := lead(ctx, b, c, way, harm{kill, min(99, max(0, b.Int("loss")))}); err != nil {
 						return err
 					}
 				}
@@ -118,11 +118,17 @@ type way struct {
 	run  func(context.Context, regulate.Campus) (*regulate.Led, error)
 }
 
+// harm is what is done to a campus.
+type harm struct {
+	kill time.Duration // between two kills; 0: none
+	loss int           // %
+}
+
 // lead measures a case.
-func lead(ctx context.Context, b *experiment.Bench, c experiment.Case, w way, kill time.Duration, loss int) error {
+func lead(ctx context.Context, b *experiment.Bench, c experiment.Case, w way, harm harm) error {
 	return b.Measure(ctx, c, func(ctx context.Context, t *experiment.Trial) error {
 		run := campusOf(b, t)
-		run.Kill, run.Loss = kill, float64(loss)/100
+		run.Kill, run.Loss = harm.kill, float64(harm.loss)/100
 		o, err := w.run(ctx, run)
 		if err != nil {
 			return err
