@@ -65,6 +65,9 @@ type Node struct {
 	Name string `yaml:"name" example:"plant-1"`
 	// Data is the directory for all data of the node, relative to this file. Only one node can use it at a time.
 	Data string `yaml:"data" example:"data"`
+	// TimeZone is the time zone of the site, of the IANA database. Screens and reports show its times and its days. Without
+	// it screens show the times of the reader's machine, and reports those of UTC.
+	TimeZone string `yaml:"time_zone" example:"Europe/Berlin"`
 }
 
 // Listen is the section "listen".

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	_ "time/tzdata" // time zones for machines without any
 
 	"go.yaml.in/yaml/v3"
 
@@ -75,6 +76,9 @@ func (n *Node) validate(r report) {
 	}
 	if n.Data == "" {
 		r("node.data", "is empty; write a directory such as data")
+	}
+	if _, err := time.LoadLocation(n.TimeZone); err != nil || n.TimeZone == "Local" {
+		r("node.time_zone", "%.80q is not a time zone; write one such as Europe/Berlin or America/New_York", n.TimeZone)
 	}
 }
 

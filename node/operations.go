@@ -47,6 +47,7 @@ func newOperations(n *Node, calls *agentcall.Calls) *operation.Table {
 	p.Processes.MayShape, p.Lab.Lab, p.Nodes.Bus = access.Shaping(n.agents), n.opts.Lab, inspector{n.bus}
 	p.Audit.Log, p.Audit.Now = n.audit, now
 	p.People.People, p.People.Node, p.Tokens.Tokens = requester.People{Logins: n.identity.Logins, Reviewer: n.reviewer}, n.opts.Config.Node.Name, n.identity.Logins
+	p.People.Zone = n.opts.Config.Node.TimeZone
 	p.Tokens.Members = identity.MemberTokens{Logins: n.identity.Logins}
 	p.Agents.Registry, p.Agents.Online, p.Agents.Calls = n.agents, func() map[string]*answer.AgentOnline { return connections(n.bus) }, calls
 	aboutChildren(n, &p)

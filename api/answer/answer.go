@@ -14,12 +14,6 @@ type Version struct {
 	Go      string `json:"go"`
 }
 
-// Session describes the user who is logged in.
-type Session struct {
-	User string `json:"user"`
-	Role string `json:"role" api:"schema=Role"` // viewer, operator, engineer, administrator
-}
-
 // Point describes a point.
 type Point struct {
 	Path        string            `json:"path"`

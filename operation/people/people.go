@@ -32,6 +32,14 @@ type (
 	}
 )
 
+// User is who is logged in.
+type User struct {
+	_    struct{} `api:"schema=Session"`
+	Name string   `json:"user"`
+	Role string   `json:"role" api:"schema=Role"` // viewer, operator, engineer, administrator
+	Zone string   `json:"time_zone,omitempty" doc:"The time zone of the site, such as Europe/Berlin; absent if none is configured"`
+}
+
 // The operations.
 var (
 	List = operation.Declare[struct{}, answer.People](operation.Spec{
@@ -47,7 +55,7 @@ var (
 		Name: "person.remove", HTTP: "DELETE /people/{name}", Role: identity.Administrator, Audited: true,
 		Summary: "Remove a person with all tokens and sessions",
 	})
-	Session = operation.Declare[struct{}, answer.Session](operation.Spec{
+	Session = operation.Declare[struct{}, User](operation.Spec{
 		Name: "session.get", HTTP: "GET /session", Role: identity.Viewer,
 		Summary: "Tell who is logged in", Result: "The user",
 	})
@@ -61,6 +69,7 @@ var (
 type Part struct {
 	People People // nil if nobody logs in by name
 	Node   string // the node's name
+	Zone   string // the time zone of the site, "" if none is configured
 }
 
 // Operations lists the operations of the part.
@@ -69,7 +78,7 @@ func (p *Part) Operations() []operation.Bound {
 	if p.People == nil {
 		list = operation.Absent(list)
 	}
-	return append(list, operation.Bind(Session, nil, session), operation.Bind(Setup, nil, p.setup))
+	return append(list, operation.Bind(Session, nil, p.session), operation.Bind(Setup, nil, p.setup))
 }
 
 func (p *Part) list(ctx context.Context, _ *operation.Call, _ *struct{}) (answer.People, error) {
@@ -106,8 +115,8 @@ func (p *Part) remove(ctx context.Context, c *operation.Call, in *Person) (opera
 	return operation.None{}, p.People.RemovePerson(ctx, in.Name)
 }
 
-func session(_ context.Context, c *operation.Call, _ *struct{}) (answer.Session, error) {
-	return answer.Session{User: c.User(), Role: c.Role.String()}, nil
+func (p *Part) session(_ context.Context, c *operation.Call, _ *struct{}) (User, error) {
+	return User{Name: c.User(), Role: c.Role.String(), Zone: p.Zone}, nil
 }
 
 // setup tells every caller whether the node still lacks its first administrator.

@@ -90,10 +90,16 @@ const lengths: Record<string, number> = { "15m": hour / 4, "1h": hour, "1d": 24 
 
 /** The answer to /aggregate, by steps of UTC. */
 function aggregateAnswer(site: Site, query: URLSearchParams): unknown {
-  const length = lengths[query.get("step") ?? ""] ?? 24 * hour;
+  const step = query.get("step") ?? "";
+  const whole = /^(\d+)ms$/.exec(step);
+  const length = whole ? Number(whole[1]) : (lengths[step] ?? 24 * hour);
   const series = asked(site, query).map((a) => {
     const buckets: unknown[] = [];
-    for (let start = Math.floor(a.from / length) * length; start < a.to; start += length) {
+    for (
+      let start = whole ? a.from : Math.floor(a.from / length) * length;
+      start < a.to;
+      start += length
+    ) {
       const part = { ...a, from: start, to: Math.min(a.to, start + length) };
       buckets.push(bucketOf(part, start, length, query.get("functions") ?? ""));
     }
@@ -102,8 +108,8 @@ function aggregateAnswer(site: Site, query: URLSearchParams): unknown {
   return { series, completeness: 1, from: query.get("from"), to: query.get("to"), step: length };
 }
 
-function bucketOf(a: Asked, start: number, length: number, figure: string): unknown {
-  const step = length / 60;
+function bucketOf(a: Asked, start: number, length: number, functions: string): unknown {
+  const step = Math.min(60_000, length / 60);
   const values = samplesOf(a, step).flatMap(([, v]) => (typeof v === "number" ? [v] : []));
   const sum = values.reduce((x, y) => x + y, 0);
   const sorted = [...values].sort((x, y) => x - y);
@@ -113,14 +119,19 @@ function bucketOf(a: Asked, start: number, length: number, figure: string): unkn
     max: sorted.at(-1),
     median: sorted[sorted.length >> 1],
     sum,
+    stddev: 1,
+    timeweighted: sum / values.length,
+    p5: sorted[Math.floor(sorted.length * 0.05)],
+    p95: sorted[Math.floor(sorted.length * 0.95)],
   };
-  const value = values.length === 0 ? null : (figures[figure] ?? null);
+  const asked = functions.split(",").filter((f) => f !== "");
+  const of = (f: string) => (values.length === 0 ? null : (figures[f] ?? null));
   return {
     start: new Date(start).toISOString(),
     end: new Date(start + length).toISOString(),
     count: values.length,
     bad: 0,
-    values: { [figure]: value },
+    values: Object.fromEntries(asked.map((f) => [f, of(f)])),
   };
 }
 

@@ -102,6 +102,9 @@ export class Stand {
   role = "administrator";
   user = "admin";
 
+  /** The time zone of the site, "" for one that names none. */
+  zone = "";
+
   /** Who logs in by name and password. */
   readonly passwords = new Map<string, string>();
 
@@ -185,7 +188,7 @@ export class Stand {
     const now = Date.now();
     const { response } = call;
     const handlers: Handlers = {
-      "GET session": () => ({ user: this.user, role: this.role }),
+      "GET session": () => ({ user: this.user, role: this.role, time_zone: this.zone }),
       "GET points": () => ({ points: this.site.flatMap(catalogueOf), next: "" }),
       "GET latest": () => ({ samples: this.site.flatMap((u) => latest(u, now)) }),
       "GET devices": () => ({ devices: this.site.map((u) => deviceOf(u, this.seconds(now), now)) }),

@@ -25,6 +25,8 @@ export interface PlotProps {
   shades?: readonly Stretch[];
   /** Above the plot a lane for each curve that is no ghost: where it has samples. */
   lanes?: readonly (readonly Stretch[])[];
+  /** The time zone of the axis; this browser's without it. */
+  zone?: string;
   onZoom(from: number, to: number): void;
   onReset(): void;
   /** The time under the pointer, undefined when it left. */
@@ -35,7 +37,7 @@ export interface PlotProps {
 
 /** The only user of uPlot: draws curves, with one vertical axis for each unit. */
 export function Plot(props: PlotProps) {
-  const { curves, version, from, to, shades, lanes } = props;
+  const { curves, version, from, to, shades, lanes, zone } = props;
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const now = useRef(props);
@@ -60,7 +62,7 @@ export function Plot(props: PlotProps) {
       made.destroy();
       plot.current = null;
     };
-  }, [key, dark, lanes?.length]);
+  }, [key, dark, lanes?.length, zone]);
 
   // The version stands for the curves' content
   useLayoutEffect(() => {
@@ -88,6 +90,7 @@ function options(box: HTMLElement, curves: readonly Curve[], now: Now): uPlot.Op
   return {
     ...sizeOf(box),
     legend: { show: false },
+    ...zoned(now.current.zone),
     padding: [10 + lanesHeight(now), shown.length > 1 ? 0 : 12, 0, 0],
     scales: {
       x: { time: true, range: () => [now.current.from / 1000, now.current.to / 1000] },
@@ -118,6 +121,10 @@ function options(box: HTMLElement, curves: readonly Curve[], now: Now): uPlot.Op
     },
   };
 }
+
+/** The dates of the axis in a zone. */
+const zoned = (zone: string | undefined): Partial<uPlot.Options> =>
+  zone ? { tzDate: (s) => uPlot.tzDate(new Date(s * 1000), zone) } : {};
 
 /** What the visible curves of a scale need, with room above and below. */
 function rangeOf(key: string, { current: { curves, from, to } }: Now): uPlot.Range.MinMax {

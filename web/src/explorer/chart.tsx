@@ -1,26 +1,16 @@
 import { useEffect, useRef } from "preact/hooks";
-import type { Api } from "../api";
-import { dateTime, plain, zoneWords } from "../format";
+import { plain } from "../format";
 import { Plot } from "../plot";
 import { pressed } from "../span";
 import { useWidth } from "../use-width";
-import type { Shown } from "./use-shown";
-import type { Moving } from "./use-window";
+import { dateTimeIn } from "../zone";
+import { ClockChoice } from "./clock-choice";
+import type { StageProps } from "./stage";
 import { type ExplorerView, spans } from "./view";
 
-interface Props {
-  api: Api;
-  view: ExplorerView;
-  moving: Moving;
-  shown: Shown;
-  cursor: number | undefined;
-  onShow(next: ExplorerView): void;
-  onCursor(time: number | undefined): void;
-  onWidth(pixels: number): void;
-}
-
 /** The curves, and how they are moved: by mouse, wheel, fingers and keys. */
-export function Chart({ view, moving, shown, cursor, onShow, onCursor, onWidth }: Props) {
+export function Chart({ view, moving, shown, cursor, zone, site, ...on }: StageProps) {
+  const { onShow, onCursor, onWidth } = on;
   const box = useRef<HTMLDivElement>(null);
   const pixels = useWidth(box);
   useEffect(() => onWidth(pixels), [pixels, onWidth]);
@@ -40,7 +30,7 @@ export function Chart({ view, moving, shown, cursor, onShow, onCursor, onWidth }
         ref={box}
         class="explore-plot"
         role="application"
-        aria-label={describe(view.points, from, to)}
+        aria-label={describe(view.points, dateTimeIn(from, zone), dateTimeIn(to, zone))}
         aria-describedby="explore-keys"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: the plot is moved by keys
         tabIndex={0}
@@ -56,6 +46,7 @@ export function Chart({ view, moving, shown, cursor, onShow, onCursor, onWidth }
             to={to}
             shades={shown.shades}
             lanes={shown.lanes}
+            zone={zone}
             onZoom={(a, b) => setRange({ from: a, to: b })}
             onReset={() => setRange({ last: spans[2].ms })}
             onCursor={onCursor}
@@ -70,8 +61,9 @@ export function Chart({ view, moving, shown, cursor, onShow, onCursor, onWidth }
         </span>
         <span>
           {cursor === undefined
-            ? `${dateTime(from)} to ${dateTime(to)}. ${zoneWords()}`
-            : dateTime(cursor)}
+            ? `${dateTimeIn(from, zone)} to ${dateTimeIn(to, zone)}. `
+            : `${dateTimeIn(cursor, zone)} `}
+          <ClockChoice view={view} site={site} onShow={onShow} />
         </span>
       </p>
       <p id="explore-keys" class="quiet explore-keys">
@@ -89,9 +81,9 @@ export function Chart({ view, moving, shown, cursor, onShow, onCursor, onWidth }
 
 const mostNamed = 5;
 
-function describe(points: readonly string[], from: number, to: number): string {
+function describe(points: readonly string[], from: string, to: string): string {
   if (points.length === 0) return "Empty plot";
   const more = points.length > mostNamed ? ` and ${points.length - mostNamed} more` : "";
   const names = points.slice(0, mostNamed).map(plain).join(", ");
-  return `Plot of ${names}${more} from ${dateTime(from)} to ${dateTime(to)}`;
+  return `Plot of ${names}${more} from ${from} to ${to}`;
 }

@@ -8,19 +8,16 @@ import { mostPoints, usePoints, useTick } from "../use-site";
 import { useStream } from "../use-stream";
 import { streamed } from "./streamed";
 import "./explorer.css";
-import { Chart } from "./chart";
 import { Legend } from "./legend";
 import { Picker } from "./picker";
-import { SampleTable } from "./table";
-import { TakeAlong } from "./take-along";
-import { Toolbar } from "./toolbar";
+import { Stage } from "./stage";
 import { useNewest } from "./use-newest";
 import { useShown } from "./use-shown";
 import { useMovingWindow } from "./use-window";
-import { type ExplorerView, formatExplorer, mostCurves, parseExplorer } from "./view";
+import { type ExplorerView, formatExplorer, mostCurves, parseExplorer, zoneOf } from "./view";
 
 /** Any points over any time: curves or a table, compared, summarised, and taken along. */
-export function ExplorerScreen({ api, place, epoch: returns }: ScreenProps) {
+export function ExplorerScreen({ api, place, session, epoch: returns }: ScreenProps) {
   const view = useView(place.search);
   const show = useCallback(
     (next: ExplorerView, how: "push" | "replace" = "push") => go(formatExplorer(next), how),
@@ -30,40 +27,17 @@ export function ExplorerScreen({ api, place, epoch: returns }: ScreenProps) {
   const [asked, unknown] = useKnown(view.points, points.data, source.catalogue);
   useNewest(api, asked, source.live, source.epoch);
   const moving = useMovingWindow(api, view.range, (range) => show({ ...view, range }, "replace"));
+  const site = session.time_zone ?? "";
+  const zone = zoneOf(view.clock, site);
   const [cursor, setCursor] = useState<number>();
   const [pixels, setPixels] = useState(800);
-  const shown = useShown(source, { ...view, points: asked }, moving.window, pixels);
-  const [from, to] = moving.window;
+  const shown = useShown(source, { ...view, points: asked }, moving.window, { pixels, zone });
+  const stage = { api, view, asked, moving, shown, cursor, zone, site, onShow: show };
 
   return (
     <div class="explore">
       <h1 class="unseen">Explore</h1>
-      <div class="explore-main">
-        <section class="card explore-card" aria-label="Curves">
-          <Toolbar view={view} moving={moving} onShow={show}>
-            <TakeAlong points={asked} from={from} to={to} />
-          </Toolbar>
-          {view.show === "table" ? (
-            <SampleTable
-              api={api}
-              view={{ ...view, points: asked }}
-              window={moving.window}
-              shown={shown}
-            />
-          ) : (
-            <Chart
-              api={api}
-              view={view}
-              moving={moving}
-              shown={shown}
-              cursor={cursor}
-              onShow={show}
-              onCursor={setCursor}
-              onWidth={setPixels}
-            />
-          )}
-        </section>
-      </div>
+      <Stage {...stage} onCursor={setCursor} onWidth={setPixels} />
       <div class="explore-side">
         <Picker
           points={points.data}

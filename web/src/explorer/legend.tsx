@@ -27,9 +27,10 @@ interface Props {
 /** What each colour is, with its value under the pointer or else the newest, and its extremes on screen. */
 export function Legend(props: Props) {
   const { points, unknown, shown, window, cursor, source, onAdd, onRemove, onClear } = props;
-  const own = useMemo(() => byPoint(shown.curves, false), [shown.curves]);
-  const ghosts = useMemo(() => byPoint(shown.curves, true), [shown.curves]);
+  const own = useMemo(() => byPoint(shown.loaded, false), [shown.loaded]);
+  const ghosts = useMemo(() => byPoint(shown.loaded, true), [shown.loaded]);
   if (points.length === 0) return null;
+  const differences = useMemo(() => byPoint(shown.differences, false), [shown.differences]);
   const at = (curve: Curve | undefined) =>
     curve && cursor !== undefined ? shownValue(curve, valueAt(curve, cursor)) : undefined;
   return (
@@ -69,6 +70,7 @@ export function Legend(props: Props) {
                 unit={unit(point?.unit ?? curve?.unit ?? "")}
                 now={unknown.includes(path) ? "unknown" : (now ?? "–")}
                 then={at(ghosts.get(path)) ?? ""}
+                difference={at(differences.get(path)) ?? ""}
                 extremes={
                   curve && low !== undefined && high !== undefined
                     ? `${shownValue(curve, low)} to ${shownValue(curve, high)}`
@@ -109,6 +111,8 @@ interface RowProps {
   now: string;
   /** The value of what it is compared with, "" for none. */
   then: string;
+  /** How far it is from that. */
+  difference: string;
   /** The least and the greatest value on screen. */
   extremes: string;
   /** The point with its commands, "" for none. */
@@ -143,6 +147,7 @@ const Row = memo(function Row(p: RowProps) {
       <td class="number">
         <strong>{p.now}</strong> <span class="unit">{p.unit}</span>
         {p.then && <span class="then">then {p.then}</span>}
+        {p.difference && <span class="then">difference {p.difference}</span>}
       </td>
       <td>
         <button

@@ -1,11 +1,12 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Api, PlotSeries } from "../api";
 import { filled } from "../filled";
-import { count, dateTime, exact, plain, qualityName, reasonFor, unit, value } from "../format";
+import { count, exact, plain, qualityName, reasonFor, unit, value } from "../format";
 import { nameOf } from "../path";
 import type { Span } from "../span";
 import { wordsOf } from "../use-poll";
 import { useWindow } from "../use-window";
+import { dateTimeIn } from "../zone";
 import { iso } from "./iso";
 import { type Cell, rowsOf, type TableRow } from "./rows";
 import type { Shown } from "./use-shown";
@@ -16,6 +17,7 @@ interface Props {
   view: ExplorerView;
   window: Span;
   shown: Shown;
+  zone: string;
 }
 
 const mostColumns = 20;
@@ -24,7 +26,7 @@ const rowHeight = 28;
 const settled = 400;
 
 /** The samples, or the figures of the steps, as a table with a column for each point. */
-export function SampleTable({ api, view, window, shown }: Props) {
+export function SampleTable({ api, view, window, shown, zone }: Props) {
   const points = useMemo(() => view.points.slice(0, mostColumns), [view.points]);
   const summed = view.step !== "";
   const measured = useSamples(api, summed ? noPoints : points, window);
@@ -46,7 +48,7 @@ export function SampleTable({ api, view, window, shown }: Props) {
   ].filter((n) => n !== "");
   return (
     <>
-      <Rows points={points} units={units} rows={rows} />
+      <Rows points={points} units={units} rows={rows} zone={zone} />
       {notes.map((n) => (
         <p key={n} class="quiet plot-foot">
           {n}
@@ -63,10 +65,12 @@ function Rows({
   points,
   units,
   rows,
+  zone,
 }: {
   points: readonly string[];
   units: readonly string[];
   rows: readonly TableRow[];
+  zone: string;
 }) {
   const list = useWindow<HTMLDivElement>(rows.length, rowHeight);
   return (
@@ -87,7 +91,7 @@ function Rows({
           <Space rows={list.first} columns={points.length + 1} />
           {rows.slice(list.first, list.end).map((row, i) => (
             <tr key={row.time} aria-rowindex={list.first + i + 2}>
-              <th scope="row">{dateTime(row.time)}</th>
+              <th scope="row">{dateTimeIn(row.time, zone)}</th>
               {row.cells.map((cell, k) => (
                 <td
                   key={points[k]}

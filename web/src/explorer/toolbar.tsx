@@ -11,11 +11,14 @@ import {
   spans,
   steps,
 } from "./view";
+import { When } from "./when";
 
 interface Props {
   view: ExplorerView;
   moving: Moving;
   onShow(next: ExplorerView): void;
+  zone: string;
+  now: number;
   children: ComponentChildren;
 }
 
@@ -52,10 +55,18 @@ const figureNames: Record<Figure, string> = {
 };
 
 /** What to show and when. */
-export function Toolbar({ view, moving, onShow, children }: Props) {
+export function Toolbar({ view, moving, onShow, zone, now, children }: Props) {
   return (
     <div class="explore-tools">
-      <Ranges view={view} moving={moving} onShow={onShow} />
+      <div class="explore-when">
+        <Ranges view={view} moving={moving} onShow={onShow} />
+        <When
+          window={moving.window}
+          zone={zone}
+          now={now}
+          onChoose={([from, to]) => onShow({ ...view, range: { from, to } })}
+        />
+      </div>
       <div class="explore-options">
         <Choice
           label="Compare"
@@ -64,6 +75,15 @@ export function Toolbar({ view, moving, onShow, children }: Props) {
           chosen={view.comparison}
           onChoose={(comparison) => onShow({ ...view, comparison })}
         />
+        {view.comparison !== "" && (
+          <button
+            type="button"
+            aria-pressed={view.difference}
+            onClick={() => onShow({ ...view, difference: !view.difference })}
+          >
+            Difference
+          </button>
+        )}
         <Choice
           label="Steps"
           options={steps}
@@ -93,13 +113,20 @@ export function Toolbar({ view, moving, onShow, children }: Props) {
             </button>
           ))}
         </div>
+        <button
+          type="button"
+          aria-pressed={view.statistics}
+          onClick={() => onShow({ ...view, statistics: !view.statistics })}
+        >
+          Statistics
+        </button>
         {children}
       </div>
     </div>
   );
 }
 
-function Ranges({ view, moving, onShow }: Omit<Props, "children">) {
+function Ranges({ view, moving, onShow }: Pick<Props, "view" | "moving" | "onShow">) {
   const { range } = view;
   const by = (next: (span: Span) => Span) => () => {
     const [from, to] = next(moving.window);

@@ -3,6 +3,7 @@ import type { Stretch } from "../plot";
 import type { Curve } from "../series";
 import type { Span } from "../span";
 import { shadesOf, stretches } from "./compose";
+import { differenceCurve } from "./difference";
 import type { Cell } from "./rows";
 import { useCoverage } from "./use-coverage";
 import { type HistorySource, useHistory } from "./use-history";
@@ -11,8 +12,14 @@ import { type ExplorerView, shiftOf } from "./view";
 
 /** Everything that is drawn for a view. */
 export interface Shown {
-  /** Ghosts first. */
+  /** Ghosts first, then the points, then what is derived of them. */
   curves: readonly Curve[];
+  /** Those of them that come from the node. */
+  loaded: readonly Curve[];
+  /** How far points are from their ghosts, if the view wants to know. */
+  differences: readonly Curve[];
+  /** Milliseconds back to what is compared. */
+  shift: number;
   version: number;
   shades: readonly Stretch[];
   /** For each curve that is no ghost, where it has samples. */
@@ -35,12 +42,12 @@ export function useShown(
   source: HistorySource,
   view: ExplorerView,
   window: Span,
-  pixels: number,
+  { pixels, zone }: { pixels: number; zone: string },
 ): Shown {
   const [from, to] = window;
   const { points, step } = view;
   const summed = step !== "";
-  const shift = shiftOf(view.comparison, Math.round(from / 60_000) * 60_000);
+  const shift = shiftOf(view.comparison, Math.round(from / 60_000) * 60_000, zone);
   const measured = useHistory(source, {
     points: summed ? noPoints : points,
     window,
@@ -48,13 +55,15 @@ export function useShown(
     shift,
     isLive: to >= source.api.now() - 60_000,
   });
-  const summaries = useSummaries(source, view, window, shift);
-  const { curves, version, busy, problem } = summed ? summaries : measured;
+  const summaries = useSummaries(source, view, window, { shift, zone });
+  const { curves: loaded, version, busy, problem } = summed ? summaries : measured;
+  const differences = useDifferences(loaded, version, view.difference);
+  const curves = useMemo(() => [...loaded, ...differences], [loaded, differences]);
   const coverage = useCoverage(source.api, points, window);
   const lanes = useMemo(
-    () => curves.filter((c) => !c.ghost).map((c) => stretches(c, from, to)),
+    () => loaded.filter((c) => !c.ghost).map((c) => stretches(c, from, to)),
     // The version stands for the curves' content
-    [curves, version, from, to],
+    [loaded, version, from, to],
   );
   const shades = useMemo(
     () => (lanes.length > mostShaded ? [] : shadesOf(lanes, from, to)),
@@ -62,7 +71,32 @@ export function useShown(
   );
   const { cells } = summaries;
   const expect = summed ? expectNothing : measured.expect;
-  return { curves, version, cells, busy, problem, coverage, lanes, shades, expect };
+  return {
+    curves,
+    loaded,
+    differences,
+    shift,
+    version,
+    cells,
+    busy,
+    problem,
+    coverage,
+    lanes,
+    shades,
+    expect,
+  };
+}
+
+/** How far curves are from their ghosts. */
+function useDifferences(loaded: readonly Curve[], version: number, wanted: boolean) {
+  return useMemo(() => {
+    const ghosts = wanted ? loaded.filter((c) => c.ghost) : [];
+    return ghosts.flatMap((ghost) => {
+      const own = loaded.find((c) => !c.ghost && c.point === ghost.point);
+      return own ? [differenceCurve(own, ghost)] : [];
+    });
+    // The version stands for the curves' content
+  }, [loaded, version, wanted]);
 }
 
 const noPoints: readonly string[] = [];

@@ -19,12 +19,12 @@ export interface Summaries extends Omit<History, "expect"> {
 
 const nothing: Summaries = { curves: [], version: 0, busy: false, problem: "", cells: new Map() };
 
-/** The points of a view summarised by steps of the calendar in this browser's zone. */
+/** The points of a view summarised by steps of the calendar of a zone. */
 export function useSummaries(
   source: HistorySource,
   view: ExplorerView,
   [from, to]: Span,
-  shift: number,
+  { shift, zone }: { shift: number; zone: string },
 ): Summaries {
   const { api, epoch } = source;
   const { points, step, figure } = view;
@@ -47,7 +47,7 @@ export function useSummaries(
         from: iso(begin - back),
         to: iso(end - back),
         step,
-        zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+        zone,
         functions: figure,
       };
       return (await api.get<{ series: Summary[] }>("aggregate", query, stop.signal)).series;
@@ -76,7 +76,7 @@ export function useSummaries(
       clearTimeout(timer);
       stop.abort();
     };
-  }, [api, epoch, points, step, figure, begin, end, shift]);
+  }, [api, epoch, points, step, figure, begin, end, shift, zone]);
   return state;
 }
 

@@ -1,6 +1,7 @@
 // What the explorer shows, as the query of its address, so that a link reproduces it.
 
 import { type Choice, parseRange, putRange, type Range } from "../view";
+import { addDays, addMonths, instantOf, knowsZone, localOf, ownZone } from "../zone";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -39,15 +40,34 @@ export const figures = [
 ] as const;
 export type Figure = (typeof figures)[number];
 
+/** How the stretch of time is shown. */
+export const shows = ["plot", "table"] as const;
+export type Show = (typeof shows)[number];
+
+/** Whose clock the times are of: the site's, this browser's, or UTC. */
+export const clocks = ["site", "browser", "utc"] as const;
+export type Clock = (typeof clocks)[number];
+
+/** The time zone of a clock; a site that names none has that of this browser. */
+export function zoneOf(clock: Clock, site: string): string {
+  if (clock === "utc") return "UTC";
+  return clock === "site" && knowsZone(site) ? site : ownZone();
+}
+
 /** What the explorer shows. */
 export interface ExplorerView {
   /** In the order of their colours. */
   points: readonly string[];
   range: Range;
   comparison: Comparison;
+  /** Whether curves say how far points are from what they are compared with. */
+  difference: boolean;
+  /** Whether a table of statistics stands below. */
+  statistics: boolean;
+  clock: Clock;
   step: Step;
   figure: Figure;
-  show: "plot" | "table";
+  show: Show;
 }
 
 /** More curves than this cannot be told apart, nor their names stand in an address. */
@@ -61,9 +81,12 @@ export function parseExplorer(search: string): ExplorerView {
     points: points.slice(0, mostCurves),
     range: parseRange(params, spans),
     comparison: oneOf(comparisons, params.get("compare")),
+    difference: params.get("difference") === "shown",
+    statistics: params.get("statistics") === "shown",
+    clock: oneOf(clocks, params.get("clock")),
     step: oneOf(steps, params.get("step")),
     figure: oneOf(figures, params.get("figure")),
-    show: params.get("show") === "table" ? "table" : "plot",
+    show: oneOf(shows, params.get("show")),
   };
 }
 
@@ -77,6 +100,9 @@ export function formatExplorer(view: ExplorerView): string {
   for (const point of view.points) params.append("point", point);
   putRange(params, view.range, spans);
   if (view.comparison) params.set("compare", view.comparison);
+  if (view.comparison && view.difference) params.set("difference", "shown");
+  if (view.statistics) params.set("statistics", "shown");
+  if (view.clock !== "site") params.set("clock", view.clock);
   if (view.step) params.set("step", view.step);
   if (view.step && view.figure !== "mean") params.set("figure", view.figure);
   if (view.show !== "plot") params.set("show", view.show);
@@ -85,23 +111,18 @@ export function formatExplorer(view: ExplorerView): string {
 
 /** The link to the explorer that shows points over a range. */
 export const explorerAddress = (points: readonly string[], range: Range) =>
-  formatExplorer({ points, range, comparison: "", step: "", figure: "mean", show: "plot" });
+  formatExplorer({ ...parseExplorer(""), points, range });
 
-/** Milliseconds between a time and its like a day, week, month or year before, in this browser's zone. */
-export function shiftOf(comparison: Comparison, from: number): number {
-  const then = new Date(from);
-  if (comparison === "day") then.setDate(then.getDate() - 1);
-  else if (comparison === "week") then.setDate(then.getDate() - 7);
-  else if (comparison === "month") back(then, 1);
-  else if (comparison === "year") back(then, 12);
-  return from - then.getTime();
-}
-
-/** Goes back some months, to the last day of a month that is too short. */
-function back(date: Date, months: number): void {
-  const day = date.getDate();
-  date.setDate(1);
-  date.setMonth(date.getMonth() - months);
-  const last = new Date(date.getFullYear(), date.getMonth() + 1, 0).getDate();
-  date.setDate(Math.min(day, last));
+/** Milliseconds between a time and its like a day, week, month or year before, by the clock of a zone. */
+export function shiftOf(comparison: Comparison, from: number, zone = ownZone()): number {
+  if (comparison === "") return 0;
+  const at = localOf(from, zone);
+  const back = {
+    day: () => addDays(at, -1),
+    week: () => addDays(at, -7),
+    month: () => addMonths(at, -1),
+    year: () => addMonths(at, -12),
+  }[comparison]();
+  const into = from - instantOf(at, zone); // milliseconds, or the second of two hours of one name
+  return from - instantOf({ ...at, ...back }, zone) - into;
 }

@@ -3033,6 +3033,8 @@ export interface Series {
 export interface Session {
   user: string;
   role: Role;
+  /** The time zone of the site, such as Europe/Berlin; absent if none is configured */
+  time_zone?: string;
 }
 
 export interface Setup {
