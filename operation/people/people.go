@@ -32,10 +32,10 @@ type (
 	}
 )
 
-// User is who is logged in.
-type User struct {
+// Who is logged in.
+type Who struct {
 	_    struct{} `api:"schema=Session"`
-	Name string   `json:"user"`
+	User string   `json:"user"`
 	Role string   `json:"role" api:"schema=Role"` // viewer, operator, engineer, administrator
 	Zone string   `json:"time_zone,omitempty" doc:"The time zone of the site, such as Europe/Berlin; absent if none is configured"`
 }
@@ -55,7 +55,7 @@ var (
 		Name: "person.remove", HTTP: "DELETE /people/{name}", Role: identity.Administrator, Audited: true,
 		Summary: "Remove a person with all tokens and sessions",
 	})
-	Session = operation.Declare[struct{}, User](operation.Spec{
+	Session = operation.Declare[struct{}, Who](operation.Spec{
 		Name: "session.get", HTTP: "GET /session", Role: identity.Viewer,
 		Summary: "Tell who is logged in", Result: "The user",
 	})
@@ -115,8 +115,8 @@ func (p *Part) remove(ctx context.Context, c *operation.Call, in *Person) (opera
 	return operation.None{}, p.People.RemovePerson(ctx, in.Name)
 }
 
-func (p *Part) session(_ context.Context, c *operation.Call, _ *struct{}) (User, error) {
-	return User{Name: c.User(), Role: c.Role.String(), Zone: p.Zone}, nil
+func (p *Part) session(_ context.Context, c *operation.Call, _ *struct{}) (Who, error) {
+	return Who{User: c.User(), Role: c.Role.String(), Zone: p.Zone}, nil
 }
 
 // setup tells every caller whether the node still lacks its first administrator.
