@@ -10,6 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"voltbus/api/answer"
+	"voltbus/operation/people"
 )
 
 // startWithTokens starts a node on which ada, an engineer, has logged in by password.
@@ -40,7 +41,7 @@ func (n *node) makeOwn(body string, who option) (answer.IssuedOwnToken, option) 
 func (n *node) roleOf(who option) (int, string) {
 	n.t.Helper()
 	got := n.do("GET", "/api/v1/session", "", who)
-	var s answer.Session
+	var s people.Who
 	if got.StatusCode == 200 {
 		must(n.t, json.Unmarshal([]byte(got.body), &s))
 	}
