@@ -70,6 +70,8 @@ type Model struct {
 	x, u   []float64
 	y      []float64
 	work   [9][]float64
+
+	outside Outside // nil: the system is integrated here
 }
 
 // New makes a model of a kind; parameters that are not given have their defaults. start is when the world begins.
@@ -158,37 +160,18 @@ func (m *Model) In(input int) float64 { return m.u[input] }
 // Out returns an output as of the last Advance.
 func (m *Model) Out(output int) float64 { return m.y[output] }
 
-// State is a model at a moment.
-type State struct {
-	At      time.Duration `json:"at"`
-	State   []float64     `json:"state"`
-	Inputs  []float64     `json:"inputs"`
-	Outputs []float64     `json:"outputs"`
-}
-
-// State returns a copy of the state.
-func (m *Model) State() State {
-	return State{m.now, slices.Clone(m.x), slices.Clone(m.u), slices.Clone(m.y)}
-}
-
-// Restore puts a model that was made the same way into a state.
-func (m *Model) Restore(s State) error {
-	if len(s.State) != len(m.x) || len(s.Inputs) != len(m.u) || len(s.Outputs) != len(m.y) {
-		return fault.E("model.Restore", fault.Corrupt, m.Kind.Name, fmt.Errorf("a state of %d numbers, %d inputs and %d outputs; the model has %d, %d and %d",
-			len(s.State), len(s.Inputs), len(s.Outputs), len(m.x), len(m.u), len(m.y)))
-	}
-	m.now = s.At
-	copy(m.x, s.State)
-	copy(m.u, s.Inputs)
-	copy(m.y, s.Outputs)
-	return nil
-}
-
 // Advance integrates to a moment with the inputs as they are. It fails if the moment is over, and with fault.Rejected
 // if the model diverges: a state or output is no number, or without limit.
 func (m *Model) Advance(to time.Duration) error {
 	if to < m.now {
 		return fault.E("model.Advance", fault.Invalid, m.Kind.Name, fmt.Errorf("it is at %s, and cannot go back to %s", m.now, to))
+	}
+	if m.outside != nil {
+		if err := m.outside.Advance(to, m.u, m.y); err != nil {
+			return err
+		}
+		m.now = to
+		return m.check()
 	}
 	if len(m.x) > 0 && to > m.now {
 		if m.method.Adaptive {

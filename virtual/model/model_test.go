@@ -56,7 +56,7 @@ func TestABatteryEndsFullAndEmpty(t *testing.T) {
 	m := made(t, "battery", nil, Method{})
 	for _, step := range []struct{ power, charge float64 }{{5, 1}, {-5, 0}} {
 		m.Set(0, step.power)
-		advance(t, m, m.State().At+6*time.Hour)
+		advance(t, m, stateOf(t, m).At+6*time.Hour)
 		if c := m.Out(m.Kind.Output("charge")); c != step.charge || m.Out(m.Kind.Output("power")) != 0 {
 			t.Errorf("with %g kW it ends at %g with %g kW", step.power, c, m.Out(1))
 		}
@@ -122,7 +122,7 @@ func TestAModelDoesNotGoBack(t *testing.T) {
 	if err := m.Advance(time.Minute); !fault.Is(err, fault.Invalid) {
 		t.Errorf("it went back: %v", err)
 	}
-	state := m.State()
+	state := stateOf(t, m)
 	other := made(t, "room", nil, Method{})
 	if err := other.Restore(state); err != nil || other.Out(0) != m.Out(0) {
 		t.Errorf("restored: %v, %g °C instead of %g", err, other.Out(0), m.Out(0))
@@ -164,4 +164,13 @@ func BenchmarkZoneHour(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+func stateOf(t *testing.T, m *Model) State {
+	t.Helper()
+	s, err := m.State()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }

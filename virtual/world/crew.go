@@ -9,15 +9,16 @@ import (
 	"time"
 
 	"voltbus/virtual/kernel"
+	"voltbus/virtual/worker"
 )
 
 // crew is the agents of a site: a process that is told moments.
 type crew struct {
 	world   *World
 	site    string
-	command []string
+	python  string // the interpreter
 	hello   []byte // the description of the site
-	process *process
+	process *worker.Worker
 	next    time.Duration // when its first timer is due
 	asleep  bool          // a wake is scheduled for now, with what has arrived
 	inbox   moment
@@ -110,7 +111,7 @@ func (c *crew) run(s *kernel.Scope) error {
 	m := c.inbox
 	m.To = s.Now()
 	c.inbox = moment{}
-	a, err := c.process.exchange(m)
+	a, err := c.ask(m)
 	if err != nil {
 		return err
 	}
@@ -184,17 +185,4 @@ func (c *crew) Save() ([]byte, error) {
 // Load implements kernel.Actor.
 func (c *crew) Load([]byte) error {
 	return errors.New("agents run in a process, whose state cannot be kept")
-}
-
-func (c *crew) kill() {
-	if c.process != nil {
-		c.process.kill()
-	}
-}
-
-func (c *crew) close() error {
-	if c.process == nil {
-		return nil
-	}
-	return c.process.close()
 }

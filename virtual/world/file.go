@@ -12,6 +12,7 @@ import (
 
 	"voltbus/fault"
 	"voltbus/internal/strictyaml"
+	"voltbus/virtual/fmu"
 	"voltbus/virtual/model"
 )
 
@@ -22,6 +23,7 @@ type File struct {
 	Links []Link   `yaml:"links"`
 
 	folder string
+	units  map[string]*fmu.Description // that were read, by their files
 }
 
 // Settings are those of the whole world.
@@ -51,7 +53,8 @@ type Site struct {
 // Model is a physical model of a site.
 type Model struct {
 	Name       string             `yaml:"name"`
-	Kind       string             `yaml:"kind"`
+	Kind       string             `yaml:"kind"` // a built-in one, or fmu
+	File       string             `yaml:"file"` // of an FMU, relative to the file of the world
 	Parameters map[string]float64 `yaml:"parameters"`
 	Inputs     map[string]any     `yaml:"inputs"`   // numbers, outputs such as weather.temp, or lists of outputs to add
 	Commands   []string           `yaml:"commands"` // inputs that are points to command
@@ -185,12 +188,12 @@ func (c *checker) site(key string, s *Site) {
 
 func (c *checker) model(key string, s *Site, m *Model) {
 	c.expect(plainName.MatchString(m.Name), key+".name", "%q is not a name; write up to 64 letters, digits, - and _", m.Name)
-	kind, err := model.Find(m.Kind)
+	kind, at, err := c.file.kindOf(m)
 	if err != nil {
-		c.report(key+".kind", "%v", err)
+		c.report(key+at, "%v", err)
 		return
 	}
-	if _, err := model.New(m.Kind, m.Parameters, time.Time{}, model.Method{}); err != nil {
+	if err := kind.Check(m.Parameters); err != nil {
 		c.report(key+".parameters", "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	for name, in := range m.Inputs {
@@ -223,7 +226,7 @@ func (c *checker) ref(key string, own *Site, r ref) {
 			if s.Models[j].Name != r.model {
 				continue
 			}
-			kind, err := model.Find(s.Models[j].Kind)
+			kind, _, err := c.file.kindOf(&s.Models[j])
 			if err == nil && kind.Output(r.output) < 0 {
 				c.report(key, "%s: a %s has no such output; it has %s", r, kind.Name, portNames(kind.Outputs))
 			}

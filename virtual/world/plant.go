@@ -129,8 +129,10 @@ func (p *plant) command(s *kernel.Scope, body []byte) error {
 			p.world.refused++
 			return s.Note(fmt.Appendf(nil, "%s,%s,%s,refused\n", s.Time().Format(time.RFC3339Nano), c.Point, c.Value))
 		}
-		if err := p.advance(s, part); err != nil {
-			return err
+		if !part.model.Fixed() {
+			if err := p.advance(s, part); err != nil {
+				return err
+			}
 		}
 		p.world.commands++
 		part.model.Set(input, value)
@@ -226,7 +228,11 @@ func (p *plant) tell(s *kernel.Scope, part *part) error {
 func (p *plant) Save() ([]byte, error) {
 	states := map[string]partState{}
 	for _, part := range p.parts {
-		states[part.name] = partState{part.model.State(), part.failed}
+		state, err := part.model.State()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", part.device, err)
+		}
+		states[part.name] = partState{state, part.failed}
 	}
 	return json.Marshal(states)
 }

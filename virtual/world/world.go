@@ -17,7 +17,6 @@ import (
 
 	"voltbus/fault"
 	"voltbus/virtual/kernel"
-	"voltbus/virtual/model"
 )
 
 // Options are what a run is started with, beside its file.
@@ -36,7 +35,7 @@ type World struct {
 	opts     Options
 	kernel   *kernel.Kernel
 	plants   map[string]*plant
-	crews    []*crew
+	starters []starter           // what runs in processes
 	reach    map[string][]string // the sites to which there is a link
 	mu       sync.Mutex          // of wants and told while processes start
 	wants    map[string][][]string
@@ -129,11 +128,11 @@ func (w *World) addSite(s *Site, name string, random *rand.Rand) error {
 		return err
 	}
 	if p.agents {
-		c := &crew{world: w, site: name, command: []string{w.file.World.Python, "-m", "voltbus", "world"}}
+		c := &crew{world: w, site: name, python: w.file.World.Python}
 		if err := c.describe(s, p, w.file); err != nil {
 			return err
 		}
-		w.crews = append(w.crews, c)
+		w.starters = append(w.starters, c)
 		if err := w.kernel.Add(name, agentsOf(name), c); err != nil {
 			return err
 		}
@@ -154,12 +153,12 @@ func (w *World) newPart(s *Site, site string, m *Model, random *rand.Rand) (*par
 			parameters[name] = v * (1 + s.Spread*(2*random.Float64()-1))
 		}
 	}
-	method := model.Method{Adaptive: w.file.World.Adaptive, Tolerance: w.file.World.Tolerance}
-	o, err := model.New(m.Kind, parameters, w.file.World.Start, method)
+	device := site + "/" + m.Name
+	o, err := w.newModel(device, m, parameters)
 	if err != nil {
-		return nil, fmt.Errorf("%s/%s: %w", site, m.Name, err)
+		return nil, fmt.Errorf("%s: %w", device, err)
 	}
-	p := &part{name: m.Name, device: site + "/" + m.Name, model: o, commands: map[string]int{}}
+	p := &part{name: m.Name, device: device, model: o, commands: map[string]int{}}
 	p.subject = subjectOf(p.device)
 	for _, name := range m.Commands {
 		p.commands[p.device+"/"+name] = o.Kind.Input(name)
@@ -306,7 +305,7 @@ func (w *World) Run(ctx context.Context, until time.Duration) error {
 	begin := time.Now()
 	defer func() { w.took += time.Since(begin) }()
 	stop := context.AfterFunc(ctx, func() {
-		for _, c := range w.crews {
+		for _, c := range w.starters {
 			c.kill()
 		}
 	})
@@ -332,7 +331,7 @@ func (w *World) Reseed(seed uint64) { w.kernel.Reseed(seed) }
 // Close ends the processes of all agents.
 func (w *World) Close() error {
 	var errs []error
-	for _, c := range w.crews {
+	for _, c := range w.starters {
 		errs = append(errs, c.close())
 	}
 	return errors.Join(errs...)

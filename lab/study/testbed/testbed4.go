@@ -16,6 +16,7 @@ import (
 
 	"voltbus/fault"
 	"voltbus/lab/experiment"
+	"voltbus/lab/zoneunit"
 	"voltbus/python"
 	"voltbus/virtual/world"
 )
@@ -37,7 +38,7 @@ func testbed4() experiment.Experiment {
 			"Nodes register by their first report, and report the temperature and the state of their unit each minute. The master decides each 10 minutes, the warmest rooms first; nodes answer with done or an error.",
 			"Master and buildings are agents in Python, which run on a node as they are. Each site is a process, on the SDK's node in memory; the clock waits for all of them. The time includes the start of the five processes.",
 			"The models are equations of second order (air and mass), each with other parameters, below a summer day; steps of 10 seconds, Runge–Kutta 4. Links have a delay of 20 to 30 ms.",
-			"Both cases have the models; in the first one thermostats switch, and there are no agents.",
+			"In the first case thermostats switch, and there are no agents. In the last one each building is an FMU of FMI 2.0 that is compiled here (first order, C), in a process of its own, and asked each 10 seconds.",
 		},
 		Limits: []string{
 			"The published testbed ran whole programs of its platform and models made from Modelica, on other hardware. Its figures are context.",
@@ -45,11 +46,13 @@ func testbed4() experiment.Experiment {
 		},
 		Metric: experiment.Metric{Name: "real time", Unit: "s", Axis: "case"},
 		Published: []experiment.Published{
-			{Case: pythonCase(), Figures: []experiment.Figure{{Label: "PNNL FY17, whole programs and FMUs", Value: time.Hour.Seconds()}}},
+			{Case: pythonCase(), Figures: publishedHour()},
+			{Case: unitCase(), Figures: publishedHour()},
 		},
 		Settings: []experiment.Setting{
 			{Name: "length", Default: "12h", Quick: "2h", Doc: "virtual time"},
 			{Name: "python", Default: "python3", Doc: "interpreter of the agents, with msgspec; none to leave them out"},
+			{Name: "units", Default: "true", Doc: "run the FMUs, too; they need a compiler for C, and fmpy in the interpreter"},
 		},
 		Run: func(ctx context.Context, b *experiment.Bench) error {
 			if err := runTestbed(ctx, b, experiment.Case{Name: "thermostats, built-in models", X: 1}, withThermostats); err != nil {
@@ -59,9 +62,36 @@ func testbed4() experiment.Experiment {
 				b.Note("The agents in Python were left out.")
 				return nil
 			}
-			return runTestbed(ctx, b, pythonCase(), nil)
+			if err := runTestbed(ctx, b, pythonCase(), nil); err != nil || !b.Flag("units") {
+				return err
+			}
+			return runTestbed(ctx, b, unitCase(), withUnits)
 		},
 	}
+}
+
+func publishedHour() []experiment.Figure {
+	return []experiment.Figure{{Label: "PNNL FY17, whole programs and FMUs", Value: time.Hour.Seconds()}}
+}
+
+func unitCase() experiment.Case { return experiment.Case{Name: "agents in Python, FMUs", X: 3} }
+
+// withUnits has FMUs take the place of the built-in models. It compiles them into the folder of the world.
+func withUnits(ctx context.Context, dir string, f *world.File) error {
+	file, err := zoneunit.Build(ctx, dir, 2)
+	if err != nil {
+		return err
+	}
+	for i := range f.Sites {
+		for k := range f.Sites[i].Models {
+			m := &f.Sites[i].Models[k]
+			if m.Name == "zone" {
+				m.Kind, m.File, m.Parameters = "fmu", file, map[string]float64{"capacity": 2, "resistance": 2}
+				delete(m.Inputs, "gains")
+			}
+		}
+	}
+	return nil
 }
 
 func pythonCase() experiment.Case {
@@ -69,7 +99,7 @@ func pythonCase() experiment.Case {
 }
 
 // withThermostats leaves out all agents: units are switched by thermostats.
-func withThermostats(f *world.File) {
+func withThermostats(_ context.Context, _ string, f *world.File) error {
 	for i := range f.Sites {
 		s := &f.Sites[i]
 		s.Agents = nil
@@ -81,10 +111,14 @@ func withThermostats(f *world.File) {
 			}
 		}
 	}
+	return nil
 }
 
+// variant changes the world of the testbed, whose files are in a folder.
+type variant func(ctx context.Context, dir string, f *world.File) error
+
 // runTestbed measures a case, and draws the temperatures of its first repeat.
-func runTestbed(ctx context.Context, b *experiment.Bench, c experiment.Case, change func(*world.File)) error {
+func runTestbed(ctx context.Context, b *experiment.Bench, c experiment.Case, change variant) error {
 	var history bytes.Buffer
 	err := b.Measure(ctx, c, func(ctx context.Context, t *experiment.Trial) error {
 		history.Reset()
@@ -100,7 +134,7 @@ func runTestbed(ctx context.Context, b *experiment.Bench, c experiment.Case, cha
 }
 
 // testbedOnce runs the world once.
-func testbedOnce(ctx context.Context, b *experiment.Bench, t *experiment.Trial, change func(*world.File), history *bytes.Buffer) (err error) {
+func testbedOnce(ctx context.Context, b *experiment.Bench, t *experiment.Trial, change variant, history *bytes.Buffer) (err error) {
 	if err := os.WriteFile(filepath.Join(t.Dir, "testbed4.py"), testbedAgents, 0o600); err != nil {
 		return err
 	}
@@ -114,7 +148,9 @@ func testbedOnce(ctx context.Context, b *experiment.Bench, t *experiment.Trial, 
 	}
 	f.World.Duration, f.World.Python = b.Duration("length"), b.Text("python")
 	if change != nil {
-		change(f)
+		if err := change(ctx, t.Dir, f); err != nil {
+			return err
+		}
 	}
 	seed := uint64(b.Seed()) //nolint:gosec // any seed is one; all repeats are equal
 	var log bytes.Buffer

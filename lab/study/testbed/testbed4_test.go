@@ -24,7 +24,7 @@ func interpreter(t *testing.T) string {
 
 func TestTestbed4RunsTwiceTheSameAndDrawsItsFourTemperatures(t *testing.T) {
 	r, err := experiment.Execute(t.Context(), testbed4(), experiment.Options{
-		Repeats: 2, Seed: 1, Set: map[string]string{"length": "3h", "python": interpreter(t)}, Dir: t.TempDir(),
+		Repeats: 2, Seed: 1, Set: map[string]string{"length": "3h", "python": interpreter(t), "units": "false"}, Dir: t.TempDir(),
 	})
 	if err != nil {
 		t.Fatal(err)

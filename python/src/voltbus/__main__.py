@@ -1,4 +1,4 @@
-"""``python -m voltbus run|describe package.module:Class``, and ``world`` for ``voltbus world``."""
+"""``python -m voltbus run|describe package.module:Class``; the rest is for ``voltbus world``."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ def main(argv: list[str] | None = None) -> int:
             command.add_argument("--name", help="the agent's name; else VOLTBUS_AGENT")
             command.add_argument("--level", default="INFO", help="lowest level that is logged")
     commands.add_parser("world", help="run agents of a site for voltbus world, which starts this")
+    commands.add_parser("fmu", help="run an FMU for voltbus world, which starts this")
     args = parser.parse_args(argv)
     try:
         if args.command == "describe":
@@ -45,6 +46,10 @@ def main(argv: list[str] | None = None) -> int:
 
             set_up("INFO")
             _world.main()
+        elif args.command == "fmu":
+            from . import _fmu
+
+            _fmu.main()
         else:
             set_up(args.level.upper())
             agent = load(args.agent)()
