@@ -86,6 +86,7 @@ func TestSearchSelects(t *testing.T) {
 		{"by wildcards in segments", catalog.Filter{Pattern: "campus/*/ahu*/temp"}, all[2:3]},
 		{"by wildcards over segments", catalog.Filter{Pattern: "**/temp"}, []point.Path{all[0], all[2]}},
 		{"by text whatever its case, in any script", catalog.Filter{Text: "äussen"}, all[2:3]},
+		{"by words that stand in several places", catalog.Filter{Text: "AHU1  äussen degc"}, all[2:3]},
 		{"by text in the path", catalog.Filter{Text: "ONERROR"}, all[3:4]},
 		{"by unit", catalog.Filter{Unit: "degC"}, []point.Path{all[0], all[2]}},
 		{"by a tag's value", catalog.Filter{Tags: map[string]string{"equip": "ahu"}}, all[1:3]},

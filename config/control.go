@@ -198,7 +198,7 @@ func (d *Device) controlled(info *point.Info, place int, rules []rule) (Controll
 // ruled describes one point according to the last rule that names it.
 func (d *Device) ruled(info *point.Info, place int, rules []rule) (Controlled, error) {
 	c := Controlled{Spec: control.Spec{
-		Point: d.Path.Join(string(info.Path)), Device: d.Path, Unit: info.Unit, Kind: info.Kind,
+		Point: d.Path.Join(string(info.Path)), Device: d.Path, About: info.Description, Unit: info.Unit, Kind: info.Kind,
 		Writable: info.Writable, Default: info.Default, Encode: d.encoder(info, place),
 	}}
 	if p, has := d.Config.(driver.Prioritizing); has && info.Writable {

@@ -35,6 +35,7 @@ const (
 type Spec struct {
 	Point    point.Path
 	Device   point.Path // for people; "" if it belongs to none
+	About    string     // the description of the registry, for people; "" for none
 	Unit     string     // as the registry writes it, such as "degC"
 	Kind     point.Kind // the kind of its values; None accepts any
 	Writable bool

@@ -241,28 +241,29 @@ type Interlock struct {
 
 // ControlPoint is a point as its commanders see it.
 type ControlPoint struct {
-	Point      string          `json:"point"`
-	Device     string          `json:"device"`
-	Unit       string          `json:"unit"`
-	Kind       string          `json:"kind" api:"one-of=none|float|int|bool|text"`
-	Writable   bool            `json:"writable"`
-	Default    json.RawMessage `json:"default" api:"schema=Value"` // the relinquish default; null: none
-	Revert     string          `json:"revert" api:"one-of=relinquish|default|before" doc:"What it is set to when its last command ended"`
-	Policy     *Policy         `json:"policy,omitempty"` // what it requires of commands; nil: nothing
-	Array      []Slot          `json:"array" doc:"The levels that are taken, the most urgent first"`
-	InDevice   bool            `json:"array_in_device" doc:"Its device has a priority array of its own for it, see listPriorities"`
-	Overrides  []Holder        `json:"overrides"`
-	Window     *Holder         `json:"window" doc:"The reservation that holds it now"`
-	Commanded  json.RawMessage `json:"commanded" api:"schema=Value"` // the commanded value; null: there is none
-	Wish       json.RawMessage `json:"wish" api:"schema=Value"`      // the same, under its name before 0.5
-	Reverting  bool            `json:"reverting" doc:"The commanded value is what the point goes back to"`
-	Output     string          `json:"output" api:"one-of=idle|writing|waiting|held|differs|mismatch|failed|unknown"` // idle, writing, waiting, held, differs, mismatch, failed, unknown
-	Held       json.RawMessage `json:"held" api:"schema=Value"`                                                       // what it was last set to, if known
-	Reported   json.RawMessage `json:"reported" api:"schema=Value"`                                                   // what the device last answered
-	Observed   json.RawMessage `json:"observed" api:"schema=Value"`                                                   // the last value read
-	Later      *time.Time      `json:"later,omitempty" doc:"When it goes on, if something holds it back"`
-	Failures   int             `json:"failures" doc:"Of writes, in a row"`
-	FailedWith string          `json:"failed_with,omitempty" doc:"The device's words"`
+	Point       string          `json:"point"`
+	Device      string          `json:"device"`
+	Description string          `json:"description" doc:"Of the registry; empty if it has none"`
+	Unit        string          `json:"unit"`
+	Kind        string          `json:"kind" api:"one-of=none|float|int|bool|text"`
+	Writable    bool            `json:"writable"`
+	Default     json.RawMessage `json:"default" api:"schema=Value"` // the relinquish default; null: none
+	Revert      string          `json:"revert" api:"one-of=relinquish|default|before" doc:"What it is set to when its last command ended"`
+	Policy      *Policy         `json:"policy,omitempty"` // what it requires of commands; nil: nothing
+	Array       []Slot          `json:"array" doc:"The levels that are taken, the most urgent first"`
+	InDevice    bool            `json:"array_in_device" doc:"Its device has a priority array of its own for it, see listPriorities"`
+	Overrides   []Holder        `json:"overrides"`
+	Window      *Holder         `json:"window" doc:"The reservation that holds it now"`
+	Commanded   json.RawMessage `json:"commanded" api:"schema=Value"` // the commanded value; null: there is none
+	Wish        json.RawMessage `json:"wish" api:"schema=Value"`      // the same, under its name before 0.5
+	Reverting   bool            `json:"reverting" doc:"The commanded value is what the point goes back to"`
+	Output      string          `json:"output" api:"one-of=idle|writing|waiting|held|differs|mismatch|failed|unknown"` // idle, writing, waiting, held, differs, mismatch, failed, unknown
+	Held        json.RawMessage `json:"held" api:"schema=Value"`                                                       // what it was last set to, if known
+	Reported    json.RawMessage `json:"reported" api:"schema=Value"`                                                   // what the device last answered
+	Observed    json.RawMessage `json:"observed" api:"schema=Value"`                                                   // the last value read
+	Later       *time.Time      `json:"later,omitempty" doc:"When it goes on, if something holds it back"`
+	Failures    int             `json:"failures" doc:"Of writes, in a row"`
+	FailedWith  string          `json:"failed_with,omitempty" doc:"The device's words"`
 }
 
 // ControlPoints is a page of points.

@@ -13,36 +13,50 @@ import (
 type verdict uint8
 
 const (
-	open  verdict = 0         // not examined yet
-	no    verdict = 1         // examined, and none of the below
-	has   verdict = 1<<1 | no // it contains the text or, for traits, meets all conditions
-	edge  verdict = 1<<2 | no // it has the part of the text on its side of the last slash
-	lines verdict = 1 << 3    // for traits: the unit contains the text
+	open verdict = 0         // not examined yet
+	no   verdict = 1         // examined, and none of the below
+	has  verdict = 1<<1 | no // it contains the word or, for traits, meets all conditions
+	edge verdict = 1<<2 | no // it has the part of the word on its side of the last slash
 )
+
+// needle is a word of the filter's text. It examines each part of points once.
+type needle struct {
+	text         string    // in lower case
+	front, back  string    // the text up to and including its last slash, and after it; front is "" without one
+	units        []verdict // by traits
+	heads        []verdict
+	tails        []verdict
+	descriptions []verdict
+}
+
+func needlesOf(text string) []*needle {
+	var needles []*needle
+	for _, word := range strings.Fields(strings.ToLower(text)) {
+		n := &needle{text: word}
+		if at := strings.LastIndexByte(word, '/') + 1; at > 0 {
+			n.front, n.back = word[:at], word[at:]
+		}
+		needles = append(needles, n)
+	}
+	return needles
+}
 
 // matcher decides which points a filter selects. It examines each part of points once. It is used under the
 // register's lock.
 type matcher struct {
-	register    *Register
-	filter      *Filter
-	text        string // in lower case
-	front, back string // the text up to and including its last slash, and after it; front is "" without one
-	traits      []verdict
-	heads       []verdict
-	tails       []verdict
-	words       []verdict     // descriptions
-	names       []verdict     // tails, by the last segment of the pattern
-	last        point.Pattern // the last segment of the pattern; "" if that selects everything
-	parent      point.Pattern // the segment before it, likewise
-	path        []byte        // of one point; reused
-	lower       []byte        // reused
+	register *Register
+	filter   *Filter
+	needles  []*needle
+	traits   []verdict
+	names    []verdict     // tails, by the last segment of the pattern
+	last     point.Pattern // the last segment of the pattern; "" if that selects everything
+	parent   point.Pattern // the segment before it, likewise
+	path     []byte        // of one point; reused
+	lower    []byte        // reused
 }
 
 func newMatcher(r *Register, f *Filter) *matcher {
-	m := &matcher{register: r, filter: f, text: strings.ToLower(f.Text)}
-	if at := strings.LastIndexByte(m.text, '/') + 1; at > 0 {
-		m.front, m.back = m.text[:at], m.text[at:]
-	}
+	m := &matcher{register: r, filter: f, needles: needlesOf(f.Text)}
 	if at := strings.LastIndexByte(string(f.Pattern), '/') + 1; f.Pattern[at:] != "**" && strings.Contains(string(f.Pattern), "*") {
 		m.last = f.Pattern[at:]
 		before := strings.TrimSuffix(string(f.Pattern[:at]), "/")
@@ -71,8 +85,10 @@ func (m *matcher) match(n uint32) bool {
 	if traits&has != has || (f.Device != "" && r.Device(n) != f.Device) {
 		return false
 	}
-	if m.text != "" && traits&lines == 0 && !m.says(n) {
-		return false
+	for _, needle := range m.needles {
+		if !m.says(needle, n, of) {
+			return false
+		}
 	}
 	if f.Pattern == "" && f.Keep == nil {
 		return true
@@ -124,56 +140,47 @@ func (m *matcher) judge(t *Traits) verdict {
 			return no
 		}
 	}
-	if m.contains([]byte(t.Unit)) {
-		return has | lines
-	}
 	return has
 }
 
-// says reports whether the path or description contains the text.
-func (m *matcher) says(n uint32) bool {
+// says reports whether the path, description or unit of a point contains the word; of numbers its traits.
+func (m *matcher) says(w *needle, n, of uint32) bool {
 	r := m.register
 	head, tail := r.names.Parts(n)
-	h := look(&m.heads, head, func() verdict { return m.judgeHead(r.names.Head(head)) })
-	t := look(&m.tails, tail, func() verdict { return m.judgeTail(r.names.Tail(tail)) })
+	h := look(&w.heads, head, func() verdict { return w.judgeHead(m.lowered(r.names.Head(head))) })
+	t := look(&w.tails, tail, func() verdict { return w.judgeTail(m.lowered(r.names.Tail(tail))) })
 	if h&has == has || t&has == has || (h&edge == edge && t&edge == edge) {
 		return true
 	}
 	word := r.description.At(n)
-	return look(&m.words, word, func() verdict {
-		if m.contains([]byte(r.descriptions.list[word])) {
-			return has
-		}
-		return no
-	})&has == has
+	if look(&w.descriptions, word, func() verdict { return w.judge(m.lowered([]byte(r.descriptions.list[word]))) })&has == has {
+		return true
+	}
+	return look(&w.units, of, func() verdict { return w.judge(m.lowered([]byte(r.traits.list[of].Unit))) })&has == has
 }
 
-func (m *matcher) judgeHead(head []byte) verdict {
-	v := no
-	low := m.lowered(head)
-	if bytes.Contains(low, []byte(m.text)) {
-		v |= has
+// judge reports whether a text in lower case contains the word.
+func (w *needle) judge(low []byte) verdict {
+	if bytes.Contains(low, []byte(w.text)) {
+		return has
 	}
-	if m.front != "" && bytes.HasSuffix(low, []byte(m.front)) {
+	return no
+}
+
+func (w *needle) judgeHead(low []byte) verdict {
+	v := w.judge(low)
+	if w.front != "" && bytes.HasSuffix(low, []byte(w.front)) {
 		v |= edge
 	}
 	return v
 }
 
-func (m *matcher) judgeTail(tail []byte) verdict {
-	v := no
-	low := m.lowered(tail)
-	if bytes.Contains(low, []byte(m.text)) {
-		v |= has
-	}
-	if m.front != "" && bytes.HasPrefix(low, []byte(m.back)) {
+func (w *needle) judgeTail(low []byte) verdict {
+	v := w.judge(low)
+	if w.front != "" && bytes.HasPrefix(low, []byte(w.back)) {
 		v |= edge
 	}
 	return v
-}
-
-func (m *matcher) contains(word []byte) bool {
-	return bytes.Contains(m.lowered(word), []byte(m.text))
 }
 
 // lowered returns the word in lower case; it lasts until the next call.

@@ -51,7 +51,7 @@ func TestWhatIsPutIsFoundAsAListWouldFindIt(t *testing.T) {
 		}
 		f := register.Filter{
 			Pattern: point.Pattern(rapid.SampledFrom([]string{"", "a", "a/*", "**/B", "*/*", "a*/**", "/", "**", "**/a*/B", "a/*/B", "*a/B", "**/B/é", "**/a/*", "*/a/**/B"}).Draw(t, "pattern")),
-			Text:    rapid.SampledFrom([]string{"", "A", "b/É", "äu", "/", "a/", `"<`, "é-"}).Draw(t, "text"),
+			Text:    rapid.SampledFrom([]string{"", "A", "b/É", "äu", "/", "a/", `"<`, "é-", "äu A", " ", "b a/"}).Draw(t, "text"),
 			Unit:    rapid.SampledFrom([]string{"", "a"}).Draw(t, "unit"), Device: point.Path(rapid.SampledFrom([]string{"", "a"}).Draw(t, "of")),
 			Removed: rapid.Bool().Draw(t, "also removed"), After: point.Path(rapid.SampledFrom([]string{"", "a", "a/B", "é"}).Draw(t, "after")),
 			Tags:  rapid.SampledFrom([]map[string]string{nil, {"equip": ""}, {"equip": "ahu"}, {"floor": "1"}}).Draw(t, "asked"),
@@ -86,10 +86,12 @@ func TestWhatIsPutIsFoundAsAListWouldFindIt(t *testing.T) {
 
 // selected is Search as one would write it without thinking of time.
 func selected(model map[string]register.Record, f *register.Filter) (paths []string, more bool) {
-	text := strings.ToLower(f.Text)
 	for p, c := range model {
-		says := strings.Contains(strings.ToLower(p), text) || strings.Contains(strings.ToLower(c.Unit), text) ||
-			strings.Contains(strings.ToLower(c.Description), text)
+		says := true
+		for _, word := range strings.Fields(strings.ToLower(f.Text)) {
+			says = says && (strings.Contains(strings.ToLower(p), word) || strings.Contains(strings.ToLower(c.Unit), word) ||
+				strings.Contains(strings.ToLower(c.Description), word))
+		}
 		ok := f.Pattern.Match(point.Path(p)) && says && p > string(f.After) && (f.Removed || c.Removed == 0) &&
 			(f.Unit == "" || c.Unit == f.Unit) && (f.Device == "" || c.Device == string(f.Device))
 		for name, value := range f.Tags {
@@ -198,7 +200,7 @@ func BenchmarkMillion(b *testing.B) {
 	r.Put(records)
 	for name, f := range map[string]register.Filter{
 		"text": {Text: "no such text"}, "pattern": {Pattern: "city/*/meter*/x*"}, "wild": {Pattern: "**/*9/power", Unit: ""}, "tag": {Tags: map[string]string{"x": ""}},
-		"slash": {Text: "0249999/power"}, "all": {Limit: 10_000},
+		"slash": {Text: "0249999/power"}, "words": {Text: "0249999 power district"}, "all": {Limit: 10_000},
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

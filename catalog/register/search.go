@@ -13,7 +13,7 @@ const PageSize = 1000
 // Filter selects points; all its conditions must hold. The zero Filter selects all existing points.
 type Filter struct {
 	Pattern point.Pattern
-	Text    string                // in the path, description or unit, case-insensitively
+	Text    string                // words, each somewhere in the path, description or unit, case-insensitively
 	Tags    map[string]string     // each must exist with this value; "" for any value
 	Unit    string                // "" for any
 	Device  point.Path            // "" for any

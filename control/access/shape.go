@@ -59,7 +59,7 @@ func slots(list []control.Slot) []answer.Slot {
 
 func viewed(v *control.View) answer.ControlPoint {
 	out := answer.ControlPoint{
-		Point: string(v.Spec.Point), Device: string(v.Spec.Device), Unit: v.Spec.Unit, Kind: v.Spec.Kind.String(),
+		Point: string(v.Spec.Point), Device: string(v.Spec.Device), Description: v.Spec.About, Unit: v.Spec.Unit, Kind: v.Spec.Kind.String(),
 		Writable: v.Spec.Writable, Default: v.Spec.Default.AppendJSON(nil), Revert: string(v.Spec.Revert),
 		Array: slots(v.Array), InDevice: v.Spec.Array != 0, Overrides: holders(v.Overrides), Commanded: v.Commanded.AppendJSON(nil), Wish: v.Commanded.AppendJSON(nil), Reverting: v.Reverting,
 		Output: string(v.Output), Held: v.Held.AppendJSON(nil), Reported: v.Reported.AppendJSON(nil),

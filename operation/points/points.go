@@ -22,7 +22,7 @@ type Points interface {
 // Filter selects points; all its conditions must hold.
 type Filter struct {
 	Pattern string            `json:"pattern" api:"max=1024"`
-	Search  string            `json:"search" api:"max=1024" doc:"Text in path, description or unit, whatever its case"`
+	Search  string            `json:"search" api:"max=1024" doc:"Words, each of which the path, description or unit contains, whatever its case"`
 	Tags    map[string]string `json:"tags" api:"as=tag,max=16" doc:"name=value, repeated for several; an empty value stands for any"`
 	Unit    string            `json:"unit"`
 	Limit   int               `json:"limit" api:"min=1,max=10000,default=1000"`

@@ -296,7 +296,13 @@ const selects = (pattern: string, path: string) =>
 
 function idle(u: Site[number], p: Site[number]["points"][number]): ControlPoint {
   return {
-    ...{ point: `${u.path}/${p.name}`, device: u.path, unit: p.unit, kind: p.kind },
+    ...{
+      point: `${u.path}/${p.name}`,
+      description: "",
+      device: u.path,
+      unit: p.unit,
+      kind: p.kind,
+    },
     ...{ writable: p.writable ?? false, default: null, revert: "relinquish", array: [] },
     array_in_device: false,
     ...{

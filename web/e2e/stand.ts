@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
-import type { Ledger, PlotSample, Scan, Value } from "../src/api";
+import type { Ledger, PlotSample, Point, Scan, Value } from "../src/api";
 import type { Concern } from "../src/generated/api";
 import { isUnder } from "../src/path";
 import { columnsOf } from "./columns";
@@ -189,7 +189,12 @@ export class Stand {
     const { response } = call;
     const handlers: Handlers = {
       "GET session": () => ({ user: this.user, role: this.role, time_zone: this.zone }),
-      "GET points": () => ({ points: this.site.flatMap(catalogueOf), next: "" }),
+      "GET points": ({ query }) => {
+        const words = (query.get("search") ?? "").toLowerCase().split(/\s+/);
+        const has = (p: Point) =>
+          words.every((w) => `${p.path} ${p.description} ${p.unit}`.toLowerCase().includes(w));
+        return { points: this.site.flatMap(catalogueOf).filter(has), next: "" };
+      },
       "GET latest": () => ({ samples: this.site.flatMap((u) => latest(u, now)) }),
       "GET devices": () => ({ devices: this.site.map((u) => deviceOf(u, this.seconds(now), now)) }),
       "GET ledger": () => this.books(now),

@@ -549,7 +549,8 @@ class Operations:
     ) -> Points:
         """List points in path order, in pages.
 
-        ``search``: Text in path, description or unit, whatever its case.
+        ``search``: Words, each of which the path, description or unit contains, whatever its
+        case.
         ``tags``: name=value, repeated for several; an empty value stands for any.
         ``after``: The next of the page before.
         """
@@ -669,6 +670,7 @@ class ControlPoint(TypedDict, total=False):
 
     point: str
     device: str
+    description: str
     unit: str
     kind: str
     writable: bool

@@ -34,3 +34,13 @@ export function heldRows(
         rank[a.doing.level] - rank[b.doing.level] || (a.point.point < b.point.point ? -1 : 1),
     );
 }
+
+/** Whether a held point has all words of a search in its name, in who holds it, or in why. */
+export function hasWords({ point, doing: d }: HeldRow, search: string): boolean {
+  const holders = point.array.flatMap((s) => [s.requester, s.reason ?? ""]);
+  const text = [point.point, point.description ?? "", d.word, ...holders].join(" ").toLowerCase();
+  return search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}

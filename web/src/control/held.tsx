@@ -2,11 +2,12 @@ import { useState } from "preact/hooks";
 import type { Api } from "../api";
 import { count, plain } from "../format";
 import type { ControlPoint, ControlSlot } from "../generated/api";
+import { PointName } from "../point-name";
 import { go, type Place, pointAddress } from "../shell/place";
 import { includes } from "../shell/role";
 import { AskRelease } from "./ask-release";
 import type { Holdings } from "./calls";
-import { choices, type HeldRow, heldRows } from "./held-rows";
+import { choices, type HeldRow, hasWords, heldRows } from "./held-rows";
 import { levelWords } from "./levels";
 import { commandedValue, untilWords, whoWords, withUnit } from "./words";
 
@@ -26,7 +27,8 @@ const mostRows = 500;
 export function HeldTable({ api, place, holdings, me, role, now, onDone }: Props) {
   const [ending, setEnding] = useState<{ point: ControlPoint; slot: ControlSlot }>();
   const choice = new URLSearchParams(place.search).get("show") ?? "";
-  const rows = heldRows(holdings.points, choice, me, now);
+  const [search, setSearch] = useState("");
+  const rows = heldRows(holdings.points, choice, me, now).filter((row) => hasWords(row, search));
   return (
     <section class="card panel" aria-labelledby="held-title">
       <div class="panel-head">
@@ -45,7 +47,21 @@ export function HeldTable({ api, place, holdings, me, role, now, onDone }: Props
           ))}
         </div>
       </div>
-      {rows.length === 0 && <p class="quiet">{emptyWords(choice)}</p>}
+      {holdings.points.length > 0 && (
+        <input
+          type="search"
+          class="held-search"
+          aria-label="Search held points"
+          placeholder="Words of a point, a name or a reason"
+          value={search}
+          onInput={(e) => setSearch(e.currentTarget.value)}
+        />
+      )}
+      {rows.length === 0 && (
+        <p class="quiet">
+          {search.trim() ? "No held point has all these words." : emptyWords(choice)}
+        </p>
+      )}
       {rows.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
         <section class="scroll-x" tabIndex={0} aria-label="List of held points">
@@ -109,7 +125,9 @@ function Row({ row: { point, doing }, me, role, now, onEnd }: RowProps) {
   return (
     <tr>
       <th scope="row">
-        <a href={pointAddress(point.point)}>{plain(point.point)}</a>
+        <a href={pointAddress(point.point)}>
+          <PointName path={point.point} description={point.description} stacked />
+        </a>
       </th>
       <td>{withUnit(commandedValue(point), point.unit)}</td>
       <td>

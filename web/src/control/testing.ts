@@ -3,6 +3,7 @@ import type { ControlPoint, ControlSlot, Value } from "../generated/api";
 /** A point for tests that nobody commands. */
 export const idlePoint: ControlPoint = {
   point: "site/zone/setpoint",
+  description: "",
   device: "site/zone",
   unit: "degC",
   kind: "float",

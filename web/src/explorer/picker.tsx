@@ -1,6 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Point } from "../api";
 import { count, plain, unit } from "../format";
+import { PointName } from "../point-name";
 import { matches } from "../site/tree";
 import { mostCurves } from "./view";
 
@@ -115,7 +116,7 @@ function Hit({ point, isChosen, onExpect, onToggle }: HitProps) {
     <li onPointerEnter={onExpect}>
       <label title={[point.path, point.description].filter(Boolean).join("\n")}>
         <input type="checkbox" checked={isChosen} onChange={onToggle} />
-        <span class="name">{plain(point.path)}</span>
+        <PointName path={point.path} description={point.description} stacked />
         <span class="quiet">{unit(point.unit)}</span>
       </label>
     </li>

@@ -950,6 +950,8 @@ export interface ControlOverrides {
 export interface ControlPoint {
   point: string;
   device: string;
+  /** Of the registry; empty if it has none */
+  description: string;
   unit: string;
   kind: "none" | "float" | "int" | "bool" | "text";
   writable: boolean;

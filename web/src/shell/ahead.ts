@@ -1,4 +1,5 @@
 import { useEffect } from "preact/hooks";
+import { loadPalette } from "./jump";
 import type { Part } from "./parts";
 import { includes } from "./role";
 import { type Screen, screens } from "./screens";
@@ -8,7 +9,7 @@ export const wantedAhead = (role: string, parts: ReadonlySet<Part>): readonly Sc
   screens.filter((s) => includes(role, s.role) && (!s.part || parts.has(s.part)));
 
 /**
- * Brings the code of all screens when the page has nothing else to do, one after the other, so that a screen that
+ * Brings the code of the palette and of all screens when the page has nothing else to do, one after the other, so that a screen that
  * nobody visited yet opens also while the node is down. Not for those who save data.
  */
 export function useCodeAhead(role: string, parts: ReadonlySet<Part>): void {
@@ -16,10 +17,10 @@ export function useCodeAhead(role: string, parts: ReadonlySet<Part>): void {
     if (savesData()) return;
     let left = false;
     const bring = async () => {
-      for (const screen of wantedAhead(role, parts)) {
+      for (const { load } of [{ load: loadPalette }, ...wantedAhead(role, parts)]) {
         await idle();
         if (left) return;
-        await screen.load().catch(() => undefined); // the screen says it when it is asked for
+        await load().catch(() => undefined); // whoever asks for it is told
       }
     };
     void bring();

@@ -6,6 +6,7 @@ import type { Alarms } from "../generated/api";
 import { LanguageSwitch } from "../language/switch";
 import { Mark } from "../mark";
 import { Icon } from "./icons";
+import { type Jump, JumpButton } from "./jump";
 import type { Part } from "./parts";
 import { includes } from "./role";
 import { groups, type Screen, screens } from "./screens";
@@ -19,6 +20,7 @@ interface Props {
   here: Screen | undefined;
   /** The alarms; undefined until the first answer. */
   alarms: Alarms | undefined;
+  jump: Jump;
   onLogOut(): void;
 }
 
@@ -30,12 +32,13 @@ const visibleTo = (session: Session, parts: ReadonlySet<Part>) =>
   );
 
 /** The way to the screens at the side of a laptop. */
-export function Rail({ session, parts, here, alarms, onLogOut }: Props) {
+export function Rail({ session, parts, here, alarms, jump, onLogOut }: Props) {
   return (
     <nav class="rail" aria-label="Screens">
       <a class="brand" href="/" aria-label="Voltbus, overview">
         <Mark /> <span aria-hidden="true">Voltbus</span>
       </a>
+      <JumpButton jump={jump} />
       <div class="ways">
         <Groups shown={visibleTo(session, parts)} here={here} alarms={alarms} />
       </div>

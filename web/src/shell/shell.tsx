@@ -5,6 +5,7 @@ import { type Health, health } from "../health";
 import { useBooks } from "../use-site";
 import { useCodeAhead } from "./ahead";
 import { Banner } from "./banner";
+import { JumpButton, useJump } from "./jump";
 import { Bar, Rail } from "./navigation";
 import { useParts } from "./parts";
 import { go, oldAddress, usePlace, wanted } from "./place";
@@ -39,7 +40,8 @@ export function Shell({ api, session, refresh, onLogOut }: Props) {
   const screen = old ? undefined : screenAt(place.path);
   const main = useArrival(place.path, screen?.name ?? "Not found");
 
-  const navigation = { session, parts, here: screen, alarms: alarms.data, onLogOut };
+  const jump = useJump();
+  const navigation = { session, parts, here: screen, alarms: alarms.data, jump, onLogOut };
   return (
     <div class="shell">
       <a class="skip" href="#main">
@@ -56,6 +58,7 @@ export function Shell({ api, session, refresh, onLogOut }: Props) {
             isAway={connected.link.state === "lost"}
           />
           <Banner {...connected} />
+          <JumpButton jump={jump} />
         </header>
         <main id="main" ref={main} tabIndex={-1} aria-label={screen?.name ?? "Not found"}>
           {!old && (
@@ -75,6 +78,14 @@ export function Shell({ api, session, refresh, onLogOut }: Props) {
         </main>
       </div>
       <Bar {...navigation} />
+      {jump.Shown && (
+        <jump.Shown
+          {...{ api, session, parts, onLogOut }}
+          alarms={alarms.data}
+          devices={books?.devices ?? []}
+          onClose={jump.close}
+        />
+      )}
     </div>
   );
 }

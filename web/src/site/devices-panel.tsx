@@ -2,6 +2,7 @@ import type { Device } from "../api";
 import { age, count, plain, plural, span } from "../format";
 import { adviceFor, deviceLevel } from "../health";
 import { isUnder, nameOf } from "../path";
+import { PointName } from "../point-name";
 import { deviceAddress } from "../shell/place";
 
 interface Props {
@@ -51,7 +52,7 @@ function DeviceItem({ device, now }: { device: Device; now: number }) {
       <div class="device-head">
         <span class="dot" aria-hidden="true" />
         <a class="link" title={device.path} href={deviceAddress(device.path)}>
-          {plain(nameOf(device.path))}
+          <PointName path={device.path} description={nameOf(device.path)} stacked />
         </a>
         <span class="state">{plain(device.state)}</span>
         <span class="quiet number">{read > 0 ? age(now - read) : "never read"}</span>

@@ -1,8 +1,9 @@
 import { memo } from "preact/compat";
 import type { Point } from "../api";
-import { age, exact, plain, qualityName, reasonFor, span, unit, value } from "../format";
+import { age, exact, qualityName, reasonFor, span, unit, value } from "../format";
 import type { Live, LiveValues } from "../live";
 import { relativeTo } from "../path";
+import { PointName } from "../point-name";
 import { pointAddress } from "../shell/place";
 import { useTick } from "../use-site";
 import { useWindow } from "../use-window";
@@ -16,12 +17,22 @@ interface Props {
   plotted: readonly string[];
   now(): number;
   onToggle(path: string): void;
+  /** What is said when there is no point. */
+  empty?: string;
 }
 
 const rowHeight = 30;
 
 /** The live values of a branch. Only the rows on screen exist, and only changed ones are redrawn. */
-export function PointsTable({ branch, points, live, plotted, now, onToggle }: Props) {
+export function PointsTable({
+  branch,
+  points,
+  live,
+  plotted,
+  now,
+  onToggle,
+  empty = "No points here.",
+}: Props) {
   useTick(live);
   const list = useWindow<HTMLDivElement>(points.length, rowHeight);
   const time = now();
@@ -58,7 +69,7 @@ export function PointsTable({ branch, points, live, plotted, now, onToggle }: Pr
           <Space rows={points.length - list.end} />
         </tbody>
       </table>
-      {points.length === 0 && <p class="empty">No points here.</p>}
+      {points.length === 0 && <p class="empty">{empty}</p>}
     </section>
   );
 }
@@ -129,7 +140,7 @@ const PointRow = memo(function PointRow({
             onChange={() => onToggle(point.path)}
             aria-label={`Plot ${label}`}
           />
-          <span class="name">{plain(label)}</span>
+          <PointName path={point.path} description={point.description} shown={label} />
         </label>
       </th>
       <td class="number value" title={exact(last?.value)}>

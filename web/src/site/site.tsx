@@ -23,9 +23,8 @@ import {
   buildTree,
   type Counts,
   countTrouble,
-  findBranch,
+  listedBelow,
   matches,
-  pointsBelow,
   shownPoints,
 } from "./tree";
 
@@ -112,10 +111,7 @@ function Site({ api, live, epoch, scope, view, points, devices, place, onShow }:
   );
   const trouble = useTrouble(root, live, api, scope);
   const catalogue = useMemo(() => new Map(points.map((p) => [p.path, p])), [points]);
-  const listed = useMemo(
-    () => pointsBelow(findBranch(root, view.branch) ?? noBranch),
-    [root, view.branch],
-  );
+  const listed = useMemo(() => listedBelow(root, view.branch, search), [root, view.branch, search]);
   const isHeat = place.path === heatPath;
   const span = spanIn(place.search);
   const select = (branch: string) =>
@@ -156,10 +152,12 @@ function Site({ api, live, epoch, scope, view, points, devices, place, onShow }:
             <div class="middle">
               <PlotPanel source={{ api, live, catalogue, epoch }} view={view} onShow={onShow} />
               <section class="card table-card" aria-labelledby="table-title">
-                <h2 id="table-title">{plain(view.branch) || "Whole site"}</h2>
+                <h2 id="table-title">{plain(listed.branch) || "Whole site"}</h2>
+                {listed.note !== "" && <p class="quiet matches-note">{plain(listed.note)}</p>}
                 <PointsTable
-                  branch={view.branch}
-                  points={listed}
+                  branch={listed.branch}
+                  points={listed.points}
+                  empty={search ? "No point has all these words." : "No points here."}
                   live={live}
                   plotted={view.points}
                   now={() => api.now()}
@@ -196,8 +194,6 @@ function Tabs({ branch, isHeat }: { branch: string; isHeat: boolean }) {
     </nav>
   );
 }
-
-const noBranch: Branch = { path: "", name: "", level: 0, branches: [], points: [], total: 0 };
 
 interface NavigationProps {
   branch: string;

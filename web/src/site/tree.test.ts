@@ -5,6 +5,7 @@ import {
   countTrouble,
   findBranch,
   isStale,
+  listedBelow,
   matches,
   pointsBelow,
   type Reading,
@@ -125,4 +126,27 @@ test("what a node records of commands is shown only to those who ask for it", ()
   expect(shownPoints(points, "").map((p) => p.path)).toEqual(["site/x"]);
   expect(shownPoints(points, "b1/control/site")).toEqual(points);
   expect(shownPoints(points, "controls").length).toBe(1);
+});
+
+describe("the table of a search", () => {
+  const root = buildTree(
+    ["campus/b1/ahu1/co2", "campus/b1/zone/co2", "campus/b2/co2"].map((p) => point(p)),
+  );
+  const paths = (branch: string) => listedBelow(root, branch, "co2").points.map((p) => p.path);
+
+  test("lists what is below the branch, and tells of the rest", () => {
+    expect(paths("campus/b1")).toEqual(["campus/b1/ahu1/co2", "campus/b1/zone/co2"]);
+    expect(listedBelow(root, "campus/b1", "co2").note).toBe("1 more in other branches");
+    expect(listedBelow(root, "campus/b1", "").note).toBe("");
+  });
+
+  test("lists what the tree beside it shows when the branch has none", () => {
+    expect(paths("campus/b3").length).toBe(3);
+    expect(listedBelow(root, "campus/b3", "co2")).toMatchObject({
+      branch: "",
+      note: "Nothing below campus/b3; these are elsewhere.",
+    });
+    expect(listedBelow(root, "campus/b3", "").points).toEqual([]);
+    expect(listedBelow(buildTree([]), "campus/b3", "x").points).toEqual([]);
+  });
 });

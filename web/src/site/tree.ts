@@ -1,4 +1,5 @@
 import type { Point } from "../api";
+import { count } from "../format";
 import { ancestorsOf, nameOf, parentOf } from "../path";
 
 /** A branch of the site: everything that has points or branches below it. */
@@ -80,6 +81,34 @@ export function pointsBelow(branch: Branch, into: Point[] = []): Point[] {
   for (const point of branch.points) into.push(point);
   for (const child of branch.branches) pointsBelow(child, into);
   return into;
+}
+
+/** The points that a table of a branch lists. */
+export interface Listed {
+  /** The branch below which they are. */
+  branch: string;
+  points: readonly Point[];
+  /** What to know about the list; "" for nothing. */
+  note: string;
+}
+
+/**
+ * The points below a branch. Where a search has none there but has some elsewhere, it is those: the tree beside
+ * the table shows them, too.
+ */
+export function listedBelow(root: Branch, branch: string, search: string): Listed {
+  const below = findBranch(root, branch);
+  const points = below ? pointsBelow(below) : [];
+  if (search === "" || branch === "") return { branch, points, note: "" };
+  if (points.length > 0 || root.total === 0) {
+    const more = root.total - points.length;
+    return { branch, points, note: more > 0 ? `${count(more)} more in other branches` : "" };
+  }
+  return {
+    branch: "",
+    points: pointsBelow(root),
+    note: `Nothing below ${branch}; these are elsewhere.`,
+  };
 }
 
 /** The lines to show, where isOpen says which branches are unfolded. */

@@ -1,0 +1,120 @@
+// Finding what one looks for: the palette, names with descriptions first, and the search on Site.
+
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { seriousViolations, sidewaysScroll } from "./browser";
+import { phone, useBrowser } from "./harness";
+import { building, hostile } from "./sites";
+
+const open = useBrowser();
+const shots = process.env.VOLTBUS_SHOTS;
+const narrow = { ...phone, viewport: { width: 320, height: 640 } };
+
+const field = (page: Page) =>
+  page.getByRole("combobox", { name: "A point, device, screen or action" });
+const active = (page: Page) => page.locator("[role=option][aria-selected=true]");
+const shot = async (page: Page, name: string) =>
+  shots && (await page.screenshot({ path: `${shots}/finding-${name}.png` }));
+
+describe("the palette", () => {
+  test("goes to screens, devices and points by keyboard only", async () => {
+    const { page, complaints } = await open({ site: building, address: "/site" });
+    await page.getByRole("searchbox", { name: "Filter points" }).focus();
+    await page.keyboard.press("Control+k");
+    await field(page).waitFor();
+    await shot(page, "palette");
+    await page.keyboard.type("zone 3 co2");
+    await expect.poll(() => active(page).textContent()).toContain("campus/hq/floor 1/zone 3/co2");
+    const described = await page.evaluate(() => {
+      const input = document.activeElement;
+      const id = input?.getAttribute("aria-activedescendant") ?? "";
+      return `${input?.getAttribute("role")}: ${document.getElementById(id)?.textContent}`;
+    });
+    expect(described).toMatch(/^combobox: .*campus\/hq\/floor 1\/zone 3\/co2/);
+    expect(await seriousViolations(page)).toEqual([]);
+    await shot(page, "palette-points");
+    await page.keyboard.press("Enter");
+    await expect
+      .poll(() => new URL(page.url()).pathname)
+      .toBe("/point/campus/hq/floor%201/zone%203/co2");
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("audit");
+    await expect.poll(() => active(page).textContent()).toContain("Audit");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => new URL(page.url()).pathname).toBe("/audit");
+    expect(complaints.filter((c) => !/status of 404/.test(c))).toEqual([]);
+  });
+
+  test("does what it offers, and goes back with Escape", async () => {
+    const { page } = await open({ site: building, address: "/site" });
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("dark");
+    await expect.poll(() => active(page).textContent()).toContain("Dark colours");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.locator("html").getAttribute("data-theme")).toBe("dark");
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("set a point");
+    await expect.poll(() => active(page).textContent()).toContain("Set a point…");
+    await page.keyboard.press("Enter");
+    await page.getByRole("combobox", { name: "Which point?" }).waitFor();
+    await page.keyboard.press("Backspace");
+    await field(page).waitFor();
+    await page.keyboard.press("Escape");
+    await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
+  });
+
+  test("leaves out what an account may not do", async () => {
+    const { page } = await open({ site: building, address: "/", role: "viewer" });
+    await page.keyboard.press("Control+k");
+    await field(page).waitFor();
+    await page.getByRole("option", { name: "Log out" }).waitFor();
+    for (const name of ["Set a point…", "Add a device…", "Audit", "Settings"])
+      expect(await page.getByRole("option", { name }).count()).toBe(0);
+  });
+
+  test("shows hostile names as text, and fits the narrowest phone", async () => {
+    const { page, complaints } = await open({ site: hostile, address: "/", browser: narrow });
+    await page.getByRole("button", { name: "Jump to a point, device" }).tap();
+    await field(page).fill("hostile <img");
+    await expect.poll(() => page.getByRole("option").count()).toBeGreaterThan(2);
+    expect(await page.evaluate(() => "pwned" in window)).toBe(false);
+    expect(await sidewaysScroll(page)).toBe(0);
+    expect(await seriousViolations(page)).toEqual([]);
+    await shot(page, "palette-phone");
+    await page.getByRole("button", { name: "Close" }).tap();
+    await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
+    await shot(page, "home-phone");
+    expect(complaints.filter((c) => !/status of 404/.test(c))).toEqual([]);
+  });
+});
+
+describe("the search on Site", () => {
+  test("lists what the tree beside it shows", async () => {
+    const { page } = await open({ site: building, address: "/site?branch=campus%2Fhq%2Fahu1" });
+    await page.getByRole("searchbox", { name: "Filter points" }).fill("zone 3 co2");
+    await page.getByText("Nothing below campus/hq/ahu1; these are elsewhere.").waitFor();
+    await page
+      .getByRole("region", { name: "Live values" })
+      .getByRole("row", { name: "campus/hq/floor 1/zone 3/co2" })
+      .waitFor();
+    await shot(page, "site");
+    await page.getByRole("searchbox", { name: "Filter points" }).fill("nothing has this");
+    await page.getByText("No point has all these words.").waitFor();
+  });
+
+  test("cuts a long path at its left", async () => {
+    const { page } = await open({ site: building, address: "/site", browser: narrow });
+    await page.getByRole("region", { name: "Live values" }).getByRole("row").nth(2).waitFor();
+    const cut = await page.evaluate(() =>
+      [...document.querySelectorAll(".points .point-where")].map((e) => {
+        const range = document.createRange();
+        range.selectNodeContents(e);
+        const { right, left } = range.getBoundingClientRect();
+        const box = e.getBoundingClientRect();
+        return { end: right <= box.right + 1, cut: left < box.left - 1 };
+      }),
+    );
+    expect(cut.every((c) => c.end)).toBe(true);
+    await shot(page, "site-phone");
+  });
+});
