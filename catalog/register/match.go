@@ -31,7 +31,7 @@ type needle struct {
 
 func needlesOf(text string) []*needle {
 	var needles []*needle
-	for _, word := range strings.Fields(strings.ToLower(text)) {
+	for word := range strings.FieldsSeq(strings.ToLower(text)) {
 		n := &needle{text: word}
 		if at := strings.LastIndexByte(word, '/') + 1; at > 0 {
 			n.front, n.back = word[:at], word[at:]

@@ -88,7 +88,7 @@ func TestWhatIsPutIsFoundAsAListWouldFindIt(t *testing.T) {
 func selected(model map[string]register.Record, f *register.Filter) (paths []string, more bool) {
 	for p, c := range model {
 		says := true
-		for _, word := range strings.Fields(strings.ToLower(f.Text)) {
+		for word := range strings.FieldsSeq(strings.ToLower(f.Text)) {
 			says = says && (strings.Contains(strings.ToLower(p), word) || strings.Contains(strings.ToLower(c.Unit), word) ||
 				strings.Contains(strings.ToLower(c.Description), word))
 		}
