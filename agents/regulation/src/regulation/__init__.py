@@ -1,0 +1,1 @@
+"""Lets the cooling and heating of buildings follow a signal of the grid."""
