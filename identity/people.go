@@ -52,6 +52,15 @@ func checkName(name string) error {
 // People lists everybody who can log in, by name.
 func (l *Logins) People(ctx context.Context) ([]Account, error) { return l.accounts.Users(ctx) }
 
+// HasPerson reports whether a person can log in.
+func HasPerson(ctx context.Context, l *Logins, name string) (bool, error) {
+	_, err := l.accounts.Account(ctx, personName(name))
+	if fault.Is(err, fault.NotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // SetPerson adds a person, or changes role and password. A new password ends the person's sessions. The last
 // administrator with a password cannot be demoted.
 func (l *Logins) SetPerson(ctx context.Context, c Change) (Account, error) {

@@ -6,6 +6,7 @@ import (
 	"voltbus/alarm/monitor"
 	"voltbus/control/mismatch"
 	"voltbus/health"
+	"voltbus/identity"
 	"voltbus/operation/declared"
 )
 
@@ -25,7 +26,7 @@ func aboutAlerts(n *Node, p *declared.Parts) {
 		}
 	}
 	if p.Alarms.Now = now; n.monitor != nil {
-		p.Alarms.Monitor, p.Alarms.AcknowledgeAlert, p.Alarms.Below = n.monitor, p.Alerts.Seen, n.alarmsBelow.Alarms
+		p.Alarms.Monitor, p.Alarms.People, p.Alarms.AcknowledgeAlert, p.Alarms.Below = n.monitor, monitor.ContactsOf(n.monitor), p.Alerts.Seen, n.alarmsBelow.Alarms
 	}
 }
 
@@ -36,6 +37,15 @@ func openAlarms(ctx context.Context, n *Node) (err error) {
 	}
 	o := monitor.Options{
 		Dir: n.opts.Config.Node.Data, Node: n.opts.Config.Node.Name, Blocks: n.blocks, Documents: n.docs, Points: n.catalog, Alerts: n.presence, Told: n.report.Alarm, Now: now, Log: n.log,
+		Known: func(ctx context.Context, person string) (bool, error) {
+			return identity.HasPerson(ctx, n.identity.Logins, person)
+		},
+		Publish: func(topic string, payload []byte) (int, bool) {
+			if n.mqtt == nil {
+				return 0, false
+			}
+			return n.mqtt.Announce(topic, payload), true
+		},
 	}
 	if kept := n.history.Store(); kept != nil {
 		o.Readings = kept

@@ -44,6 +44,7 @@ var stateFiles = map[string][2]string{
 	"tls/ca-endorsed.pem": {asideThen},
 	"tls/server.pem":      {asideThen}, "tls/server.key": {asideThen},
 	"audit.head": {owned, asideThen}, "audit.db": {byPart, asideThen}, "catalog.sqlite": {byPart, asideThen}, "control.db": {byPart, asideThen}, "alarms.db": {byPart, asideThen},
+	"web-push.json":            {asideThen},
 	"voltbus.lock":             {owned, refused},
 	"agents/boiler/agent.json": {owned}, "agents/boiler/key.nk": {owned}, "agents/boiler/ca.pem": {owned},
 	"agents/boiler/versions/1/program.json": {owned},
@@ -85,6 +86,7 @@ func everyPart(t *testing.T) string {
 		return slices.ContainsFunc(plant.ledger().Nodes, func(n answer.LedgerNode) bool { return n.Node == "leaf" && n.State == "current" })
 	})
 	plant.person("ada", identity.Engineer)
+	plant.tells(`{"push": {"contact": "mailto:shift@example.org"}}`)
 	plant.record(numbers("p", 0, 3))
 	plant.halt()
 	folder := filepath.Join(data, "agents", "boiler")

@@ -74,6 +74,7 @@ func list() []quarantine.File {
 		{Name: catalog.File, Database: true, Lost: "accounts, agents, children and descriptions are gone: stop the node, put the file back from a copy, and start again"},
 		{Name: audit.File, Database: true, Lost: "the entries are gone: keep that file for who wants to look into it"},
 		{Name: monitor.File, Database: true, Lost: "states and history of alarms are gone: what is in alarm opens again; shelve again, and take out of service again, what was"},
+		{Name: monitor.PushFile, Check: monitor.CheckPushFile, Lost: "no browser takes pushes: people turn them on again, each at the device"},
 		{Name: term.File, Database: true, Lost: "commands, reservations and overrides are gone: give them anew"},
 	}
 }

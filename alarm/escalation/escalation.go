@@ -1,10 +1,11 @@
-// Package escalation tells people about alarms that nobody has acknowledged: first those on call, after a time others, by e-mail, a webhook or
-// ntfy. Who was told is kept on disk, so that a restart tells nobody again; a target that is away is tried again, and Troubles says so.
+// Package escalation tells people about alarms that nobody has acknowledged: first those on call, after a time others, by e-mail, a webhook, ntfy,
+// MQTT or a push to their browsers. Who was told is kept on disk, so that a restart tells nobody again; a target that is away is tried again, and Troubles says so.
 package escalation
 
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"voltbus/alarm"
 	"voltbus/fault"
+	"voltbus/webpush"
 )
 
 // Plan says who is told of which alarms, and when. Durations are in seconds.
@@ -22,18 +24,22 @@ type Plan struct {
 	Calendar []Turn    `json:"calendar,omitempty"`
 	// Least is the least urgent priority that people are told of; high if left out.
 	Least alarm.Priority `json:"least,omitempty"`
+	// Push turns pushes to browsers on; nil for off.
+	Push *webpush.Setting `json:"push,omitempty"`
 }
 
 // Contact is somebody who is told, and how.
 type Contact struct {
 	Name   string `json:"name"`
-	By     string `json:"by"`               // email, webhook or ntfy
-	To     string `json:"to"`               // the address: of e-mail, or an URL
-	Server string `json:"server,omitempty"` // of email: host:port of the SMTP server
+	By     string `json:"by"`               // email, webhook, ntfy, mqtt or push
+	To     string `json:"to"`               // the address: of e-mail, an URL, a topic, or the name of an account
+	Server string `json:"server,omitempty"` // of email: host:port of the SMTP server; of mqtt: the broker, host:port or mqtts://host:port, the node's own if left out
 	From   string `json:"from,omitempty"`   // of email
-	User   string `json:"user,omitempty"`   // of the SMTP server
+	User   string `json:"user,omitempty"`   // of the SMTP server or the broker
 	// Secret is the name of a file in the folder alarm-secrets of the data directory: the password of User, or a bearer token.
 	Secret string `json:"secret,omitempty"`
+	// CA is the name of a file in the same folder: the authority of the server's certificate, PEM. Those of the system count if it is left out.
+	CA string `json:"ca,omitempty"`
 }
 
 // OnCall stands in a step for those who are on call by the calendar.
@@ -57,6 +63,8 @@ const (
 	ByEmail   = "email"
 	ByWebhook = "webhook"
 	ByNtfy    = "ntfy"
+	ByMQTT    = "mqtt"
+	ByPush    = "push"
 )
 
 const (
@@ -78,18 +86,35 @@ func (p *Plan) Validate() error {
 	if !slices.Contains([]alarm.Priority{"", alarm.PriorityLow, alarm.PriorityMedium, alarm.PriorityHigh, alarm.Critical}, p.Least) {
 		return wrong("least", "%.40q is not a priority; write low, medium, high or critical", p.Least)
 	}
-	names := map[string]bool{}
+	if p.Push != nil {
+		if err := p.Push.Validate(); err != nil {
+			return wrong("push", "%w", err)
+		}
+	}
+	names, err := p.checkContacts()
+	if err != nil {
+		return err
+	}
+	return p.checkSteps(names)
+}
+
+// checkContacts checks the contacts, and returns their names.
+func (p *Plan) checkContacts() (names map[string]bool, err error) {
+	names = map[string]bool{}
 	for i := range p.Contacts {
 		c := &p.Contacts[i]
 		if c.Name == "" || c.Name == OnCall || names[c.Name] {
-			return wrong(fmt.Sprintf("contacts[%d].name", i), "%.40q is empty, used twice, or %s; write a name of its own", c.Name, OnCall)
+			return nil, wrong(fmt.Sprintf("contacts[%d].name", i), "%.40q is empty, used twice, or %s; write a name of its own", c.Name, OnCall)
 		}
 		names[c.Name] = true
 		if err := c.validate(i); err != nil {
-			return err
+			return nil, err
+		}
+		if c.By == ByPush && p.Push == nil {
+			return nil, wrong(fmt.Sprintf("contacts[%d].by", i), "pushes are off; turn them on with push, such as {\"contact\": \"mailto:shift@example.org\"}")
 		}
 	}
-	return p.checkSteps(names)
+	return names, nil
 }
 
 // checkSteps checks what refers to contacts.
@@ -119,16 +144,22 @@ func (p *Plan) told(s *Step, now time.Time) (list []string) {
 			list = append(list, name)
 			continue
 		}
-		before := len(list)
-		for _, t := range p.Calendar {
-			if !now.Before(t.From) && now.Before(t.To) {
-				list = append(list, t.Who)
-			}
-		}
-		if len(list) == before {
+		on := p.OnCall(now)
+		if list = append(list, on...); len(on) == 0 {
 			for i := range p.Contacts {
 				list = append(list, p.Contacts[i].Name)
 			}
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// OnCall lists who is on call at a time by the calendar.
+func (p *Plan) OnCall(now time.Time) (list []string) {
+	for _, t := range p.Calendar {
+		if !now.Before(t.From) && now.Before(t.To) {
+			list = append(list, t.Who)
 		}
 	}
 	slices.Sort(list)
@@ -146,6 +177,12 @@ type Options struct {
 	Secrets string // the folder of passwords and tokens
 	Node    string // its name, for the texts
 	Storage Storage
+	// Devices are the browsers of people that take pushes.
+	Devices *webpush.Registry
+	// Known reports whether there is an account; nil if nobody can tell.
+	Known func(ctx context.Context, person string) (bool, error)
+	// Publish publishes a message by the node's own MQTT broker, and returns for how many clients it is; there is false without a broker.
+	Publish func(topic string, payload []byte) (clients int, there bool)
 	// Plan returns the plan, and Alarms the alarms of the node.
 	Plan   func() Plan
 	Alarms func() []alarm.Shown
@@ -243,7 +280,7 @@ func (e *Escalation) tellAll(ctx context.Context, plan *Plan, due map[string][]a
 	var group sync.WaitGroup
 	for i := range plan.Contacts {
 		if c := &plan.Contacts[i]; len(due[c.Name]) > 0 && e.ready(c.Name, now) {
-			group.Go(func() { heard[i] = e.tell(ctx, c, due[c.Name]) })
+			group.Go(func() { heard[i] = e.tell(ctx, plan, c, due[c.Name]) })
 		}
 	}
 	group.Wait()
@@ -296,8 +333,9 @@ const (
 	mostPause = 10 * time.Minute
 )
 
-func (e *Escalation) tell(ctx context.Context, c *Contact, list []alarm.Shown) bool {
-	err := e.send(ctx, c, list)
+func (e *Escalation) tell(ctx context.Context, plan *Plan, c *Contact, list []alarm.Shown) bool {
+	l := letterOf(e.o.Node, list)
+	err := e.send(ctx, plan, c, &l)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err == nil {
@@ -315,6 +353,22 @@ func (e *Escalation) tell(ctx context.Context, c *Contact, list []alarm.Shown) b
 	a.until, a.why = e.o.Now().Add(min(mostPause, pause<<min(a.fails, 8))), err.Error()
 	a.fails++
 	return false
+}
+
+// Test sends a message to a contact of the plan that says that it is a test, whatever the steps say, and returns why it could not.
+func (e *Escalation) Test(ctx context.Context, name, by string) error {
+	const op = "escalation.Test"
+	plan := e.o.Plan()
+	i := slices.IndexFunc(plan.Contacts, func(c Contact) bool { return c.Name == name })
+	if i < 0 {
+		return fault.E(op, fault.NotFound, name, errors.New("is not a contact of the plan that is used"))
+	}
+	text := fmt.Sprintf("This is a test by %s, sent at %s. Nothing is wrong. Alarms of this node will come in this way.\n", plain(by), e.o.Now().UTC().Format(time.DateTime+" UTC"))
+	l := letter{"Test by " + plain(e.o.Node), text, Message{Node: e.o.Node, Alarms: []Alarm{}, Test: true}}
+	if err := e.send(ctx, &plan, &plan.Contacts[i], &l); err != nil {
+		return fault.E(op, fault.Unavailable, name, err)
+	}
+	return nil
 }
 
 // forget drops what is known of contacts that are not in the plan any more.

@@ -23,6 +23,7 @@ import (
 	"voltbus/alarm/escalation"
 	"voltbus/alarm/storage"
 	"voltbus/fault"
+	"voltbus/webpush"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -92,6 +93,9 @@ type stand struct {
 	alarms []alarm.Shown
 	now    time.Time
 
+	devices *webpush.Registry
+	own     func(topic string, payload []byte) (int, bool)
+
 	*escalation.Escalation
 	stop func()
 }
@@ -103,7 +107,7 @@ func newStand(t *testing.T, plan escalation.Plan) *stand {
 	if err := plan.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	s := &stand{t: t, dir: t.TempDir(), plan: plan, now: noon}
+	s := &stand{t: t, dir: t.TempDir(), plan: plan, now: noon, own: func(string, []byte) (int, bool) { return 0, false }}
 	s.start()
 	t.Cleanup(func() { s.stop() })
 	return s
@@ -116,7 +120,13 @@ func (s *stand) start() {
 		s.t.Fatal(err)
 	}
 	s.Escalation, err = escalation.Open(context.Background(), escalation.Options{
-		Secrets: s.dir, Node: "plant", Storage: s.file, Log: slog.New(slog.DiscardHandler),
+		Secrets: s.dir, Node: "plant", Storage: s.file, Log: slog.New(slog.DiscardHandler), Devices: s.devices,
+		Known: func(_ context.Context, person string) (bool, error) { return person != "eve", nil },
+		Publish: func(topic string, payload []byte) (int, bool) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return s.own(topic, payload)
+		},
 		Plan:   func() escalation.Plan { s.mu.Lock(); defer s.mu.Unlock(); return s.plan },
 		Alarms: func() []alarm.Shown { s.mu.Lock(); defer s.mu.Unlock(); return s.alarms },
 		Now:    func() time.Time { s.mu.Lock(); defer s.mu.Unlock(); return s.now },
@@ -262,6 +272,12 @@ func TestAPlanThatIsWrongSaysWhatToWrite(t *testing.T) {
 		"contacts[1].name":   {Contacts: []escalation.Contact{desk, desk}},
 		"steps[0].tell":      {Contacts: []escalation.Contact{desk}, Steps: []escalation.Step{{Tell: []string{"ben"}}}},
 		"calendar[0]":        {Contacts: []escalation.Contact{desk}, Calendar: []escalation.Turn{{Who: "desk"}}},
+		"contacts[0].ca":     {Contacts: []escalation.Contact{{Name: "a", By: escalation.ByMQTT, To: "a", CA: "../ca.pem"}}},
+		"is not a topic":     {Contacts: []escalation.Contact{{Name: "a", By: escalation.ByMQTT, To: "plant/#"}}},
+		"mqtts://host:port":  {Contacts: []escalation.Contact{{Name: "a", By: escalation.ByMQTT, To: "a", Server: "mqtts://mail"}}},
+		"pushes are off":     {Contacts: []escalation.Contact{{Name: "a", By: escalation.ByPush, To: "ada"}}},
+		"name of the acc":    {Contacts: []escalation.Contact{{Name: "a", By: escalation.ByPush}}, Push: &webpush.Setting{Contact: "mailto:a@b"}},
+		"push":               {Push: &webpush.Setting{}},
 		"least":              {Least: "urgent"},
 	} {
 		if err := p.Validate(); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), want) {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,8 +12,6 @@ import (
 	"mime"
 	"net"
 	"net/http"
-	"net/mail"
-	"net/smtp"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -21,34 +19,69 @@ import (
 	"time"
 
 	"voltbus/alarm"
+	"voltbus/mail"
+	"voltbus/webpush"
 )
 
 // validate returns what is wrong with a contact.
 func (c *Contact) validate(i int) error {
 	field := func(name string) string { return fmt.Sprintf("contacts[%d].%s", i, name) }
-	if c.Secret != "" && (filepath.Base(c.Secret) != c.Secret || strings.HasPrefix(c.Secret, ".")) {
-		return wrong(field("secret"), "%.80q is not the name of a file in the folder alarm-secrets", c.Secret)
+	for name, file := range map[string]string{"secret": c.Secret, "ca": c.CA} {
+		if file != "" && (filepath.Base(file) != file || strings.HasPrefix(file, ".")) {
+			return wrong(field(name), "%.80q is not the name of a file in the folder alarm-secrets", file)
+		}
 	}
-	switch c.By {
-	case ByEmail:
-		for name, address := range map[string]string{"to": c.To, "from": c.From} {
-			if _, err := mail.ParseAddress(address); err != nil || strings.ContainsAny(address, "\r\n") {
-				return wrong(field(name), "%.80q is not an address; write one such as shift@example.org", address)
-			}
+	checks := map[string]func(func(string) string) error{
+		ByEmail: c.checkMail, ByWebhook: c.checkURL, ByNtfy: c.checkURL, ByMQTT: c.checkTopic, ByPush: c.checkAccount,
+	}
+	check, is := checks[c.By]
+	if !is {
+		return wrong(field("by"), "%.40q is not known; write %s, %s, %s, %s or %s", c.By, ByEmail, ByWebhook, ByNtfy, ByMQTT, ByPush)
+	}
+	return check(field)
+}
+
+func (c *Contact) checkMail(field func(string) string) error {
+	for name, address := range map[string]string{"to": c.To, "from": c.From} {
+		if err := mail.Validate(address); err != nil {
+			return wrong(field(name), "%w", err)
 		}
-		if _, _, err := net.SplitHostPort(c.Server); err != nil {
-			return wrong(field("server"), "%.80q is not host:port of an SMTP server, such as mail.example.org:587", c.Server)
-		}
-	case ByWebhook, ByNtfy:
-		u, err := url.Parse(c.To)
-		if err != nil || u.Host == "" || u.User != nil || (u.Scheme != "http" && u.Scheme != "https") {
-			return wrong(field("to"), "write an http or https address without a password; put a token into secret")
-		}
-	default:
-		return wrong(field("by"), "%.40q is not known; write %s, %s or %s", c.By, ByEmail, ByWebhook, ByNtfy)
+	}
+	if _, _, err := net.SplitHostPort(c.Server); err != nil {
+		return wrong(field("server"), "%.80q is not host:port of an SMTP server, such as mail.example.org:587", c.Server)
 	}
 	return nil
 }
+
+func (c *Contact) checkURL(field func(string) string) error {
+	u, err := url.Parse(c.To)
+	if err != nil || u.Host == "" || u.User != nil || (u.Scheme != "http" && u.Scheme != "https") {
+		return wrong(field("to"), "write an http or https address without a password; put a token into secret")
+	}
+	return nil
+}
+
+func (c *Contact) checkTopic(field func(string) string) error {
+	if c.To == "" || len(c.To) > mostTopic || strings.ContainsAny(c.To, "#+\x00") || strings.HasPrefix(c.To, "$") {
+		return wrong(field("to"), "%.80q is not a topic; write one without # and +, such as plant/alarms", c.To)
+	}
+	if _, _, err := net.SplitHostPort(strings.TrimPrefix(c.Server, secureScheme)); c.Server != "" && err != nil {
+		return wrong(field("server"), "%.80q is not host:port or mqtts://host:port of a broker; leave it out for the node's own", c.Server)
+	}
+	return nil
+}
+
+func (c *Contact) checkAccount(field func(string) string) error {
+	if c.To == "" || len(c.To) > mostAccount {
+		return wrong(field("to"), "write the name of the account whose browsers are told")
+	}
+	return nil
+}
+
+const (
+	mostTopic   = 1024
+	mostAccount = 200
+)
 
 // sendTime bounds one attempt.
 const sendTime = 20 * time.Second
@@ -56,30 +89,81 @@ const sendTime = 20 * time.Second
 // mostLines bounds the alarms in one message; the others are counted.
 const mostLines = 20
 
-// send tells a contact of alarms in one message.
-func (e *Escalation) send(ctx context.Context, c *Contact, list []alarm.Shown) error {
+// letter is a message in the forms that contacts take.
+type letter struct {
+	subject, text string
+	message       Message
+}
+
+func letterOf(node string, list []alarm.Shown) letter {
+	subject, text := words(node, list)
+	return letter{subject, text, message(node, list)}
+}
+
+// send tells a contact of a letter.
+func (e *Escalation) send(ctx context.Context, plan *Plan, c *Contact, l *letter) error {
 	ctx, cancel := context.WithTimeout(ctx, sendTime)
 	defer cancel()
-	secret := ""
-	if c.Secret != "" {
-		data, err := os.ReadFile(filepath.Join(e.o.Secrets, c.Secret))
-		if err != nil {
-			return err
-		}
-		secret = strings.TrimSpace(string(data))
-	}
-	subject, text := words(e.o.Node, list)
-	switch c.By {
-	case ByEmail:
-		return sendMail(ctx, c, secret, subject, text)
-	case ByNtfy:
-		return post(ctx, c.To, secret, []byte(text), map[string]string{"Title": mime.QEncoding.Encode("utf-8", subject), "Priority": "high"})
-	}
-	body, err := json.Marshal(message(e.o.Node, list))
+	secret, err := e.secret(c.Secret)
 	if err != nil {
 		return err
 	}
+	body, err := json.Marshal(l.message)
+	if err != nil {
+		return err
+	}
+	switch c.By {
+	case ByEmail:
+		return e.sendMail(ctx, c, secret, l)
+	case ByNtfy:
+		return post(ctx, c.To, secret, []byte(l.text), map[string]string{"Title": mime.QEncoding.Encode("utf-8", l.subject), "Priority": "high"})
+	case ByMQTT:
+		return e.publish(ctx, c, secret, body)
+	case ByPush:
+		return e.push(ctx, plan, c, l)
+	}
 	return post(ctx, c.To, secret, body, map[string]string{"Content-Type": "application/json"})
+}
+
+// push tells the browsers of a person. Whoever has no account any more is told of nothing.
+func (e *Escalation) push(ctx context.Context, plan *Plan, c *Contact, l *letter) error {
+	if e.o.Known != nil {
+		if is, err := e.o.Known(ctx, c.To); err != nil || !is {
+			return cmp.Or(err, fmt.Errorf("there is no account %.80q", c.To))
+		}
+	}
+	return e.o.Devices.Push(ctx, plan.Push, c.To, &webpush.Note{Title: l.subject, Text: l.text, Time: e.o.Now().UTC(), Topic: "alarms"})
+}
+
+// secret is the content of a file in the folder of secrets; empty for none.
+func (e *Escalation) secret(file string) (string, error) {
+	if file == "" {
+		return "", nil
+	}
+	data, err := os.ReadFile(filepath.Join(e.o.Secrets, file))
+	return strings.TrimSpace(string(data)), err
+}
+
+// authorities are those of a contact's server; nil for those of the system.
+func (e *Escalation) authorities(c *Contact) (*x509.CertPool, error) {
+	pem, err := e.secret(c.CA)
+	if err != nil || c.CA == "" {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM([]byte(pem)) {
+		return nil, fmt.Errorf("the file %s in alarm-secrets has no certificate in PEM", c.CA)
+	}
+	return pool, nil
+}
+
+func (e *Escalation) sendMail(ctx context.Context, c *Contact, password string, l *letter) error {
+	pool, err := e.authorities(c)
+	if err != nil {
+		return err
+	}
+	s := mail.Server{Address: c.Server, From: c.From, User: c.User, Password: password, Authorities: pool}
+	return s.Send(ctx, &mail.Letter{To: c.To, Subject: l.subject, Text: l.text})
 }
 
 // plain makes text from devices one line.
@@ -109,10 +193,11 @@ func words(node string, list []alarm.Shown) (subject, text string) {
 	return subject, b.String()
 }
 
-// Message is what a webhook receives.
+// Message is what a webhook receives, and the subscribers of a topic.
 type Message struct {
 	Node   string  `json:"node"`
 	Alarms []Alarm `json:"alarms"`
+	Test   bool    `json:"test,omitempty"` // somebody tries whether messages arrive
 }
 
 // Alarm is an alarm in a message.
@@ -158,46 +243,4 @@ func post(ctx context.Context, to, token string, body []byte, header map[string]
 		err = fmt.Errorf("%s answers %s", q.URL.Host, r.Status)
 	}
 	return err
-}
-
-// sendMail sends an e-mail (RFC 5321), encrypted if the server offers that. A password is sent only encrypted or to this machine.
-func sendMail(ctx context.Context, c *Contact, password, subject, text string) (err error) {
-	host, _, _ := net.SplitHostPort(c.Server)
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", c.Server)
-	if err != nil {
-		return err
-	}
-	if deadline, is := ctx.Deadline(); is {
-		_ = conn.SetDeadline(deadline) // a connection that was just made takes it
-	}
-	s, err := smtp.NewClient(conn, host)
-	if err != nil {
-		return errors.Join(err, conn.Close())
-	}
-	defer func() { _ = s.Close() }()
-	if is, _ := s.Extension("STARTTLS"); is {
-		if err := s.StartTLS(&tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}); err != nil {
-			return err
-		}
-	}
-	if password != "" {
-		if err := s.Auth(smtp.PlainAuth("", cmp.Or(c.User, c.From), password, host)); err != nil {
-			return err
-		}
-	}
-	from, _ := mail.ParseAddress(c.From) // the plan was validated
-	to, _ := mail.ParseAddress(c.To)
-	if err := errors.Join(s.Mail(from.Address), s.Rcpt(to.Address)); err != nil {
-		return err
-	}
-	w, err := s.Data()
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "From: %s\r\nTo: %s\r\nSubject: %s\r\nDate: %s\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n%s",
-		from, to, mime.QEncoding.Encode("utf-8", subject), time.Now().Format(time.RFC1123Z), strings.ReplaceAll(text, "\n", "\r\n"))
-	if err := errors.Join(err, w.Close()); err != nil {
-		return err
-	}
-	return s.Quit()
 }

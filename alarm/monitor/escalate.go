@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"voltbus/alarm/escalation"
 	"voltbus/document"
 	"voltbus/fault"
+	"voltbus/webpush"
 )
 
 // Escalation is the shared document that says who is told of alarms, a JSON object as in escalation.Plan.
@@ -22,7 +24,11 @@ const Secrets = "alarm-secrets"
 
 // openEscalation opens the part that tells people.
 func openEscalation(ctx context.Context, m *Monitor) (err error) {
+	if m.devices, err = webpush.Open(webpush.Options{Dir: m.o.Dir, Now: m.o.Now}); err != nil {
+		return err
+	}
 	m.people, err = escalation.Open(ctx, escalation.Options{
+		Devices: m.devices, Known: m.o.Known, Publish: m.o.Publish,
 		Secrets: filepath.Join(m.o.Dir, Secrets), Node: m.o.Node, Storage: m.file, Now: m.o.Now, Log: m.o.Log,
 		Plan: func() escalation.Plan {
 			m.mu.Lock()
@@ -82,3 +88,60 @@ func (m *Monitor) unheard() []string {
 
 // isPlan reports whether a document is the plan.
 func isPlan(name string) bool { return strings.EqualFold(name, Escalation) }
+
+// People says who is told of alarms.
+type People struct {
+	Plan     escalation.Plan
+	Wrong    error    // with the document; the plan is the last one that was right
+	OnCall   []string // now
+	Troubles []string // who cannot be told, and why
+	Devices  []webpush.Device
+	PushKey  string // empty while pushes are off
+}
+
+// Contacts is who is told of the alarms of a monitor. It is safe for concurrent use.
+type Contacts struct{ m *Monitor }
+
+// ContactsOf returns who is told of the alarms of a monitor.
+func ContactsOf(m *Monitor) Contacts { return Contacts{m} }
+
+// People says who is told of alarms, and which browsers of a person take pushes.
+func (c Contacts) People(person string) (People, error) {
+	m := c.m
+	m.mu.Lock()
+	p := People{Plan: m.plan, Wrong: m.wrong}
+	m.mu.Unlock()
+	p.OnCall, p.Troubles, p.Devices = p.Plan.OnCall(m.o.Now()), m.people.Troubles(), m.devices.Of(person)
+	var err error
+	if p.Plan.Push != nil {
+		p.PushKey, err = m.devices.Key()
+	}
+	return p, err
+}
+
+// Test sends a test to a contact of the plan.
+func (c Contacts) Test(ctx context.Context, name, by string) error {
+	return c.m.people.Test(ctx, name, by)
+}
+
+var errPushOff = errors.New("pushes are off; an engineer turns them on in the plan of who is told of alarms")
+
+// TakePushes keeps a browser that takes pushes.
+func (c Contacts) TakePushes(d webpush.Device) (webpush.Device, error) {
+	c.m.mu.Lock()
+	setting := c.m.plan.Push
+	c.m.mu.Unlock()
+	if setting == nil {
+		return d, fault.E("alarms.TakePushes", fault.Conflict, d.Name, errPushOff)
+	}
+	return c.m.devices.Add(setting, d)
+}
+
+// EndPushes forgets a browser of a person.
+func (c Contacts) EndPushes(person, id string) error { return c.m.devices.Remove(person, id) }
+
+// PushFile is the file of the data directory with the browsers that take pushes.
+const PushFile = webpush.File
+
+// CheckPushFile returns what is wrong with the content of the file of browsers.
+func CheckPushFile(content []byte) error { return webpush.Check(content) }

@@ -21,6 +21,7 @@ import (
 	"voltbus/sink"
 	"voltbus/store"
 	"voltbus/verdict"
+	"voltbus/webpush"
 )
 
 // Documents keep the rules. See document.Store.
@@ -59,8 +60,11 @@ type Options struct {
 	Alerts    Alerts
 	// Told is called with what happened by itself or by an operator; it must return soon.
 	Told func(alarm.Transition)
-	Now  func() time.Time
-	Log  *slog.Logger
+	// Known and Publish are as in escalation.Options.
+	Known   func(ctx context.Context, person string) (bool, error)
+	Publish func(topic string, payload []byte) (clients int, there bool)
+	Now     func() time.Time
+	Log     *slog.Logger
 }
 
 // Monitor keeps the alarms of a node. It is safe for concurrent use.
@@ -81,7 +85,8 @@ type Monitor struct {
 	plan     escalation.Plan
 	wrong    error // with the document of the plan
 
-	people *escalation.Escalation
+	people  *escalation.Escalation
+	devices *webpush.Registry
 }
 
 // keeper has the alarms in memory and on disk.

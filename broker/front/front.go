@@ -88,6 +88,11 @@ type Front struct {
 	cfg       Config
 }
 
+// Announce publishes a message of the node with QoS 1, and returns for how many clients it is.
+func (f *Front) Announce(topic string, payload []byte) (clients int) {
+	return broker.NewSender(f.Broker).Send(&session.Message{Topic: topic, Payload: payload, QoS: 1})
+}
+
 // Open opens the storage, brings back what it kept, and listens. Nobody is served before Run.
 func Open(ctx context.Context, cfg Config) (f *Front, err error) {
 	f = &Front{cfg: cfg}

@@ -145,6 +145,7 @@ var (
 // Part carries out the operations on alarms.
 type Part struct {
 	Monitor Monitor // nil for a node that is not running
+	People  People  // who is told
 	// Below returns the alarms of descendants as far as they are known, and what is known of each; nil for none.
 	Below func() ([]Alarm, []NodeAlarms)
 	// AcknowledgeAlert tells the device of an alert of the node that somebody has seen it, if the alert is of a device's alarm.
@@ -160,6 +161,7 @@ func (p *Part) Operations() []operation.Bound {
 		operation.Bind(Restore, nil, p.restore), operation.Bind(History, nil, p.history), operation.Bind(RatesOf, nil, p.rates),
 		operation.Bind(Rules, nil, p.rules), operation.Bind(Put, nil, p.put), operation.Bind(Delete, nil, p.delete), operation.Bind(Try, nil, p.try),
 	}
+	list = append(list, p.aboutPeople()...)
 	if p.Monitor == nil {
 		return operation.Absent(list)
 	}

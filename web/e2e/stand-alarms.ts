@@ -3,6 +3,7 @@
 import type {
   Alarm,
   AlarmChange,
+  AlarmPeople,
   AlarmRule,
   Alarms,
   NodeAlarms,
@@ -108,6 +109,16 @@ export const changed = (number: number, event: AlarmChange["event"], by = ""): A
   first: false,
 });
 
+const nobody = (): AlarmPeople => ({
+  on_call: [],
+  contacts: [],
+  wrong: "",
+  troubles: [],
+  push_key: "",
+  pushed: false,
+  browsers: [],
+});
+
 /** The alarms and rules of a stand-in. */
 export class AlarmStand {
   /** What operators did, such as "acknowledge supply-high@… on my way". */
@@ -118,6 +129,11 @@ export class AlarmStand {
   flood: string | null = null;
   nodes: NodeAlarms[] = [];
   changes: AlarmChange[] = [];
+  /** The document of who is told, and its version; 0 for none. */
+  plan = { text: "", version: 0 };
+  people: AlarmPeople = nobody();
+  /** Why a test of a contact fails; "" if it does not. */
+  unheard = "";
 
   constructor(public list: Alarm[]) {}
 
@@ -141,6 +157,28 @@ export class AlarmStand {
       };
       const span = { from: ago(7 * 86_400), to: ago(0) };
       return { ...span, ...counts, top: [often], chattering: [often], standing: [] };
+    },
+    "GET alarms/people": () => this.people,
+    "POST alarms/people/test": ({ body }) => {
+      if (this.unheard) throw new Refusal(503, "unavailable", this.unheard);
+      this.acts.push(`test ${(body as { contact: string }).contact}`);
+    },
+    "POST alarms/browsers": ({ body }) => {
+      const { name, endpoint, p256dh, auth } = body as Record<string, string>;
+      this.acts.push(`browser ${name} ${endpoint} ${p256dh?.length} ${auth?.length}`);
+    },
+    "GET documents/text": () => {
+      if (this.plan.version === 0) throw new Refusal(404, "not_found", "there is no such document");
+      return { owner: "shared", name: "escalation", type: "json", ...this.plan };
+    },
+    "PUT documents/text": ({ body }) => {
+      const draft = body as { text: string; expect: number };
+      if (draft.expect !== this.plan.version)
+        throw new Refusal(409, "conflict", "somebody was first");
+      this.plan = { text: draft.text, version: draft.expect + 1 };
+      const { contacts } = JSON.parse(draft.text) as Pick<AlarmPeople, "contacts">;
+      this.people = { ...this.people, contacts, on_call: contacts.slice(0, 1).map((c) => c.name) };
+      return { owner: "shared", name: "escalation", type: "json", ...this.plan };
     },
     "GET alarms/rules": () => ({
       rules: this.rules.map((rule) => ({ rule, version: 1, by: "person:ada", wrong: "" })),

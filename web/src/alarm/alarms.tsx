@@ -3,6 +3,7 @@ import type { Alarm, NodeAlarms } from "../generated/api";
 import type { ScreenProps } from "../shell/screens";
 import { Past } from "./history";
 import { AlarmItem } from "./item";
+import { People } from "./people";
 import { Rules } from "./rules";
 import { groupedByRule, isOpen, openWords } from "./words";
 import "./alarms.css";
@@ -57,6 +58,7 @@ export function AlarmsScreen({ api, session, alarms, epoch }: ScreenProps) {
         </section>
       )}
       <Past api={api} epoch={epoch} />
+      <People api={api} role={session.role} epoch={epoch} />
       <Rules api={api} role={session.role} epoch={epoch} />
     </div>
   );

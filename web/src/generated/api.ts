@@ -235,6 +235,11 @@ export interface AlarmChange {
   first: boolean;
 }
 
+export interface AlarmContact {
+  name: string;
+  by: "email" | "webhook" | "ntfy" | "mqtt" | "push";
+}
+
 export interface AlarmCount {
   alarm: string;
   rule: string;
@@ -253,6 +258,23 @@ export interface AlarmHistory {
   changes: AlarmChange[];
   /** The before of the next page; 0 if this is the last */
   next: number;
+}
+
+export interface AlarmPeople {
+  /** The contacts that are on call now; if there is none, all are told */
+  on_call: string[];
+  /** Those of the plan that is used */
+  contacts: AlarmContact[];
+  /** What is wrong with the document escalation, so that the one before is used; empty if nothing is */
+  wrong: string;
+  /** Who cannot be told of alarms now, and why */
+  troubles: string[];
+  /** The applicationServerKey to subscribe to pushes with (RFC 8292), in base64url; empty while pushes are off */
+  push_key: string;
+  /** Whether a contact of the plan is told by pushes to your browsers */
+  pushed: boolean;
+  /** Your browsers that take pushes */
+  browsers: PushBrowser[];
 }
 
 export interface AlarmRates {
@@ -2776,6 +2798,14 @@ export interface Processes {
 export interface Prometheus {
   status: "success";
   data: unknown;
+}
+
+export interface PushBrowser {
+  id: string;
+  name: string;
+  /** The host of its push service */
+  service: string;
+  since: Time;
 }
 
 /** What a method of an agent raised instead of an answer */
