@@ -53,8 +53,11 @@ type Site struct {
 // Model is a physical model of a site.
 type Model struct {
 	Name       string             `yaml:"name"`
-	Kind       string             `yaml:"kind"` // a built-in one, or fmu
-	File       string             `yaml:"file"` // of an FMU, relative to the file of the world
+	Kind       string             `yaml:"kind"`      // a built-in one, fmu or energyplus
+	File       string             `yaml:"file"`      // of the FMU or the building, relative to the file of the world
+	Weather    string             `yaml:"weather"`   // of EnergyPlus
+	Outputs    map[string]string  `yaml:"outputs"`   // of EnergyPlus: variable/key
+	Actuators  map[string]string  `yaml:"actuators"` // of EnergyPlus, which are inputs: component/control/key
 	Parameters map[string]float64 `yaml:"parameters"`
 	Inputs     map[string]any     `yaml:"inputs"`   // numbers, outputs such as weather.temp, or lists of outputs to add
 	Commands   []string           `yaml:"commands"` // inputs that are points to command
@@ -195,6 +198,9 @@ func (c *checker) model(key string, s *Site, m *Model) {
 	}
 	if err := kind.Check(m.Parameters); err != nil {
 		c.report(key+".parameters", "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	for name := range m.Actuators {
+		c.expect(m.Inputs[name] != nil, key+".actuators."+name, "it is set in each step; write its value at the start, or an output, to inputs.%s", name)
 	}
 	for name, in := range m.Inputs {
 		at := key + ".inputs." + name

@@ -12,6 +12,7 @@ import (
 
 	"voltbus/fault"
 	"voltbus/lab/zoneunit"
+	"voltbus/virtual/kernel"
 )
 
 // withUnits returns an interpreter that runs FMUs, and a folder with those of FMI 2 and 3.
@@ -153,6 +154,62 @@ func TestWhatIsNoUnitIsTold(t *testing.T) {
 		_, problems := Parse(filepath.Join(dir, "w.yaml"), fmt.Appendf(nil, "sites: [{name: a, models: [{name: zone, kind: fmu, file: %q}]}]", file))
 		if len(problems) != 1 || !strings.Contains(problems[0].String(), want) {
 			t.Errorf("%q: %v", file, problems)
+		}
+	}
+}
+
+const offices = `
+world: {name: offices, start: 2026-07-01T08:00:00Z, duration: 6h, seed: 1}
+sites:
+  - name: office
+    models:
+      - name: building
+        kind: energyplus
+        file: small_office
+        weather: usa_az_phoenix
+        outputs: {temp: "Zone Mean Air Temperature/CORE_ZN", power: "Facility Total Electricity Demand Rate/Whole Building"}
+        actuators: {setpoint: "Zone Temperature Control/Cooling Setpoint/CORE_ZN"}
+        inputs: {setpoint: 24}
+        commands: [setpoint]
+`
+
+func TestABuildingOfEnergyPlusIsAModelOfAWorld(t *testing.T) {
+	python := interpreter(t)
+	if err := exec.CommandContext(t.Context(), python, "-c", "import pyenergyplus.dataset").Run(); err != nil { //nolint:gosec // the interpreter of this tree
+		t.Skip("there is no pyenergyplus; run make peers")
+	}
+	var history, log bytes.Buffer
+	r := run(t, inFolder(t, t.TempDir(), python, offices), Options{History: &history, Log: &log}, func(w *World) {
+		must(t, w.kernel.Schedule(kernel.Event{At: 3 * time.Hour, To: "office", Kind: kindCommand, Body: []byte(`{"point": "office/building/setpoint", "value": 27}`)}))
+	})
+	if len(r.Failures) > 0 || r.Commands != 1 {
+		t.Fatalf("%v, %d commands\n%s", r.Failures, r.Commands, log.String())
+	}
+	var temps []float64
+	for line := range strings.Lines(history.String()) {
+		if cells := strings.Split(line, ","); cells[1] == "office/building/temp" {
+			temps = append(temps, number(t, cells[2]))
+		}
+	}
+	if len(temps) != 361 || temps[150] < 23.8 || temps[150] > 24.2 || temps[360] < 26.8 || temps[360] > 27.2 {
+		t.Errorf("%d temperatures: %v", len(temps), temps)
+	}
+	broken := strings.Replace(offices, "CORE_ZN\", power", "CELLAR\", power", 1)
+	w, err := New(inFolder(t, t.TempDir(), python, broken), Options{})
+	must(t, err)
+	if err := w.Run(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "the model has no Zone Mean Air Temperature/CELLAR") {
+		t.Errorf("%v", err)
+	}
+	must(t, w.Close())
+	for bad, want := range map[string]string{
+		"        weather: usa_az_phoenix\n": "weather: is missing",
+		"Zone Mean Air Temperature/":        "outputs.temp",
+		"Zone Temperature Control/Cool":     "actuators.setpoint",
+		"        inputs: {setpoint: 24}\n":  "write its value at the start",
+	} {
+		_, problems := Parse("w.yaml", []byte(strings.Replace(offices, bad, "", 1)))
+		if len(problems) != 1 || !strings.Contains(problems[0].String(), want) {
+			t.Errorf("without %q: %v", bad, problems)
 		}
 	}
 }

@@ -77,6 +77,8 @@ func newModels() *cobra.Command {
 					cmd.Printf("  output    %-10s %s\n", p.Name, p.Unit)
 				}
 			}
+			cmd.Println("fmu: a Functional Mock-up Unit for co-simulation (file), with the parameters, inputs and outputs that it has")
+			cmd.Println("energyplus: a building of EnergyPlus (file, weather, outputs, actuators)")
 			return nil
 		},
 	}

@@ -37,6 +37,7 @@ def main(argv: list[str] | None = None) -> int:
             command.add_argument("--level", default="INFO", help="lowest level that is logged")
     commands.add_parser("world", help="run agents of a site for voltbus world, which starts this")
     commands.add_parser("fmu", help="run an FMU for voltbus world, which starts this")
+    commands.add_parser("energyplus", help="run EnergyPlus for voltbus world, which starts this")
     args = parser.parse_args(argv)
     try:
         if args.command == "describe":
@@ -50,6 +51,10 @@ def main(argv: list[str] | None = None) -> int:
             from . import _fmu
 
             _fmu.main()
+        elif args.command == "energyplus":
+            from . import _energyplus
+
+            _energyplus.main()
         else:
             set_up(args.level.upper())
             agent = load(args.agent)()
