@@ -80,6 +80,13 @@ func (t Token) Admits(next Token) bool {
 	return next.Term > t.Term || next == t
 }
 
+// Ballot is a message of an election by a majority, see regulation/quorum.
+type Ballot struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+	Raft []byte `json:"raft"`
+}
+
 // Order asks a unit to change.
 type Order struct {
 	Unit   string  `json:"unit"`

@@ -51,7 +51,12 @@ func TestACampusFollowsTheSignalAlthoughItsLeadersAreKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, o := range map[string]*regulate.Led{"steady": steady, "killed": killed} {
+	c.Raft, c.Length = true, time.Hour
+	raft, err := regulate.RunCampus(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, o := range map[string]*regulate.Led{"steady": steady, "killed": killed, "killed, by a majority": raft} {
 		t.Logf("%s: %.3f, RMS %.3f, %d kills, %d terms, %d old, worst comfort %.4f, %d messages, %s", name, o.Score.Composite, o.Score.RMS, o.Kills, o.Terms, o.Old, o.Comfort.Worst, o.Messages, o.Took)
 		if o.Comfort.Worst > 0.5 || o.Early > 0 || !(o.Score.Composite >= 0.75) { // NaN fails, too
 			t.Errorf("%s: %+v", name, o)

@@ -9,6 +9,7 @@ import (
 	"voltbus/regulation"
 	"voltbus/regulation/master"
 	"voltbus/regulation/member"
+	"voltbus/regulation/quorum"
 	"voltbus/regulation/score"
 	"voltbus/regulation/share"
 	"voltbus/regulation/signal"
@@ -27,6 +28,7 @@ type Campus struct {
 
 	Nodes int           // over which the units are distributed
 	Kill  time.Duration // between two kills of the leader; 0: none
+	Raft  bool          // a majority elects the leader, not the smallest address. Then runs of one seed differ
 }
 
 // building is a node: its process, and its units, which outlive it.
@@ -38,7 +40,8 @@ type building struct {
 	names   map[string]*place
 	outside float64
 	token   regulation.Token
-	refused *int // orders of old leaders
+	refused *int         // orders of old leaders
+	kept    *quorum.Kept // on its disk, of elections by a majority
 
 	others *share.Exchange // what leaders of all campuses offer, as the process knows; nil without other campuses
 }
@@ -128,9 +131,11 @@ func newCampus(c Campus) *campus {
 	return w
 }
 
+func addressOf(i int) string { return fmt.Sprintf("10.0.%03d.%03d", i/250, i%250) }
+
 // settle makes one of some nodes, with its part of the units.
 func (w *world) settle(i, nodes int, refused *int) *building {
-	b := &building{address: fmt.Sprintf("10.0.%03d.%03d", i/250, i%250), names: map[string]*place{}, refused: refused}
+	b := &building{address: addressOf(i), names: map[string]*place{}, refused: refused}
 	for k := i; k < len(w.places); k += nodes {
 		p := &w.places[k]
 		b.places = append(b.places, p)
@@ -141,11 +146,30 @@ func (w *world) settle(i, nodes int, refused *int) *building {
 
 func (w *campus) start(b *building) {
 	b.process = member.New(member.Config{
-		Address: b.address, Beat: beat, Silence: silence, Period: max(w.c.Period, tick), Master: master.Config{Capacity: w.capacity, Wait: 2 * tick},
+		Address: b.address, Beat: beat, Silence: silence, Period: max(w.c.Period, tick), Master: master.Config{Capacity: w.capacity, Wait: 2 * tick}, Elector: w.elector(b),
 	}, b)
 	if b.others != nil {
 		b.others = share.NewExchange(stale) // the process before has taken with it what it knew
 	}
+}
+
+// elector returns what elects by a majority, or nil.
+func (w *campus) elector(b *building) member.Elector {
+	if !w.c.Raft {
+		return nil
+	}
+	all := make([]string, w.c.Nodes)
+	for i := range all {
+		all[i] = addressOf(i)
+	}
+	e, err := quorum.New(quorum.Config{Address: b.address, Members: all, Beat: beat, Silence: silence, Kept: b.kept, Keep: func(k *quorum.Kept) error {
+		b.kept = new(*k)
+		return nil
+	}})
+	if err != nil {
+		panic(err) // what it kept itself cannot be wrong
+	}
+	return e
 }
 
 // pass lets a tick pass.

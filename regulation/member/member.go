@@ -1,5 +1,5 @@
-// Package member lets the nodes of a campus regulate without a master: they elect a leader, the smallest address of those that are there, and
-// the leader decides for all. It is a state machine: whoever runs it hands it messages and the time, and sends the messages that it returns.
+// Package member lets the nodes of a campus regulate without a master: they elect a leader, the smallest address of those that are there or
+// the choice of an Elector, and the leader decides for all. It is a state machine: whoever runs it hands it messages and the time, and sends the messages that it returns.
 //
 // Every node says each Beat that it is there, and how its units are. A node that has been silent for Silence is taken for absent. A node that
 // sees no smaller address leads, in a term that is later than any it has seen, and says so with each of its orders. A network that is divided has
@@ -31,6 +31,15 @@ type Message struct {
 	Orders  []regulation.Order  `json:"orders,omitempty"`  // by a leader, to the member that has the units
 	Answers []regulation.Answer `json:"answers,omitempty"` // to the one who ordered
 	State   *State              `json:"state,omitempty"`   // by who has led, to who leads now
+	Ballot  *regulation.Ballot  `json:"ballot,omitempty"`  // between electors
+}
+
+// Elector elects otherwise than by the smallest address.
+type Elector interface {
+	// Step takes ballots, and does what is due. It returns ballots to send.
+	Step(now time.Time, in []regulation.Ballot) []regulation.Ballot
+	// Leader returns who leads, and in which term; its address is "" while nobody does.
+	Leader() regulation.Token
 }
 
 // Hello says that a member is there.
@@ -67,6 +76,7 @@ type Config struct {
 	Silence time.Duration // 0: 5 beats
 	Period  time.Duration // between two decisions of a leader; 0: each beat
 	Master  master.Config
+	Elector Elector // nil: the smallest address leads
 }
 
 // Member is the state. It is for one goroutine.
@@ -146,7 +156,11 @@ func (m *Member) Step(now time.Time, signal float64, in []Message) []Message {
 			delete(m.hears, address)
 		}
 	}
-	m.elect(now)
+	if m.c.Elector != nil {
+		m.follow(now, in)
+	} else {
+		m.elect(now)
+	}
 	if m.leads && !now.Before(m.next) {
 		m.next = now.Add(m.c.Period)
 		m.decide(now, signal)
@@ -208,7 +222,7 @@ func (m *Member) see(t regulation.Token) {
 	switch {
 	case t.Term > m.token.Term:
 		m.token = t
-	case t.Term == m.token.Term && t != m.token:
+	case t.Term == m.token.Term && t != m.token && m.c.Elector == nil:
 		m.token = regulation.Token{Term: t.Term + 1}
 	default:
 		return
@@ -224,11 +238,39 @@ func (m *Member) elect(now time.Time) {
 	if m.leads || m.smallerThere() { // who leads goes on until the other one claims a later term, so that there is no gap
 		return
 	}
-	m.token = regulation.Token{Term: m.token.Term + 1, Leader: m.c.Address}
+	m.lead(now, regulation.Token{Term: m.token.Term + 1, Leader: m.c.Address})
+}
+
+// lead begins a term of the member.
+func (m *Member) lead(now time.Time, token regulation.Token) {
+	m.token = token
 	m.leads, m.led = true, true
 	m.next = now
 	m.beat = now // all shall know at once
 	m.master.SetToken(m.token)
+}
+
+// follow hands ballots to the elector, and does what it says.
+func (m *Member) follow(now time.Time, in []Message) {
+	var ballots []regulation.Ballot
+	for i := range in {
+		if b := in[i].Ballot; b != nil && b.From == in[i].From && in[i].To == m.c.Address {
+			ballots = append(ballots, *b)
+		}
+	}
+	for _, b := range m.c.Elector.Step(now, ballots) {
+		m.send(Message{To: b.To, Ballot: &b})
+	}
+	t := m.c.Elector.Leader()
+	switch {
+	case t.Leader != m.c.Address || t.Term < m.token.Term:
+		m.leads = false
+		if t.Leader != "" {
+			m.see(t)
+		}
+	case !m.leads:
+		m.lead(now, t)
+	}
 }
 
 // smallerThere reports whether a smaller address is heard, by the member itself or by one that it hears.
