@@ -1,3 +1,8 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { curvePixels, seriousViolations, sidewaysScroll } from "./browser";
@@ -112,5 +117,143 @@ describe("a comparison", () => {
     await page.getByRole("button", { name: "Dates…" }).click();
     expect(await sidewaysScroll(page)).toBe(0);
     expect(await seriousViolations(page)).toEqual([]);
+  });
+});
+
+/** The bytes of what a button saves. */
+async function saved(page: Page, button: string): Promise<{ name: string; bytes: Buffer }> {
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: button }).click(),
+  ]);
+  return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) };
+}
+
+describe("files of what is shown", () => {
+  const shown = `${two}&step=1h&compare=week&difference=shown&from=2026-03-28T12:00:00Z&to=2026-03-29T12:00:00Z&formula=${encodeURIComponent(`'${boiler}/power' * 1[h]`)}`;
+
+  test("are CSV with decimal commas for those who write so, with comparison and difference", async () => {
+    const { page } = await open(shown, { browser: { locale: "de-DE", acceptDownloads: true } });
+    await drawn(page, 0, 1);
+    await page.getByText(/kWh/).first().waitFor();
+    await page.getByRole("button", { name: "Download or copy…" }).click();
+    const { name, bytes } = await saved(page, "Download table as CSV");
+    expect(name).toBe("voltbus.csv");
+    const lines = bytes.toString("utf8").replace("\ufeff", "").trimEnd().split("\r\n");
+    const head = lines[0]?.split(";") ?? [];
+    expect(head[0]).toBe("time in Europe/Berlin");
+    expect(head[1]).toBe(`${boiler}/supply_temp [°C], mean of each hour`);
+    expect(head[2]).toBe(`${boiler}/supply_temp [°C], the week before`);
+    expect(head[3]).toBe(`${boiler}/supply_temp [Δ K], difference to the week before`);
+    // A formula begins with a quotation mark of its own, the last three are of the formula
+    expect(head).toHaveLength(10);
+    expect(head[7]).toContain("[kWh], computed");
+    expect(lines).toHaveLength(25);
+    const row = lines[1]?.split(";") ?? [];
+    expect(row[0]).toBe("2026-03-28 13:00:00+01:00");
+    const number = (s: string | undefined) => Number((s ?? "").replace(",", "."));
+    expect(number(row[3])).toBeCloseTo(number(row[1]) - number(row[2]), 9);
+    expect(row.join("")).toMatch(/\d,\d/);
+    expect(row.slice(1).join("")).not.toMatch(/\d\.\d/);
+    // The hour that clocks skip is not there
+    expect(lines.map((l) => l.slice(0, 13))).not.toContain("2026-03-29 02");
+  });
+
+  test("are workbooks that others open", async () => {
+    const { page } = await open(shown, { browser: { acceptDownloads: true } });
+    await drawn(page, 0, 1);
+    await page.getByRole("button", { name: "Download or copy…" }).click();
+    const { name, bytes } = await saved(page, "Download XLSX");
+    expect(name).toBe("voltbus.xlsx");
+    expect(await seriousViolations(page)).toEqual([]);
+    const values = await sheetOf(page, bytes, 1);
+    expect(values[0]?.[0]).toBe("time in Europe/Berlin");
+    // 2026-03-28 13:00 by the clock of the site, in days since 1899-12-30
+    expect(Number(values[1]?.[0])).toBeCloseTo(46109 + 13 / 24, 6);
+    expect(Number(values[1]?.[1])).toBeGreaterThan(20);
+    expect(values).toHaveLength(25);
+    const about = await sheetOf(page, bytes, 2);
+    expect(about).toContainEqual(["Time zone", berlin]);
+    expect(about).toContainEqual(["Compared with", "the week before"]);
+  });
+});
+
+/** The rows of a sheet, after unzip has tested the archive and a browser has read its XML. */
+async function sheetOf(page: Page, bytes: Buffer, sheet: number): Promise<string[][]> {
+  const dir = mkdtempSync(join(tmpdir(), "voltbus-sheet-"));
+  try {
+    const file = join(dir, "a.xlsx");
+    writeFileSync(file, bytes);
+    const unzip = (...args: string[]) => execFileSync("unzip", args, { encoding: "utf8" });
+    expect(unzip("-t", file)).toContain("No errors detected");
+    const xml = unzip("-p", file, `xl/worksheets/sheet${sheet}.xml`);
+    return await page.evaluate((text) => {
+      const doc = new DOMParser().parseFromString(text, "application/xml");
+      if (doc.querySelector("parsererror")) throw new Error(text.slice(0, 500));
+      return [...doc.querySelectorAll("row")].map((row) =>
+        [...row.querySelectorAll("c")].map((c) => c.textContent ?? ""),
+      );
+    }, xml);
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+}
+
+describe("a computed series", () => {
+  test("says what is wrong and where, then is drawn and part of the link", async () => {
+    const { page, complaints } = await open(two);
+    await drawn(page, 0, 1);
+    const formula = page.getByRole("textbox", { name: "Formula" });
+    await formula.fill("A + B");
+    await page.getByRole("button", { name: "Add", exact: true }).click();
+    await page.getByText("At character 5: degC and kW cannot be added").waitFor();
+    expect(await formula.evaluate((e: HTMLInputElement) => e.selectionStart)).toBe(4);
+    expect(await seriousViolations(page)).toEqual([]);
+    await formula.fill("integral(B)");
+    await page.getByText("The result is in kWh.").waitFor();
+    await formula.press("Enter");
+    await drawn(page, 2);
+    expect(params(page).getAll("formula")).toEqual([`integral('${boiler}/power')`]);
+    await page.reload();
+    await drawn(page, 2);
+    await page.getByRole("button", { name: `Remove integral('${boiler}/power')` }).click();
+    await expect.poll(() => params(page).getAll("formula")).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+});
+
+describe("other pictures", () => {
+  test("are a heat map that keys walk over", async () => {
+    const { page, complaints } = await open(`${two.replace("1d", "7d")}&show=heat`);
+    const map = page.getByRole("application", { name: /^Heat map of / });
+    await map.focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowRight");
+    await page
+      .getByRole("status", { name: "Hour" })
+      .getByText(/01:00 to 01:59: .* °C/)
+      .waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
+  test("are a scatter with its line, and a duration curve", async () => {
+    const { page, complaints } = await open(two);
+    await page.getByRole("button", { name: "Scatter" }).click();
+    await page.getByRole("status", { name: "Regression" }).getByText(/R² = /).waitFor();
+    await page.getByRole("combobox", { name: "Across" }).selectOption({ index: 1 });
+    await expect.poll(() => params(page).get("x")).toBe(`${boiler}/power`);
+    expect(await seriousViolations(page)).toEqual([]);
+    await page.getByRole("button", { name: "Duration" }).click();
+    await page.getByText(/^100 % are \d+\.\d h with values\. 1 series of other units/).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  test("fit a phone", async () => {
+    for (const show of ["heat", "scatter", "duration"]) {
+      const { page } = await open(`${two}&show=${show}`, { browser: phone });
+      await page.locator(".shape canvas").waitFor();
+      expect(await sidewaysScroll(page)).toBe(0);
+    }
   });
 });

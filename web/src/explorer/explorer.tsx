@@ -8,13 +8,21 @@ import { mostPoints, usePoints, useTick } from "../use-site";
 import { useStream } from "../use-stream";
 import { streamed } from "./streamed";
 import "./explorer.css";
+import { Formulas } from "./formulas";
 import { Legend } from "./legend";
 import { Picker } from "./picker";
 import { Stage } from "./stage";
 import { useNewest } from "./use-newest";
 import { useShown } from "./use-shown";
 import { useMovingWindow } from "./use-window";
-import { type ExplorerView, formatExplorer, mostCurves, parseExplorer, zoneOf } from "./view";
+import {
+  type ExplorerView,
+  formatExplorer,
+  mostCurves,
+  parseExplorer,
+  stepOf,
+  zoneOf,
+} from "./view";
 
 /** Any points over any time: curves or a table, compared, summarised, and taken along. */
 export function ExplorerScreen({ api, place, session, epoch: returns }: ScreenProps) {
@@ -31,7 +39,8 @@ export function ExplorerScreen({ api, place, session, epoch: returns }: ScreenPr
   const zone = zoneOf(view.clock, site);
   const [cursor, setCursor] = useState<number>();
   const [pixels, setPixels] = useState(800);
-  const shown = useShown(source, { ...view, points: asked }, moving.window, { pixels, zone });
+  const looked = { ...view, points: asked, step: stepOf(view, moving.window) };
+  const shown = useShown(source, looked, moving.window, { pixels, zone });
   const stage = { api, view, asked, moving, shown, cursor, zone, site, onShow: show };
 
   return (
@@ -55,8 +64,18 @@ export function ExplorerScreen({ api, place, session, epoch: returns }: ScreenPr
           source={source}
           onAdd={(path) => show({ ...view, points: [...view.points, path].slice(0, mostCurves) })}
           onRemove={(path) => show({ ...view, points: view.points.filter((p) => p !== path) })}
-          onClear={() => show({ ...view, points: [] })}
+          onClear={() => show({ ...view, points: [], formulas: [] })}
         />
+        {view.points.length > 0 && (
+          <Formulas
+            known={shown.known}
+            reads={shown.reads}
+            curves={shown.computed}
+            first={asked.length}
+            cursor={view.show === "plot" ? cursor : undefined}
+            onChange={(formulas) => show({ ...view, formulas })}
+          />
+        )}
         {link.state === "lost" && link.why !== "" && (
           <p class="problem" role="status">
             Live values are halted, trying again. {plain(link.why)}
@@ -86,7 +105,8 @@ function useView(search: string): ExplorerView {
   const view = useMemo(() => parseExplorer(search), [search]);
   const points = useMemo(() => view.points, [view.points.join("\n")]);
   const range = useMemo(() => view.range, [JSON.stringify(view.range)]);
-  return { ...view, points, range };
+  const formulas = useMemo(() => view.formulas, [view.formulas.join("\n")]);
+  return { ...view, points, range, formulas };
 }
 
 const noPoints: readonly string[] = [];

@@ -7,6 +7,7 @@ import { inkStyle } from "../plot-axes";
 import { extent } from "../plot-paths";
 import { type Curve, valueAt } from "../series";
 import type { Span } from "../span";
+import { letterOf } from "./formula";
 import type { HistorySource } from "./use-history";
 import type { Shown } from "./use-shown";
 
@@ -66,6 +67,7 @@ export function Legend(props: Props) {
                 key={path}
                 path={path}
                 ink={i}
+                letter={letterOf(i)}
                 description={point?.description ?? ""}
                 unit={unit(point?.unit ?? curve?.unit ?? "")}
                 now={unknown.includes(path) ? "unknown" : (now ?? "–")}
@@ -106,6 +108,8 @@ const shownValue = (curve: Curve, n: number | null | undefined): string =>
 interface RowProps {
   path: string;
   ink: number;
+  /** What formulas call it. */
+  letter: string;
   description: string;
   unit: string;
   now: string;
@@ -127,6 +131,9 @@ const Row = memo(function Row(p: RowProps) {
       <th scope="row" title={[p.path, p.description].filter(Boolean).join("\n")}>
         <span class="legend-name">
           <span class="swatch" style={{ "--ink": inkStyle(p.ink) }} aria-hidden="true" />
+          <span class="letter" title="Formulas call it so">
+            {p.letter}
+          </span>
           <span class="name">
             <span class="quiet">{plain(placeOf(p.path))}</span>
             {plain(nameOf(p.path))}

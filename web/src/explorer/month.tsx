@@ -42,12 +42,20 @@ export function Month({ zone, now, span, onDays }: Props) {
     onDays(daysSpan(anchor ?? day, day, zone));
     setAnchor(anchor ? undefined : day);
   };
+  // Whoever types fast is ahead of the focus, which moves when the page is drawn
+  const ahead = useRef(at);
+  ahead.current = at;
   const onKeyDown = (e: KeyboardEvent) => {
-    const next = dayAfterKey(at, e.key, e.shiftKey);
-    if (!next || e.ctrlKey || e.metaKey || e.altKey) return;
+    if (e.ctrlKey || e.metaKey || e.altKey) return;
+    const next = dayAfterKey(ahead.current, e.key, e.shiftKey);
+    const picks = e.key === "Enter" || e.key === " ";
+    if (!next && !picks) return;
     e.preventDefault();
     moved.current = true;
-    setAt(next);
+    if (next) {
+      ahead.current = next;
+      setAt(next);
+    } else pick(ahead.current);
   };
   return (
     <div class="month">

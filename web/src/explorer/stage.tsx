@@ -1,12 +1,16 @@
 import type { Api } from "../api";
 import { Chart } from "./chart";
+import { frameOf, type Series } from "./frame";
+import { ShapeView } from "./shape-views";
 import { StatisticsSection } from "./statistics-section";
 import { SampleTable } from "./table";
 import { TakeAlong } from "./take-along";
+import { TakeSheet } from "./take-sheet";
 import { Toolbar } from "./toolbar";
 import type { Shown } from "./use-shown";
 import type { Moving } from "./use-window";
-import type { ExplorerView } from "./view";
+import { type ExplorerView, stepOf } from "./view";
+import { wordsOf } from "./words";
 
 /** What all ways of showing a view need. */
 export interface StageProps {
@@ -30,11 +34,14 @@ export interface StageProps {
 export function Stage(props: StageProps) {
   const { api, view, asked, moving, shown, zone, onShow } = props;
   const [from, to] = moving.window;
+  const about = { zone, ...wordsOf(view, stepOf(view, moving.window)), link: location.href };
   return (
     <div class="explore-main">
       <section class="card explore-card" aria-label="Curves">
         <Toolbar view={view} moving={moving} onShow={onShow} zone={zone} now={api.now()}>
-          <TakeAlong points={asked} from={from} to={to} />
+          <TakeAlong points={asked} from={from} to={to}>
+            <TakeSheet frame={() => frameOf(seriesOf(shown, view), moving.window)} about={about} />
+          </TakeAlong>
         </Toolbar>
         <Content {...props} />
       </section>
@@ -51,6 +58,22 @@ export function Stage(props: StageProps) {
   );
 }
 
+/** The series of a view, each point with what stands beside it. */
+function seriesOf({ loaded, computed, differences }: Shown, view: ExplorerView): Series[] {
+  const all = [...loaded, ...computed];
+  return [...view.points, ...view.formulas].flatMap((name) => {
+    const own = all.find((c) => c.point === name && !c.ghost);
+    const ghost = all.find((c) => c.point === name && c.ghost);
+    const difference = differences.find((c) => c.point === name);
+    const role = view.formulas.includes(name) ? "computed" : "value";
+    return [
+      ...(own ? [{ role, curve: own } as const] : []),
+      ...(ghost ? [{ role: "before", curve: ghost } as const] : []),
+      ...(difference ? [{ role: "difference", curve: difference } as const] : []),
+    ];
+  });
+}
+
 function Content(props: StageProps) {
   const { api, view, asked, moving, shown, zone } = props;
   if (view.show === "table") {
@@ -64,5 +87,5 @@ function Content(props: StageProps) {
       />
     );
   }
-  return <Chart {...props} />;
+  return view.show === "plot" ? <Chart {...props} /> : <ShapeView {...props} />;
 }

@@ -3,6 +3,7 @@ import type { Api, PlotSeries } from "../api";
 import { filled } from "../filled";
 import { count, exact, plain, qualityName, reasonFor, unit, value } from "../format";
 import { nameOf } from "../path";
+import { type Curve, valueAt } from "../series";
 import type { Span } from "../span";
 import { wordsOf } from "../use-poll";
 import { useWindow } from "../use-window";
@@ -34,8 +35,17 @@ export function SampleTable({ api, view, window, shown, zone }: Props) {
     () => (summed ? points.map((p) => shown.cells.get(p) ?? noCells) : measured.columns),
     [summed, points, shown.cells, measured.columns],
   );
-  const rows = useMemo(() => rowsOf(columns), [columns]);
-  const units = points.map((p) => unit(shown.curves.find((c) => c.point === p)?.unit ?? ""));
+  const beside = useBeside(shown);
+  const rows = useMemo(() => besides(rowsOf(columns), beside), [columns, beside, shown.version]);
+  const heads = [
+    ...points.map((p) => ({
+      key: p,
+      name: nameOf(p),
+      title: p,
+      unit: shown.loaded.find((c) => c.point === p)?.unit ?? "",
+    })),
+    ...beside.map(({ head }) => head),
+  ];
   const notes = [
     view.points.length > mostColumns ? `The first ${mostColumns} points are shown.` : "",
     columns.some((c) => c.some((cell) => cell.quality === filled))
@@ -48,7 +58,7 @@ export function SampleTable({ api, view, window, shown, zone }: Props) {
   ].filter((n) => n !== "");
   return (
     <>
-      <Rows points={points} units={units} rows={rows} zone={zone} />
+      <Rows heads={heads} rows={rows} zone={zone} />
       {notes.map((n) => (
         <p key={n} class="quiet plot-foot">
           {n}
@@ -61,14 +71,62 @@ export function SampleTable({ api, view, window, shown, zone }: Props) {
 const noPoints: readonly string[] = [];
 const noCells: readonly Cell[] = [];
 
+/** The heading of a column. */
+interface Head {
+  key: string;
+  name: string;
+  title: string;
+  unit: string;
+}
+
+/** A column beside those of the points, with the curve that it is read from. */
+interface Beside {
+  head: Head;
+  curve: Curve;
+}
+
+/** What points are compared with, how far they are from it, and what formulas make of them. */
+function useBeside({ loaded, computed, differences }: Shown): readonly Beside[] {
+  return useMemo(() => {
+    const ghosts = [...loaded, ...computed].filter((c) => c.ghost);
+    const of = (what: string) => (curve: Curve) => {
+      const name =
+        curve.point.includes("(") || curve.point.includes("'") ? curve.point : nameOf(curve.point);
+      const title = `${curve.point}${what ? `, ${what}` : ""}`;
+      const head = {
+        key: title,
+        name: `${name}${what ? `, ${what}` : ""}`,
+        title,
+        unit: curve.unit,
+      };
+      return { head, curve };
+    };
+    return [
+      ...computed.filter((c) => !c.ghost).map(of("")),
+      ...ghosts.map(of("before")),
+      ...differences.map(of("difference")),
+    ];
+  }, [loaded, computed, differences]);
+}
+
+/** Adds to rows what holds at their times. */
+function besides(rows: readonly TableRow[], beside: readonly Beside[]): readonly TableRow[] {
+  if (beside.length === 0) return rows;
+  return rows.map(({ time, cells }) => ({
+    time,
+    cells: [
+      ...cells,
+      ...beside.map(({ curve }) => ({ time, value: valueAt(curve, time) ?? null, quality: "" })),
+    ],
+  }));
+}
+
 function Rows({
-  points,
-  units,
+  heads,
   rows,
   zone,
 }: {
-  points: readonly string[];
-  units: readonly string[];
+  heads: readonly Head[];
   rows: readonly TableRow[];
   zone: string;
 }) {
@@ -80,21 +138,21 @@ function Rows({
         <thead>
           <tr>
             <th scope="col">Time</th>
-            {points.map((p, i) => (
-              <th key={p} scope="col" class="number" title={p}>
-                {plain(nameOf(p))} <span class="unit">{units[i]}</span>
+            {heads.map((h) => (
+              <th key={h.key} scope="col" class="number" title={h.title}>
+                {plain(h.name)} <span class="unit">{unit(h.unit)}</span>
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
-          <Space rows={list.first} columns={points.length + 1} />
+          <Space rows={list.first} columns={heads.length + 1} />
           {rows.slice(list.first, list.end).map((row, i) => (
             <tr key={row.time} aria-rowindex={list.first + i + 2}>
               <th scope="row">{dateTimeIn(row.time, zone)}</th>
               {row.cells.map((cell, k) => (
                 <td
-                  key={points[k]}
+                  key={heads[k]?.key}
                   class={`number${cell ? classFor(cell.quality) : ""}`}
                   title={
                     cell &&
@@ -108,7 +166,7 @@ function Rows({
               ))}
             </tr>
           ))}
-          <Space rows={rows.length - list.end} columns={points.length + 1} />
+          <Space rows={rows.length - list.end} columns={heads.length + 1} />
         </tbody>
       </table>
       {rows.length === 0 && <p class="empty">No samples in this time.</p>}

@@ -1,9 +1,10 @@
+import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { plural } from "../format";
 import { curl, fileAddress, formats, python, type Taken } from "./snippets";
 
 /** The shown data for elsewhere: files, a link, and commands that ask for the same. */
-export function TakeAlong(taken: Taken) {
+export function TakeAlong({ children, ...taken }: Taken & { children?: ComponentChildren }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [open, setOpen] = useState(false);
   const show = () => {
@@ -15,7 +16,13 @@ export function TakeAlong(taken: Taken) {
       <button type="button" disabled={taken.points.length === 0} onClick={show}>
         Download or copy…
       </button>
-      <dialog ref={dialog} class="take" aria-labelledby="take-title" onClose={() => setOpen(false)}>
+      <dialog
+        ref={dialog}
+        class="take"
+        aria-label="Download or copy"
+        onClose={() => setOpen(false)}
+      >
+        {open && children}
         {open && <Ways {...taken} />}
         <form method="dialog">
           <button type="submit">Close</button>
@@ -30,7 +37,7 @@ function Ways(taken: Taken) {
   const [plain, setPlain] = useState(false);
   return (
     <>
-      <h2 id="take-title">All samples of {plural(taken.points.length, "point")}</h2>
+      <h2>All samples of {plural(taken.points.length, "point")}</h2>
       <ul class="files">
         {formats.map((f) => (
           <li key={f.format}>

@@ -1,17 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { panBy, type Span, zoomAt } from "../span";
 import type { Moving } from "./use-window";
-import {
-  type Comparison,
-  comparisons,
-  type ExplorerView,
-  type Figure,
-  figures,
-  type Step,
-  spans,
-  steps,
-} from "./view";
+import { comparisons, type ExplorerView, figures, shows, spans, steps } from "./view";
 import { When } from "./when";
+import { comparisonNames, figureNames, showNames, stepNames } from "./words";
 
 interface Props {
   view: ExplorerView;
@@ -21,38 +13,6 @@ interface Props {
   now: number;
   children: ComponentChildren;
 }
-
-const comparisonNames: Record<Comparison, string> = {
-  "": "Compare with nothing",
-  day: "With the day before",
-  week: "With the week before",
-  month: "With the month before",
-  year: "With the year before",
-};
-
-const stepNames: Record<Step, string> = {
-  "": "Measured values",
-  "15m": "Each 15 minutes",
-  "1h": "Each hour",
-  "1d": "Each day",
-  "1w": "Each week",
-  "1mo": "Each month",
-  "1y": "Each year",
-};
-
-const figureNames: Record<Figure, string> = {
-  mean: "Mean",
-  timeweighted: "Mean weighted by time",
-  min: "Least",
-  max: "Greatest",
-  median: "Median",
-  p95: "95th percentile",
-  stddev: "Standard deviation",
-  sum: "Sum",
-  count: "Number of samples",
-  first: "First",
-  last: "Last",
-};
 
 /** What to show and when. */
 export function Toolbar({ view, moving, onShow, zone, now, children }: Props) {
@@ -102,14 +62,14 @@ export function Toolbar({ view, moving, onShow, zone, now, children }: Props) {
         )}
         {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms */}
         <div role="group" aria-label="Show as" class="joined">
-          {(["plot", "table"] as const).map((show) => (
+          {shows.map((show) => (
             <button
               key={show}
               type="button"
               aria-pressed={view.show === show}
               onClick={() => onShow({ ...view, show })}
             >
-              {show === "plot" ? "Plot" : "Table"}
+              {showNames[show]}
             </button>
           ))}
         </div>

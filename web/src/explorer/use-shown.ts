@@ -4,7 +4,9 @@ import type { Curve } from "../series";
 import type { Span } from "../span";
 import { shadesOf, stretches } from "./compose";
 import { differenceCurve } from "./difference";
+import type { Known } from "./formula";
 import type { Cell } from "./rows";
+import { type Read, useComputed, useKnownPoints } from "./use-computed";
 import { useCoverage } from "./use-coverage";
 import { type HistorySource, useHistory } from "./use-history";
 import { useSummaries } from "./use-summaries";
@@ -18,6 +20,11 @@ export interface Shown {
   loaded: readonly Curve[];
   /** How far points are from their ghosts, if the view wants to know. */
   differences: readonly Curve[];
+  /** What formulas make of them, those of the compared time first. */
+  computed: readonly Curve[];
+  reads: readonly Read[];
+  /** What formulas may name. */
+  known: Known;
   /** Milliseconds back to what is compared. */
   shift: number;
   version: number;
@@ -46,6 +53,7 @@ export function useShown(
 ): Shown {
   const [from, to] = window;
   const { points, step } = view;
+  const { catalogue } = source;
   const summed = step !== "";
   const shift = shiftOf(view.comparison, Math.round(from / 60_000) * 60_000, zone);
   const measured = useHistory(source, {
@@ -57,8 +65,12 @@ export function useShown(
   });
   const summaries = useSummaries(source, view, window, { shift, zone });
   const { curves: loaded, version, busy, problem } = summed ? summaries : measured;
-  const differences = useDifferences(loaded, version, view.difference);
-  const curves = useMemo(() => [...loaded, ...differences], [loaded, differences]);
+  const known = useKnownPoints(points, loaded, catalogue);
+  const first = points.length;
+  const { curves: computed, reads } = useComputed(view.formulas, known, { loaded, version, first });
+  const all = useMemo(() => [...loaded, ...computed], [loaded, computed]);
+  const differences = useDifferences(all, version, view.difference);
+  const curves = useMemo(() => [...all, ...differences], [all, differences]);
   const coverage = useCoverage(source.api, points, window);
   const lanes = useMemo(
     () => loaded.filter((c) => !c.ghost).map((c) => stretches(c, from, to)),
@@ -75,6 +87,9 @@ export function useShown(
     curves,
     loaded,
     differences,
+    computed,
+    reads,
+    known,
     shift,
     version,
     cells,
@@ -88,15 +103,15 @@ export function useShown(
 }
 
 /** How far curves are from their ghosts. */
-function useDifferences(loaded: readonly Curve[], version: number, wanted: boolean) {
+function useDifferences(all: readonly Curve[], version: number, wanted: boolean) {
   return useMemo(() => {
-    const ghosts = wanted ? loaded.filter((c) => c.ghost) : [];
+    const ghosts = wanted ? all.filter((c) => c.ghost) : [];
     return ghosts.flatMap((ghost) => {
-      const own = loaded.find((c) => !c.ghost && c.point === ghost.point);
+      const own = all.find((c) => !c.ghost && c.point === ghost.point);
       return own ? [differenceCurve(own, ghost)] : [];
     });
     // The version stands for the curves' content
-  }, [loaded, version, wanted]);
+  }, [all, version, wanted]);
 }
 
 const noPoints: readonly string[] = [];

@@ -11,6 +11,9 @@ const view: ExplorerView = {
   step: "1d",
   figure: "max",
   show: "table",
+  formulas: ["'a/b' * 2", "mean('a')"],
+  x: "a/b",
+  y: "'a/b' * 2",
 };
 
 const search = (address: string) => new URL(address, "http://node").search;
@@ -28,6 +31,9 @@ describe("an address", () => {
       step: "",
       figure: "mean",
       show: "plot",
+      formulas: [],
+      x: "",
+      y: "",
     };
     expect(parseExplorer(search(formatExplorer(plain)))).toEqual(plain);
     expect(formatExplorer(plain)).toBe("/explore?range=1d");
@@ -44,6 +50,9 @@ describe("an address", () => {
       step: "",
       figure: "mean",
       show: "plot",
+      formulas: [],
+      x: "",
+      y: "",
     });
   });
 

@@ -1,5 +1,6 @@
 // What the explorer shows, as the query of its address, so that a link reproduces it.
 
+import type { Span } from "../span";
 import { type Choice, parseRange, putRange, type Range } from "../view";
 import { addDays, addMonths, instantOf, knowsZone, localOf, ownZone } from "../zone";
 
@@ -41,7 +42,7 @@ export const figures = [
 export type Figure = (typeof figures)[number];
 
 /** How the stretch of time is shown. */
-export const shows = ["plot", "table"] as const;
+export const shows = ["plot", "table", "heat", "scatter", "duration"] as const;
 export type Show = (typeof shows)[number];
 
 /** Whose clock the times are of: the site's, this browser's, or UTC. */
@@ -68,10 +69,18 @@ export interface ExplorerView {
   step: Step;
   figure: Figure;
   show: Show;
+  /** Formulas of computed series. */
+  formulas: readonly string[];
+  /** What a picture shows across, or alone, and up: a path or a formula; "" for the first there is. */
+  x: string;
+  y: string;
 }
 
 /** More curves than this cannot be told apart, nor their names stand in an address. */
 export const mostCurves = 250;
+
+/** More formulas than this are no view that anybody reads. */
+export const mostFormulas = 10;
 
 /** Reads an address's query; what is not understood is left at its default. */
 export function parseExplorer(search: string): ExplorerView {
@@ -87,6 +96,9 @@ export function parseExplorer(search: string): ExplorerView {
     step: oneOf(steps, params.get("step")),
     figure: oneOf(figures, params.get("figure")),
     show: oneOf(shows, params.get("show")),
+    formulas: [...new Set(params.getAll("formula"))].filter((f) => f !== "").slice(0, mostFormulas),
+    x: params.get("x") ?? "",
+    y: params.get("y") ?? "",
   };
 }
 
@@ -106,12 +118,23 @@ export function formatExplorer(view: ExplorerView): string {
   if (view.step) params.set("step", view.step);
   if (view.step && view.figure !== "mean") params.set("figure", view.figure);
   if (view.show !== "plot") params.set("show", view.show);
+  for (const formula of view.formulas) params.append("formula", formula);
+  if (view.x) params.set("x", view.x);
+  if (view.y) params.set("y", view.y);
   return `/explore?${params}`;
 }
 
 /** The link to the explorer that shows points over a range. */
 export const explorerAddress = (points: readonly string[], range: Range) =>
   formatExplorer({ ...parseExplorer(""), points, range });
+
+/** The steps of what is shown: a heat map needs hours, and dots need values of the same times. */
+export function stepOf({ show, step }: ExplorerView, [from, to]: Span): Step {
+  if (show === "heat") return step === "15m" ? step : "1h";
+  if (step !== "" || show === "plot" || show === "table") return step;
+  const days = (to - from) / DAY;
+  return days <= 2 ? "15m" : days <= 62 ? "1h" : "1d";
+}
 
 /** Milliseconds between a time and its like a day, week, month or year before, by the clock of a zone. */
 export function shiftOf(comparison: Comparison, from: number, zone = ownZone()): number {

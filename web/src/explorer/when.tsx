@@ -72,6 +72,7 @@ function Choice({ window, zone, now, onChoose, onCancel }: Props & { onCancel():
         <label>
           From
           <input
+            type="text"
             value={from}
             placeholder="2026-03-09 14:00"
             aria-invalid={tried && wrong !== ""}
@@ -81,6 +82,7 @@ function Choice({ window, zone, now, onChoose, onCancel }: Props & { onCancel():
         <label>
           To
           <input
+            type="text"
             value={to}
             placeholder="2026-03-10 14:00"
             aria-invalid={tried && wrong !== ""}
