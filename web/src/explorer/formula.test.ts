@@ -61,7 +61,7 @@ describe("a formula", () => {
     ["B + C", 4, 1, /use mean/],
     ["2 * B", 4, 1, /subtract another temperature first/],
     ["A - B", 4, 1, /kW and degC cannot/],
-    ["integral(B)", 9, 1, /cannot be integrated/],
+    ["integral(B)", 9, 1, /not possible with a temperature in degC/],
     ["sqrt(A)", 5, 1, /no square root/],
     ["A *", 3, 1, /ends here/],
     ["(A + A", 0, 1, /not closed/],

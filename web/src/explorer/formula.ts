@@ -192,7 +192,7 @@ class Reader {
   private negated(): Part {
     const sign = this.take();
     const part = this.factor();
-    isNoScale(part, "be negated");
+    isNoScale(part);
     const { evaluate } = part;
     return {
       ...spanning(sign, part),
@@ -278,11 +278,11 @@ const spanning = (a: { at: number }, b: { at: number; length: number }) => ({
 const nameFor = (u: Unit) => u.name || "a number without a unit";
 
 /** Refuses temperatures of a scale such as °C, whose 0 is an agreement. */
-function isNoScale(part: Part, what: string): void {
+function isNoScale(part: Part): void {
   if (part.unit.zero === undefined) return;
   throw wrong(
     part,
-    `A temperature in ${part.unit.name} cannot ${what}; subtract another temperature first, which gives K.`,
+    `This is not possible with a temperature in ${part.unit.name}; subtract another temperature first, which gives K.`,
   );
 }
 
@@ -339,8 +339,8 @@ function sumOf(a: Part, b: Part, sign: 1 | -1): Part {
 }
 
 function productPart(a: Part, b: Part, sign: 1 | -1): Part {
-  isNoScale(a, sign === 1 ? "be multiplied" : "be divided");
-  isNoScale(b, sign === 1 ? "be multiplied" : "be divided by");
+  isNoScale(a);
+  isNoScale(b);
   const { unit, factor } = productOf(a.unit, b.unit, sign);
   const how = (x: number, y: number) => (sign === 1 ? x * y : x / y) * factor;
   return { ...spanning(a, b), unit, evaluate: both(a, b, how) };
@@ -354,7 +354,7 @@ const functions: Record<string, (name: Token, list: readonly Part[]) => Made> = 
   mean: (name, list) => ofAll(name, list, (v) => v.reduce((s, x) => s + x, 0) / v.length),
   abs: (name, list) => {
     const part = only(name, list);
-    isNoScale(part, "be made positive");
+    isNoScale(part);
     return { unit: part.unit, evaluate: () => mapped(part.evaluate(), Math.abs) };
   },
   sqrt: (name, list) => {
@@ -381,7 +381,7 @@ const functions: Record<string, (name: Token, list: readonly Part[]) => Made> = 
   },
   integral: (name, list) => {
     const part = only(name, list);
-    isNoScale(part, "be integrated");
+    isNoScale(part);
     const { unit, factor } = integralOf(part.unit);
     return { unit, evaluate: () => integrating(part.evaluate(), factor) };
   },

@@ -87,10 +87,40 @@ for (const name of ["degF", "°F", "degreesFahrenheit"]) {
 }
 
 /** Names that results get, in this order of preference. */
-const results =
-  "kWh MWh Wh kW MW W kvar kvarh kVA kVAh V A Ah K bar kPa Pa m3 l kg t m h min s Hz m3/h l/s m3/s kg/s kg/h m/s".split(
-    " ",
-  );
+const results = [
+  "kWh",
+  "MWh",
+  "Wh",
+  "kW",
+  "MW",
+  "W",
+  "kvar",
+  "kvarh",
+  "kVA",
+  "kVAh",
+  "V",
+  "A",
+  "Ah",
+  "K",
+  "bar",
+  "kPa",
+  "Pa",
+  "m3",
+  "l",
+  "kg",
+  "t",
+  "m",
+  "h",
+  "min",
+  "s",
+  "Hz",
+  "m3/h",
+  "l/s",
+  "m3/s",
+  "kg/s",
+  "kg/h",
+  "m/s",
+];
 
 const superscripts: Record<string, string> = { "²": "2", "³": "3", "⁻": "-" };
 
