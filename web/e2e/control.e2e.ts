@@ -53,8 +53,8 @@ describe("a point's page", () => {
       array: [slot("person:admin", 8, 23), slot("agent:comfort", 12, 21, { reason: "occupied" })],
     });
     const { page } = await enter(control, pageOf(zone(6)));
-    const doing = page.getByRole("status", { name: "What it is doing" });
-    await doing.getByText("The device reports 23 °C, as it was told.").waitFor();
+    const doing = page.getByRole("status", { name: "Command status" });
+    await doing.getByText("The device reports 23 °C, as commanded.").waitFor();
     expect(await page.getByRole("button", { name: /Release level 12/ }).count()).toBe(0);
     await page.getByRole("button", { name: "Release level 8 of person:admin" }).click();
     await page.getByText("The point then follows the agent comfort at level 12: 21 °C.").waitFor();
@@ -221,7 +221,7 @@ describe("a revert", () => {
 describe("the overview of control", () => {
   test("shows first what is not as it should be", async () => {
     const { page, complaints } = await enter(busy(building), "/control", "administrator");
-    const rows = page.getByRole("region", { name: "List of held points" }).getByRole("row");
+    const rows = page.getByRole("region", { name: "List of commanded points" }).getByRole("row");
     await expect.poll(() => rows.count()).toBe(5);
     expect(await rows.nth(1).textContent()).toContain("failed");
     expect(await rows.nth(2).textContent()).toContain("differs");
@@ -288,7 +288,7 @@ describe("the overview of control", () => {
 
   test("shows a viewer everything, and offers nothing", async () => {
     const { page } = await enter(busy(building), "/control", "viewer");
-    await page.getByRole("region", { name: "List of held points" }).waitFor();
+    await page.getByRole("region", { name: "List of commanded points" }).waitFor();
     const main = page.getByRole("main");
     const offers = main.getByRole("button", { name: /Release|Approve|Refuse|Clear|Override/ });
     expect(await offers.count()).toBe(0);

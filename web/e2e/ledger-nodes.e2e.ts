@@ -32,7 +32,7 @@ describe("the ledger of several nodes", () => {
         expect.stringContaining("10,000 coming"),
         expect.stringMatching(/^region \(here\) ?50,000 received/),
       ]);
-    const believe = page.getByRole("region", { name: "Why one can believe it" });
+    const believe = page.getByRole("region", { name: "How it is proved" });
     await believe.getByText("1 node does not answer now").waitFor();
     await believe.getByText("5,423,512 = 5,383,512 here + 40,000 still to come").waitFor();
     expect(await seriousViolations(page)).toEqual([]);

@@ -89,7 +89,7 @@ describe.skipIf(url === "")("a running node with an agent", () => {
     await lines.getByText("<b>boiler</b> watches").waitFor(whole);
     expect(await seriousViolations(page)).toEqual([]);
 
-    await page.getByRole("link", { name: "What it may" }).click();
+    await page.getByRole("link", { name: "Rights" }).click();
     await page.getByText("may send live values and messages about analysis/**").waitFor();
     const grant = page.getByRole("form", { name: "Grant more" });
     await grant.getByLabel("Path").fill("demo/b*");
@@ -175,8 +175,8 @@ describe.skipIf(url === "")("a running node with an agent", () => {
   test("gives own tokens that log in, and takes them back", async () => {
     const { page } = await openPage(browser);
     await enter(page, "/people");
-    await button(page, "Make an own token").click();
-    const form = page.getByRole("form", { name: "Make an own token" });
+    await button(page, "Create a token").click();
+    const form = page.getByRole("form", { name: "Create a token" });
     await form.getByLabel("Name").fill("screens");
     await form.getByRole("button", { name: "Make it" }).click();
     const secret = await page.locator(".secret code").textContent();

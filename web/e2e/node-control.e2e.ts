@@ -32,8 +32,8 @@ describe.skipIf(url === "")("control of a running node", () => {
     await form.getByRole("button", { name: "Set…" }).click();
     await page.getByRole("button", { name: "Set it now" }).click();
     await page.getByText("Done: the device reports 23.25 °C.").waitFor();
-    const doing = page.getByRole("status", { name: "What it is doing" });
-    await doing.getByText("The device reports 23.25 °C, as it was told.").waitFor();
+    const doing = page.getByRole("status", { name: "Command status" });
+    await doing.getByText("The device reports 23.25 °C, as commanded.").waitFor();
     await page.getByRole("row", { name: /8 Manual operator 23.25 °C counts you/ }).waitFor();
     const entries = page.getByRole("region", { name: "Entries" });
     await entries.getByText("control.write-confirmed").first().waitFor();
@@ -42,7 +42,7 @@ describe.skipIf(url === "")("control of a running node", () => {
     await enter(page, "/control");
     const row = page.getByRole("row", { name: new RegExp(`${zone}/setpoint`) });
     await row.getByText("<b>cold</b> guest").waitFor();
-    await row.getByText("held").waitFor();
+    await row.getByText("confirmed").waitFor();
     expect(await seriousViolations(page)).toEqual([]);
     await page.getByRole("button", { name: "Release everything of mine now" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Release everything" }).click();
@@ -79,7 +79,7 @@ describe.skipIf(url === "")("control of a running node", () => {
   test("follows live what somebody else does, and overrides points", async () => {
     const { page } = await openPage(browser);
     await enter(page, `/point/${zone}/setback`);
-    const doing = page.getByRole("status", { name: "What it is doing" });
+    const doing = page.getByRole("status", { name: "Command status" });
     await doing.getByText("Nobody commands it.").waitFor();
     const send = (path: string, body: unknown) =>
       fetch(`${url}/api/v1/control/${path}`, {
@@ -88,7 +88,7 @@ describe.skipIf(url === "")("control of a running node", () => {
         body: JSON.stringify(body),
       });
     await send("commands", { commands: [{ point: `${zone}/setback`, value: 3, level: 9 }] });
-    await doing.getByText("The device reports 3 K, as it was told.").waitFor();
+    await doing.getByText("The device reports 3 K, as commanded.").waitFor();
     await send("overrides", { pattern: `${zone}/**`, length: 600, failsafe: true });
     await doing.getByText("Overridden: no command reaches it.").waitFor();
     await enter(page, "/control");

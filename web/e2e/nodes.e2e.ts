@@ -23,7 +23,7 @@ describe("letting nodes join", () => {
   test("makes a code, shows it once, and says when it was used", async () => {
     const joined = new Joined();
     const { page, complaints } = await enter(joined, "/nodes");
-    await page.getByText("No node is below this one").waitFor();
+    await page.getByText("No child nodes").waitFor();
     await page.getByRole("link", { name: "Let a node join this one" }).click();
     await page.getByRole("button", { name: "Invite a node" }).click();
     const form = page.getByRole("form", { name: "Invite a node" });
@@ -108,7 +108,7 @@ describe("a child node", () => {
     joined.children.push(pendingOf("plant"));
     const { page } = await enter(joined, "/node/plant");
     await page.getByText("nobody yet").waitFor();
-    await page.getByRole("heading", { name: "What it may do here once it is let in" }).waitFor();
+    await page.getByRole("heading", { name: "Rights here after approval" }).waitFor();
     expect(await seriousViolations(page)).toEqual([]);
     await page.getByRole("link", { name: "Compare its key, and approve or deny it" }).click();
     await page.getByRole("button", { name: "Approve plant…" }).waitFor();
@@ -133,7 +133,7 @@ describe("a child node", () => {
     await page.getByRole("button", { name: "Forget it…" }).click();
     await dialog.getByRole("button", { name: "Forget it" }).click();
     await expect.poll(() => new URL(page.url()).pathname).toBe("/nodes");
-    await page.getByText("No node is below this one").waitFor();
+    await page.getByText("No child nodes").waitFor();
   });
 
   test("is granted more, and confined to another place", async () => {
@@ -198,7 +198,7 @@ describe("the fleet", () => {
     await page.getByLabel("Filter the nodes").fill("0.8");
     await expect.poll(names).toEqual(["plant-4"]);
     await page.getByLabel("Filter the nodes").fill("");
-    await page.getByLabel("Only those that need somebody").check();
+    await page.getByLabel("Only nodes that need attention").check();
     await expect.poll(names).toEqual(["plant-2", "plant-1", "plant-4", "plant-5"]);
     await page.reload();
     await expect.poll(names).toEqual(["plant-2", "plant-1", "plant-4", "plant-5"]);

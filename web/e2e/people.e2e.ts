@@ -86,8 +86,8 @@ describe("people", () => {
 
   test("make a token that can only record, see it once, and revoke it", async () => {
     const { known, page } = await people();
-    await page.getByRole("button", { name: "Make a token" }).click();
-    const form = page.getByRole("form", { name: "Make a token" });
+    await page.getByRole("button", { name: "Create a record-only token" }).click();
+    const form = page.getByRole("form", { name: "Create a record-only token" });
     await form.getByLabel("Name").fill("logger");
     await form.getByLabel("Below").fill("campus/b1");
     expect(await seriousViolations(page)).toEqual([]);
@@ -105,8 +105,8 @@ describe("people", () => {
 
   test("make own tokens, with a role not above their own", async () => {
     const { known, page } = await people("operator", phone);
-    await page.getByRole("button", { name: "Make an own token" }).click();
-    const form = page.getByRole("form", { name: "Make an own token" });
+    await page.getByRole("button", { name: "Create a token" }).click();
+    const form = page.getByRole("form", { name: "Create a token" });
     await form.getByLabel("Name").fill("script");
     expect(await form.getByLabel("Role").locator("option").allTextContents()).toEqual([
       "viewer",

@@ -102,7 +102,7 @@ const node = {
 
 const member = {
   address: "/node/plant-1?part=joined",
-  ready: (page) => page.getByRole("list", { name: "What it may" }).waitFor(),
+  ready: (page) => page.getByRole("list", { name: "Rights" }).waitFor(),
 } satisfies Partial<Shot>;
 
 /** The live values of a plant, read again and again. */

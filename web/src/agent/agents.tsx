@@ -123,7 +123,7 @@ function Table({ rows }: { rows: readonly Row[] }) {
               Out/s
             </th>
             <th scope="col" class="number">
-              Ended in a row
+              Failures in a row
             </th>
             <th scope="col">Kept apart by</th>
           </tr>

@@ -36,7 +36,7 @@ function processFacts(p: Process, now: number): Fact[] {
     ["Version", `${p.release ? `${p.release}, ` : ""}installed as ${p.version}`],
     ["Memory", runs ? `${bytes(p.memory)}${limit}` : "–"],
     ["CPU", runs ? `${percentOf(p.cpu)} of a processor` : "–"],
-    ["Ended in a row", String(p.failures), p.failures > 0],
+    ["Failures in a row", String(p.failures), p.failures > 0],
     ["With the node", autostartWords[p.autostart] ?? p.autostart],
     ["Kept apart by", p.isolation.join(", ") || "nothing"],
   ];

@@ -14,7 +14,7 @@ import type { Fleet } from "./use-agents";
 /** The parts of an agent's page, as its address names them. */
 const parts = [
   { key: "", label: "Log" },
-  { key: "rights", label: "What it may" },
+  { key: "rights", label: "Rights" },
   { key: "methods", label: "Methods" },
   { key: "ends", label: "Crash reports" },
   { key: "documents", label: "Documents" },

@@ -39,7 +39,7 @@ export function Rights(props: Props) {
   };
   return (
     <section class="card panel" aria-labelledby="rights-title">
-      <h2 id="rights-title">What it may</h2>
+      <h2 id="rights-title">Rights</h2>
       <p role="alert" class="problem">
         {plain(problem)}
       </p>

@@ -144,7 +144,7 @@ function Verify({ api }: { api: Api }) {
         }}
       >
         <label>
-          A head that was kept earlier, if there is one
+          Hash of the log that was kept earlier (optional)
           <input
             type="text"
             spellcheck={false}
@@ -185,7 +185,7 @@ function Finding({ verified }: { verified: Verified | undefined }) {
       )}
       {report?.whole && report.head && (
         <p class="quiet audit-head">
-          Keep this head where the owner of the machine cannot write, and ask for it later:{" "}
+          Keep this hash where the owner of the machine cannot write, and ask for it later:{" "}
           <code>{plain(report.head)}</code>
         </p>
       )}

@@ -14,7 +14,7 @@ import "../style/data-table.css";
 import "./control.css";
 
 const parts = [
-  { address: "/control", name: "Held points" },
+  { address: "/control", name: "Commanded points" },
   { address: "/control/schedule", name: "Reservations" },
 ] as const;
 

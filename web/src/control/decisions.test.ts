@@ -32,7 +32,12 @@ describe("the page foresees what the node decides", () => {
     for (const step of steps) {
       const { decided, before } = step;
       const kept = decided?.why === "invalid" && before?.policy?.min_on; // the form offers the level
-      if (step.do !== "set" || decided.repeat || step.fence || (beforehand.has(decided.why ?? "") && !kept))
+      if (
+        step.do !== "set" ||
+        decided.repeat ||
+        step.fence ||
+        (beforehand.has(decided.why ?? "") && !kept)
+      )
         continue;
       const viewer = { me: step.by, role: "administrator", now: start + step.at * 1000 };
       const want = verdicts[decided.status] ?? (decided.wins ? "wins" : "waits");

@@ -32,7 +32,7 @@ export function HeldTable({ api, place, holdings, me, role, now, onDone }: Props
   return (
     <section class="card panel" aria-labelledby="held-title">
       <div class="panel-head">
-        <h2 id="held-title">Held points</h2>
+        <h2 id="held-title">Commanded points</h2>
         {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms */}
         <div role="group" aria-label="Which points" class="joined">
           {choices.map(({ key, label }) => (
@@ -64,14 +64,14 @@ export function HeldTable({ api, place, holdings, me, role, now, onDone }: Props
       )}
       {rows.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
-        <section class="scroll-x" tabIndex={0} aria-label="List of held points">
+        <section class="scroll-x" tabIndex={0} aria-label="List of commanded points">
           <table class="data-table held-table">
             <thead>
               <tr>
                 <th scope="col">Point</th>
                 <th scope="col">Set to</th>
                 <th scope="col">By, until, why</th>
-                <th scope="col">Is doing</th>
+                <th scope="col">Status</th>
                 <th scope="col">
                   <span class="unseen">Release</span>
                 </th>

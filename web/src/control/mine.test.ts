@@ -38,7 +38,7 @@ test("what became of it is said of every point", () => {
   expect(afterWords(mineOf(holdings, "person:bob"), [])).toBe("There was nothing of yours.");
 });
 
-test("held points begin with those that need somebody", () => {
+test("commanded points begin with those that need somebody", () => {
   const points = [
     { ...point("a", slotOf(me, 8, 1)), output: "held" as const },
     { ...point("b", slotOf("agent:x", 8, 1)), output: "failed" as const },

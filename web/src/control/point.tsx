@@ -151,7 +151,7 @@ function Now({ point, live, api, me }: NowProps) {
           {point.writable ? "" : " · read-only"}
         </span>
       </p>
-      <p role="status" aria-label="What it is doing" class={`condition-word is-${level}`}>
+      <p role="status" aria-label="Command status" class={`condition-word is-${level}`}>
         <span class="dot" aria-hidden="true" />
         <span>
           <span class="unseen">{word}: </span>
@@ -174,7 +174,7 @@ function Demands({ point }: { point: ControlPoint }) {
   if (list.length === 0) return null;
   return (
     <section class="card panel" aria-labelledby="demands-title">
-      <h2 id="demands-title">What it demands</h2>
+      <h2 id="demands-title">Limits and conditions</h2>
       <ul class="control-demands">
         {list.map((line) => (
           <li key={line}>{line}</li>

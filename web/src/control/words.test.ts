@@ -54,7 +54,7 @@ describe("what a point is doing", () => {
   };
   const cases: [string, Partial<ControlPoint>, string, string][] = [
     ["nobody commands", {}, "wait", "free"],
-    ["the device confirmed", taken, "good", "held"],
+    ["the device confirmed", taken, "good", "confirmed"],
     [
       "the device reports otherwise",
       { ...taken, output: "differs", reported: 20 },

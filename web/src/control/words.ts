@@ -181,7 +181,7 @@ function calm(point: ControlPoint, wait: string): Doing {
     return { level: "wait", word: "waiting", words };
   }
   if (point.output === "held") {
-    return { level: "good", word: "held", words: `The device reports ${held}, as it was told.` };
+    return { level: "good", word: "confirmed", words: `The device reports ${held}, as commanded.` };
   }
   return { level: "wait", word: "waits", words: "The command is not written yet." };
 }

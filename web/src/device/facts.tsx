@@ -62,7 +62,7 @@ export function Statistics({ device: d, now }: Props) {
   const facts: [string, string][] = [
     ["Driver", plain(d.driver)],
     ["Line", plain(d.line)],
-    ["Read each", d.interval > 0 ? span(d.interval * 1000) : "when it reports"],
+    ["Polling interval", d.interval > 0 ? span(d.interval * 1000) : "when it reports"],
     ["Points", count(d.points)],
     ["Requests", count(asked)],
     [

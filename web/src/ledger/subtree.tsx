@@ -65,7 +65,7 @@ export function Catching({ sum, course }: Pick<Props, "sum" | "course">) {
   );
 }
 
-/** Why one can believe it: sums that anybody can check. */
+/** How it is proved: sums that anybody can check. */
 export function Believe({ sum, nodes }: Pick<Props, "sum" | "nodes">) {
   const gaps = gapsOf(nodes).length;
   const parts = [
@@ -78,7 +78,7 @@ export function Believe({ sum, nodes }: Pick<Props, "sum" | "nodes">) {
   const away = nodes.filter((n) => n.state === "old" || n.state === "silent");
   return (
     <section class="card panel" aria-labelledby="believe-title">
-      <h2 id="believe-title">Why one can believe it</h2>
+      <h2 id="believe-title">How it is proved</h2>
       <ul class="believe">
         <li>
           <strong class={adds ? "good" : "bad"}>

@@ -16,8 +16,8 @@ export function Facts({ node: n, now }: Props) {
       <section class="card panel" aria-labelledby="facts-title">
         <h2 id="facts-title">
           {n.heard
-            ? `As it said ${span(Math.max(0, now - Date.parse(n.heard)))} ago`
-            : "It has not said anything of itself yet"}
+            ? `Reported ${span(Math.max(0, now - Date.parse(n.heard)))} ago`
+            : "It has not reported yet"}
         </h2>
         <dl class="agent-facts node-facts">
           {factsOf(n, now).map(([name, value]) => (
@@ -69,7 +69,7 @@ function factsOf(n: Node, now: number): [string, string][] {
     ["Disk left", n.disk_size > 0 ? bytes(n.disk) + left : "–"],
     ["Memory", n.memory > 0 ? bytes(n.memory) : "–"],
     ["Processors in use", n.heard ? percentOf(n.cpu) : "–"],
-    ["Board", n.celsius === undefined ? "does not tell" : `${fixed(n.celsius, 0)} °C`],
+    ["Board", n.celsius === undefined ? "not reported" : `${fixed(n.celsius, 0)} °C`],
     ["Devices", failing(n.devices, n.devices_failing, "failing")],
     ["Points", count(n.points)],
     ["Agents", failing(n.agents, n.agents_failing, "failing")],
@@ -84,7 +84,7 @@ function Came({ received: r }: { received: Received }) {
     ["Blocks", count(r.blocks)],
     ["On the wire", bytes(r.octets)],
     ["A sample", r.samples > 0 ? `${fixed(r.octets / r.samples, 1)} bytes` : "–"],
-    ["Came twice", count(r.repeated)],
+    ["Received twice", count(r.repeated)],
     ["Left out on purpose", count(r.left)],
     ["Could not be sent any more", count(r.missing)],
   ];

@@ -84,7 +84,7 @@ export interface Choice {
   sort: SortKey | "";
   /** Words that all must be in name, version, role, place or state. */
   words: string;
-  /** Only those that need somebody. */
+  /** Only nodes that need attention. */
   onlyTroubled: boolean;
   asMap: boolean;
 }

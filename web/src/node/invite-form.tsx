@@ -34,7 +34,7 @@ export function InviteForm({ api, door, onInvited, onCancel }: Props) {
       <form id="invite" aria-label="Invite a node" onSubmit={(e) => void submit(e)}>
         <Fields draft={draft} door={door} onDraft={setDraft} />
       </form>
-      <section aria-label="What it may do here">
+      <section aria-label="Rights here">
         <p>
           It may send its own data. <span class="quiet">What else it may do here:</span>
         </p>

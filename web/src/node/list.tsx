@@ -41,7 +41,7 @@ export function List({ fleet, joined, search, now }: Props) {
         </p>
         {fleet.above.length > 0 && (
           <p class="quiet">
-            Above: {fleet.above.map(plain).join(" ← ")}. <a href="/nodes/parent">How it stands</a>
+            Above: {fleet.above.map(plain).join(" ← ")}. <a href="/nodes/parent">Its connection</a>
           </p>
         )}
       </div>
@@ -103,7 +103,7 @@ const Filter = ({ choice, onChoose }: FilterProps) => (
         checked={choice.onlyTroubled}
         onChange={(e) => onChoose({ onlyTroubled: e.currentTarget.checked })}
       />
-      Only those that need somebody
+      Only nodes that need attention
     </label>
     {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms */}
     <div role="group" aria-label="Form" class="joined">
@@ -230,7 +230,7 @@ const part = (all: number, failing: number) =>
 /** How to begin. */
 const Empty = () => (
   <section class="card panel" aria-labelledby="nodes-title">
-    <h2 id="nodes-title">No node is below this one</h2>
+    <h2 id="nodes-title">No child nodes</h2>
     <p>
       A node can send its data to another one: a plant to its campus, a campus to its region. The
       one below connects out to the one above, and no reading is lost on the way.

@@ -29,12 +29,12 @@ export function Member({ api, role, child: c, onChanged }: Props) {
   };
   return (
     <section class="card panel" aria-labelledby="member-title">
-      <h2 id="member-title">How it is joined</h2>
+      <h2 id="member-title">Membership</h2>
       <Facts child={c} />
       {c.refusal && <p class="problem">{plain(c.refusal)}</p>}
       {c.state === "pending" && (
         <p>
-          It is not let in yet. <a href="/nodes/join">Compare its key, and approve or deny it</a>
+          It is not approved yet. <a href="/nodes/join">Compare its key, and approve or deny it</a>
         </p>
       )}
       <Fingerprint label="Its key" of={c.fingerprint} />
@@ -89,8 +89,8 @@ export function Member({ api, role, child: c, onChanged }: Props) {
 
 /** What is allowed to a node holds as long as it is let in. */
 function rightsTitle({ state }: Child): string {
-  if (state === "pending") return "What it may do here once it is let in";
-  return state === "revoked" ? "What it may do here if it is let in again" : "What it may do here";
+  if (state === "pending") return "Rights here after approval";
+  return state === "revoked" ? "Rights here if it is approved again" : "Rights here";
 }
 
 /** Who decided about a node. */
@@ -115,7 +115,7 @@ function Facts({ child: c }: { child: Child }) {
     ["Its points lie below", plain(c.prefix) || "anywhere"],
     ["Keys it has had", String(c.keys)],
     ...bundleFact(c),
-    ["Let in or out by", decidedBy(c)],
+    ["Approved or revoked by", decidedBy(c)],
     ["Connected from", c.online ? plain(c.online.address) : "–"],
     ["Connected since", c.online ? dateTime(Date.parse(c.online.since)) : "–"],
   ];
@@ -146,7 +146,7 @@ function Rights({ child: c, may, onChange, api }: RightsProps) {
   const lines = linesOf(c.grants);
   return (
     <>
-      <ul class="agent-lines" aria-label="What it may">
+      <ul class="agent-lines" aria-label="Rights">
         <li>may send its own data{c.prefix ? `, below ${plain(c.prefix)}` : ""}</li>
         {lines.map((l, i) => (
           <li key={i}>

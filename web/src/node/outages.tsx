@@ -31,7 +31,7 @@ export function Outages({ nodes, now, most, linked = false }: Props) {
         </details>
       )}
       <details class="outage-why">
-        <summary>How it is counted, and why one can believe it</summary>
+        <summary>How it is counted and proved</summary>
         <p>
           A node numbers what it records: each block says how many readings came before it. When a
           node comes back, it says up to which number it has them on its own disk, and this node

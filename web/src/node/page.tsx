@@ -57,7 +57,7 @@ interface PageProps extends ScreenProps {
   name: string;
   /** What it says of itself; undefined of one that is not in the tree. */
   node: Node | undefined;
-  /** How it is joined, if it is directly below. */
+  /** Membership, if it is directly below. */
   child: Child | undefined;
   onChanged(): void;
 }
@@ -115,12 +115,12 @@ function partsOf(node: Node | undefined, child: Child | undefined, role: string)
   const isFar = node !== undefined && node.state !== "here";
   const isEngineer = includes(role, "engineer");
   const all = [
-    { key: "", label: "How it is", shown: node },
+    { key: "", label: "Status", shown: node },
     { key: "live", label: "Live", shown: isFar },
     { key: "agents", label: "Agents", shown: isFar },
     { key: "settings", label: "Configuration", shown: isFar && isEngineer },
     { key: "log", label: "Log", shown: node && isEngineer },
-    { key: "joined", label: "How it is joined", shown: child },
+    { key: "joined", label: "Membership", shown: child },
     { key: "history", label: "What happened", shown: isEngineer },
   ];
   return all.filter((p) => p.shown);

@@ -60,7 +60,7 @@ function Member({ api, may, onChanged, parent: p }: PartProps & { parent: Parent
       </div>
       {p.uplink && <Traffic uplink={p.uplink} now={now} />}
       <section class="card panel" aria-labelledby="member-title">
-        <h2 id="member-title">How they know each other</h2>
+        <h2 id="member-title">Identities</h2>
         <dl class="agent-facts node-facts">
           <Fact name="Parent">{plain(p.parent) || "–"}</Fact>
           <Fact name="It calls this node">{plain(p.name)}</Fact>

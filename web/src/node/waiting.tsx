@@ -68,7 +68,11 @@ export function Waiting({ api, role, waiting, onChanged }: Props) {
       </ul>
       {asked && (
         <Ask
-          title={`${asked.verdict === "approve" ? "Let" : "Keep"} ${plain(asked.child.name)} ${asked.verdict === "approve" ? "in" : "out"}?`}
+          title={
+            asked.verdict === "approve"
+              ? `Let ${plain(asked.child.name)} in?`
+              : `Keep ${plain(asked.child.name)} out?`
+          }
           label={asked.verdict === "approve" ? "They are the same: let it in" : "Keep it out"}
           busy={act.busy}
           problem={plain(act.problem)}

@@ -38,7 +38,7 @@ export function OwnTokens({ api, epoch, role }: Props) {
         <h2 id="tokens-title">Your tokens</h2>
         {!adding && (
           <button type="button" onClick={() => setAdding(true)}>
-            Make an own token
+            Create a token
           </button>
         )}
       </div>
@@ -132,7 +132,7 @@ function OwnForm({ api, role: own, onIssued, onCancel }: FormProps) {
     }
   };
   return (
-    <form class="person-form" aria-label="Make an own token" onSubmit={(e) => void submit(e)}>
+    <form class="person-form" aria-label="Create a token" onSubmit={(e) => void submit(e)}>
       <label>
         Name
         <input

@@ -32,7 +32,7 @@ export function RecordTokens({ api, epoch }: { api: Api; epoch: number }) {
         <h2 id="record-title">Tokens that can only record</h2>
         {!adding && (
           <button type="button" class="primary" onClick={() => setAdding(true)}>
-            Make a token
+            Create a record-only token
           </button>
         )}
       </div>
@@ -116,7 +116,11 @@ function TokenForm({ api, onIssued, onCancel }: FormProps) {
   };
   const plainText = { type: "text", autocomplete: "off", autocapitalize: "off" } as const;
   return (
-    <form class="person-form" aria-label="Make a token" onSubmit={(e) => void submit(e)}>
+    <form
+      class="person-form"
+      aria-label="Create a record-only token"
+      onSubmit={(e) => void submit(e)}
+    >
       <label>
         Name
         <input

@@ -79,7 +79,7 @@ export function DeviceStep({ api, role, site, onSite, onAdded }: Props) {
           />
         </label>
         <Choice
-          label="Read each"
+          label="Polling interval"
           value={draft.interval}
           options={intervals}
           onChoose={(interval) => set({ interval })}
