@@ -9,8 +9,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"slices"
 	"time"
 
@@ -91,19 +89,19 @@ func (e *Elector) open() (err error) {
 	k := &e.kept
 	e.applied = k.First - 1
 	snapshot := &raftpb.Snapshot{Metadata: &raftpb.SnapshotMetadata{
-		Index: proto.Uint64(k.First - 1), Term: proto.Uint64(k.Before), ConfState: &raftpb.ConfState{Voters: all},
+		Index: new(k.First - 1), Term: new(k.Before), ConfState: &raftpb.ConfState{Voters: all},
 	}}
 	entries := make([]*raftpb.Entry, len(k.Begins))
 	for i, term := range k.Begins {
-		entries[i] = &raftpb.Entry{Index: proto.Uint64(k.First + uint64(i)), Term: proto.Uint64(term)} //nolint:gosec // a small number
+		entries[i] = &raftpb.Entry{Index: new(k.First + uint64(i)), Term: new(term)} //nolint:gosec // a small number
 	}
-	hard := &raftpb.HardState{Term: proto.Uint64(k.Term), Vote: proto.Uint64(k.Vote), Commit: proto.Uint64(k.Commit)}
+	hard := &raftpb.HardState{Term: new(k.Term), Vote: new(k.Vote), Commit: new(k.Commit)}
 	if err := errors.Join(e.storage.ApplySnapshot(snapshot), e.storage.Append(entries), e.storage.SetHardState(hard)); err != nil {
 		return fault.E("quorum.New", fault.Corrupt, e.c.Address, err)
 	}
 	e.state, err = raft.NewRawNode(&raft.Config{
 		ID: e.number(e.c.Address), ElectionTick: int(e.c.Silence / e.c.Beat), HeartbeatTick: 1, Storage: e.storage, Applied: k.First - 1,
-		MaxSizePerMsg: 1 << 16, MaxInflightMsgs: 16, CheckQuorum: true, PreVote: true, Logger: &raft.DefaultLogger{Logger: log.New(io.Discard, "", 0)},
+		MaxSizePerMsg: 1 << 16, MaxInflightMsgs: 16, CheckQuorum: true, PreVote: true, Logger: silent{},
 	})
 	return err
 }
