@@ -107,6 +107,9 @@ func (e *states) begin(a *Alarm, by act) {
 }
 
 func (i *instance) value() string {
+	if i.rule.condition != nil {
+		return i.inputWords()
+	}
 	if !i.at.known {
 		return ""
 	}

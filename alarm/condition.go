@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"voltbus/alarm/expression"
 	"voltbus/point"
 )
 
@@ -11,6 +12,7 @@ import (
 func (e *Engine) evaluate(i *instance, at int64) {
 	holds, known := i.holds(e.now)
 	if !known {
+		i.pending = false
 		return
 	}
 	if holds == i.active() {
@@ -56,6 +58,9 @@ func (i *instance) holds(now int64) (holds, known bool) {
 		due, is := i.stale()
 		return is && now >= due, is
 	}
+	if i.rule.Check == Condition {
+		return i.rule.condition.Holds(func(name string) expression.Value { return i.inputs[name].input(i.rule.longest, now) })
+	}
 	if !i.at.known {
 		return false, false
 	}
@@ -78,7 +83,7 @@ func (i *instance) holds(now int64) (holds, known bool) {
 		return i.changes(n, back), i.from.known
 	case Stuck:
 		return i.at.time-i.from.time >= i.rule.longest, i.from.known
-	case Stale, Is, Discrepancy:
+	case Stale, Is, Discrepancy, Condition:
 	}
 	return false, false
 }
@@ -112,7 +117,7 @@ func (i *instance) remember() {
 		}
 	case Rate:
 		i.slide(now)
-	case High, Low, Stale, Is, Discrepancy:
+	case High, Low, Stale, Is, Discrepancy, Condition:
 	}
 }
 

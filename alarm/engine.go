@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"voltbus/alarm/expression"
 	"voltbus/point"
 )
 
@@ -42,6 +43,8 @@ type compiled struct {
 	Rule
 
 	onDelay, offDelay, per, longest int64
+
+	condition *expression.Expression // of a rule with the check Condition
 }
 
 // watched is a point that rules look at.
@@ -52,6 +55,7 @@ type watched struct {
 	time     int64       // of the last usable reading
 	value    point.Value // of that
 	seen     int64       // when it arrived; before the first, when the engine began to look
+	bad      bool        // the newest reading is not usable
 	own      []*instance // of the rules that select it
 	other    []*instance // that compare with it, or are suppressed by it
 }
@@ -61,9 +65,10 @@ type instance struct {
 	rule     *compiled
 	at       *watched
 	feedback *watched
-	gate     *watched // suppresses it by design
-	alarm    *Alarm   // nil before its first transition
-	pending  bool     // the condition is not what the alarm says, since
+	gate     *watched            // suppresses it by design
+	inputs   map[string]*watched // of an expression, by name
+	alarm    *Alarm              // nil before its first transition
+	pending  bool                // the condition is not what the alarm says, since
 	since    int64
 	due      int64 // of its timer; 0 for none
 	from     trace // of rate and stuck: what the value is compared with
@@ -107,6 +112,9 @@ func (e *Engine) SetRules(now int64, rules []Rule) {
 	for _, r := range rules {
 		r = r.Completed()
 		c := &compiled{Rule: r, onDelay: micros(r.OnDelay), offDelay: micros(r.OffDelay), per: max(1, micros(r.Per)), longest: micros(r.Longest)}
+		if r.Check == Condition {
+			c.condition, _ = expression.Parse(r.Expression) // the rule was validated
+		}
 		e.rules[r.Name] = c
 		e.index.add(c)
 	}
@@ -131,7 +139,7 @@ func (e *Engine) SetRules(now int64, rules []Rule) {
 
 // keep takes over what an engine with other rules knew of the point.
 func (w *watched) keep(was *watched, same func(*instance) bool) {
-	w.known, w.time, w.value, w.seen = was.known, was.time, was.value, was.seen
+	w.known, w.time, w.value, w.seen, w.bad = was.known, was.time, was.value, was.seen, was.bad
 	for _, i := range w.own {
 		at := slices.IndexFunc(was.own, func(o *instance) bool { return o.rule.Name == i.rule.Name })
 		if at >= 0 && same(i) {
@@ -225,6 +233,9 @@ func (e *Engine) partner(path point.Path, i *instance) *watched {
 	if w == nil {
 		w = e.watch(path)
 	}
+	if i.rule.condition != nil && w.interval == 0 {
+		w.interval = e.about(path).Interval.Microseconds()
+	}
 	w.other = append(w.other, i)
 	return w
 }
@@ -233,6 +244,9 @@ func (e *Engine) instance(c *compiled, w *watched) *instance {
 	i := &instance{rule: c, at: w, alarm: e.live[IDOf(c.Name, w.path)]}
 	if c.Check == Discrepancy {
 		i.feedback = e.partner(point.Path(filled(c.Feedback, w.path)), i)
+	}
+	if c.condition != nil {
+		e.connect(i)
 	}
 	if c.SuppressPoint != "" {
 		i.gate = e.partner(point.Path(filled(c.SuppressPoint, w.path)), i)
@@ -267,7 +281,10 @@ func (e *Engine) Sample(now int64, s *point.Sample) {
 
 func (e *Engine) sample(w *watched, at int64, v point.Value, q point.Quality) {
 	at = min(at, e.now)
-	if q.IsBad() || v.Kind() == point.None || (w.known && at < w.time) {
+	if w.known && at < w.time {
+		return
+	}
+	if w.bad = q.IsBad() || v.Kind() == point.None; w.bad {
 		return
 	}
 	w.known, w.time, w.value, w.seen = true, at, v, e.now
@@ -287,7 +304,7 @@ func (e *Engine) look(w *watched) {
 		if i.gate == w {
 			e.suppress(i, w.time)
 		}
-		if i.feedback == w {
+		if i.feedback == w || i.uses(w) {
 			e.evaluate(i, w.time)
 		}
 	}

@@ -13,6 +13,8 @@ type Shown struct {
 
 	State State
 	Now   string // the value of the point now; "" if it is not known
+	// Unjudged is why it is not known whether the condition holds; "" if it is known. The alarm stays as it was.
+	Unjudged string
 }
 
 // List returns the alarms that are not idle: those that are open first, of these the most urgent, of these the newest.
@@ -21,7 +23,7 @@ func (e *Engine) List() []Shown {
 	for _, a := range e.live {
 		s := Shown{Alarm: *a, State: a.State()}
 		if i := e.find(a.ID); i != nil {
-			s.Now = i.value()
+			s.Now, s.Unjudged = i.value(), i.unjudged(e.now)
 		}
 		list = append(list, s)
 	}
@@ -53,7 +55,7 @@ func (e *Engine) Get(id ID) (Shown, bool) {
 	}
 	s := Shown{Alarm: *a, State: a.State()}
 	if i := e.find(id); i != nil {
-		s.Now = i.value()
+		s.Now, s.Unjudged = i.value(), i.unjudged(e.now)
 	}
 	return s, true
 }

@@ -24,7 +24,7 @@ func newRandom(seed uint64) *random {
 	for i, check := range alarm.Checks() {
 		rule := alarm.Rule{
 			Name: fmt.Sprintf("r%d", i), Points: []string{"*/x", "q"}, Check: check, Limit: 5, Deadband: float64(r.IntN(3)), Change: 3, Longest: float64(1 + r.IntN(60)),
-			OnDelay: float64(r.IntN(2) * 20), OffDelay: float64(r.IntN(2) * 20), Values: []string{"7"}, Feedback: "{1}/y", Latching: r.IntN(3) == 0, Group: "g",
+			OnDelay: float64(r.IntN(2) * 20), OffDelay: float64(r.IntN(2) * 20), Values: []string{"7"}, Feedback: "{1}/y", Expression: "value > other + 1 or other == 7", Inputs: map[string]string{"other": "{1}/y"}, Latching: r.IntN(3) == 0, Group: "g",
 		}
 		if r.IntN(2) == 0 {
 			rule.SuppressPoint, rule.SuppressValues = "q", []string{"1", "2"}

@@ -24,10 +24,11 @@ const (
 	Stale       Check = "stale"       // no usable reading arrives for Longest
 	Is          Check = "state"       // the value is one of Values
 	Discrepancy Check = "discrepancy" // the value differs from that of the point Feedback by more than Tolerance
+	Condition   Check = "expression"  // the condition Expression on several points holds
 )
 
 // Checks lists the checks.
-func Checks() []Check { return []Check{High, Low, Rate, Stuck, Stale, Is, Discrepancy} }
+func Checks() []Check { return []Check{High, Low, Rate, Stuck, Stale, Is, Discrepancy, Condition} }
 
 // Priority is the priority of an alarm: how soon an operator must act (ISA-18.2, 6.5).
 type Priority string
@@ -53,7 +54,7 @@ type Rule struct {
 	Points []string          `json:"points" api:"required,max=100" doc:"Patterns of points; each point has an alarm of its own"`
 	Except []string          `json:"except,omitempty" api:"max=100" doc:"Patterns of points that have none"`
 	Tags   map[string]string `json:"tags,omitempty" doc:"Tags that the points must have, too"`
-	Check  Check             `json:"check" api:"required,one-of=high|low|rate|stuck|stale|state|discrepancy" doc:"What it looks at. high, low: the value is above or below limit. rate: it changes by more than change within per. stuck: it stays within tolerance for longest. stale: no usable reading arrives for longest. state: it is one of values. discrepancy: it differs from feedback by more than tolerance"`
+	Check  Check             `json:"check" api:"required,one-of=high|low|rate|stuck|stale|state|discrepancy|expression" doc:"What it looks at. high, low: the value is above or below limit. rate: it changes by more than change within per. stuck: it stays within tolerance for longest. stale: no usable reading arrives for longest. state: it is one of values. discrepancy: it differs from feedback by more than tolerance. expression: a condition on several points holds"`
 
 	Limit     float64  `json:"limit,omitempty" doc:"Of high and low, in the unit of the point"`
 	Deadband  float64  `json:"deadband,omitempty" doc:"Of high, low and rate: how far the value must be back for the alarm to return to normal"`
@@ -61,10 +62,14 @@ type Rule struct {
 	OffDelay  float64  `json:"off_delay,omitempty" doc:"Seconds that it must be over before the alarm returns to normal"`
 	Change    float64  `json:"change,omitempty" doc:"Of rate"`
 	Per       float64  `json:"per,omitempty" doc:"Of rate, in seconds; 60 if left out"`
-	Longest   float64  `json:"longest,omitempty" doc:"Of stuck and stale, in seconds; stale: three times the interval of the point if left out"`
+	Longest   float64  `json:"longest,omitempty" doc:"Of stuck, stale and expression, in seconds; stale: three times the interval of the point if left out; expression: the same of each input"`
 	Tolerance float64  `json:"tolerance,omitempty" doc:"Of stuck and discrepancy"`
 	Values    []string `json:"values,omitempty" api:"max=100" doc:"Of state: the values that are an alarm, as text"`
 	Feedback  string   `json:"feedback,omitempty" api:"max=1024" doc:"Of discrepancy: the point to compare with; {1} to {9} stand for the segments of the path of the rule's point"`
+
+	// Expression is as in expression.Parse.
+	Expression string            `json:"expression,omitempty" api:"max=4096" doc:"Of expression: a condition such as supply - return < 2 and pump == 1, with or, not, + - * /, abs, min, max and parentheses. A name is that of an input, value is the rule's point, and {path} a point. With an input that has no usable reading, or none for longest or three of its intervals, the rule cannot be judged: no alarm opens or returns to normal"`
+	Inputs     map[string]string `json:"inputs,omitempty" doc:"Of expression: the points by name; {1} to {9} as in feedback"`
 
 	Priority       Priority `json:"priority,omitempty" api:"one-of=low|medium|high|critical" doc:"medium if left out"`
 	Latching       bool     `json:"latching,omitempty" doc:"Whether the alarm stays until an operator resets it"`
@@ -178,6 +183,10 @@ func (r *Rule) checkOwn() error {
 		if r.Feedback == "" {
 			return wrong("feedback", "missing; write the point that reports what the command should have done, such as {1}/{2}/status")
 		}
+	case Condition:
+		if err := r.checkExpression(); err != nil {
+			return err
+		}
 	case High, Low, Stale:
 	}
 	if (r.SuppressPoint == "") != (len(r.SuppressValues) == 0) || len(r.SuppressValues) > maxValues {
@@ -246,6 +255,8 @@ func (r *Rule) words() string {
 		return "is " + strings.Join(r.Values, " or ")
 	case Discrepancy:
 		return "differs from its feedback " + r.Feedback
+	case Condition:
+		return "fulfils " + r.Expression
 	}
 	return string(r.Check)
 }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
@@ -23,9 +24,26 @@ function compressed(): Plugin {
   };
 }
 
+// stamped names the offline page in the service worker after its content, so that a browser gets it anew when it changes.
+function stamped(): Plugin {
+  return {
+    name: "stamped",
+    apply: "build",
+    closeBundle() {
+      const dir = join(import.meta.dirname, "dist");
+      const hash = createHash("sha256");
+      for (const name of ["offline.html", "offline.css", "offline.js", "icon.svg"])
+        hash.update(readFileSync(join(dir, name)));
+      const worker = join(dir, "sw.js");
+      const text = readFileSync(worker, "utf8");
+      writeFileSync(worker, text.replace("__OFFLINE__", hash.digest("hex").slice(0, 12)));
+    },
+  };
+}
+
 // The page must work under the policy "default-src 'self'": no inlined assets, no inline script.
 export default defineConfig({
-  plugins: [wording(), compressed()],
+  plugins: [wording(), compressed(), stamped()],
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
     target: "es2022",

@@ -23,7 +23,7 @@ const (
 
 	// policy keeps the page to what the node itself serves: no inline script or style, no
 	// other host, no frame around it.
-	policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; manifest-src 'self'; " +
 		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 	forever = "public, max-age=31536000, immutable"
@@ -84,6 +84,9 @@ func serveFile(w http.ResponseWriter, r *http.Request, files fs.FS, name string)
 	if used != "" {
 		w.Header().Set("Content-Encoding", used)
 	}
+	if path.Ext(name) == ".webmanifest" {
+		w.Header().Set("Content-Type", "application/manifest+json")
+	}
 	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(content))
 	return true
 }
@@ -92,8 +95,10 @@ func caching(name string) string {
 	switch {
 	case strings.HasPrefix(name, "assets/"): // their names carry a hash of the content
 		return forever
-	case strings.HasSuffix(name, ".html"):
+	case name == "index.html":
 		return "no-store"
+	case name == "sw.js" || name == "manifest.webmanifest": // a browser learns at once of another version
+		return "no-cache"
 	}
 	return anHour
 }

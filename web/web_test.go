@@ -15,6 +15,8 @@ func built() fstest.MapFS {
 		".gitkeep":               {},
 		"index.html":             {Data: []byte("<!doctype html><title>Voltbus</title>")},
 		"icon.svg":               {Data: []byte("<svg/>")},
+		"sw.js":                  {Data: []byte("addEventListener")},
+		"manifest.webmanifest":   {Data: []byte("{}")},
 		"assets/index-abc123.js": {Data: []byte("export {}")},
 	}
 }
@@ -35,6 +37,8 @@ func TestHandler(t *testing.T) {
 		{"the root is the page and is never cached", "GET", "/", 200, "text/html; charset=utf-8", "no-store", "<title>Voltbus"},
 		{"a hashed asset may be kept forever", "GET", "/assets/index-abc123.js", 200, "text/javascript; charset=utf-8", forever, "export {}"},
 		{"another file is kept for an hour", "GET", "/icon.svg", 200, "image/svg+xml", anHour, "<svg/>"},
+		{"the service worker is asked for anew", "GET", "/sw.js", 200, "text/javascript; charset=utf-8", "no-cache", "addEventListener"},
+		{"the manifest has its type", "GET", "/manifest.webmanifest", 200, "application/manifest+json", "no-cache", "{}"},
 		{"an unknown path gives the page", "GET", "/ledger?x=1", 200, "text/html; charset=utf-8", "no-store", "<title>Voltbus"},
 		{"the address of a device gives the page, whatever its name looks like", "GET", "/device/plant/icon.svg/index.html", 200, "text/html; charset=utf-8", "no-store", "<title>Voltbus"},
 		{"a directory gives the page", "GET", "/assets", 200, "text/html; charset=utf-8", "no-store", "<title>Voltbus"},

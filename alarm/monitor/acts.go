@@ -128,6 +128,8 @@ type Tried struct {
 	Time   time.Time // of the reading; zero for none
 	Value  string
 	Active bool
+	// Unjudged is why it is not known; "" if it is.
+	Unjudged string
 }
 
 // mostTried is how many points Try answers for.
@@ -186,6 +188,10 @@ func (m *keeper) tried(ctx context.Context, e *alarm.Engine, rule string, paths 
 	for i := range known {
 		at[known[i].Point] = &known[i]
 	}
+	unjudged := map[alarm.ID]string{}
+	for _, u := range e.Unjudged() {
+		unjudged[u.Alarm] = u.Why
+	}
 	list := make([]Tried, len(entries))
 	for i := range entries {
 		list[i].Info = entries[i].Info
@@ -193,7 +199,8 @@ func (m *keeper) tried(ctx context.Context, e *alarm.Engine, rule string, paths 
 			list[i].Time, list[i].Value = s.Time, s.Value.String()
 		}
 		a, is := e.Get(alarm.IDOf(rule, paths[i]))
-		list[i].Active = is && a.Active
+		list[i].Unjudged = unjudged[alarm.IDOf(rule, paths[i])]
+		list[i].Active = is && a.Active && list[i].Unjudged == ""
 	}
 	slices.SortStableFunc(list, func(a, b Tried) int {
 		rank := map[bool]int{true: 0, false: 1}

@@ -36,6 +36,8 @@ type Rule struct {
 	Version int
 	By      string // who wrote it
 	Wrong   error
+	// Unjudged are the alarms of which it is not known whether their conditions hold.
+	Unjudged []alarm.Unjudged
 }
 
 func keyOf(name string) document.Key {
@@ -54,8 +56,12 @@ func (m *Monitor) Rules() []Rule {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	list := make([]Rule, 0, len(m.rules))
+	unjudged := map[string][]alarm.Unjudged{}
+	for _, u := range m.engine.Unjudged() {
+		unjudged[u.Rule] = append(unjudged[u.Rule], u)
+	}
 	for _, k := range m.rules {
-		list = append(list, Rule{k.rule, k.version, k.by, k.wrong})
+		list = append(list, Rule{k.rule, k.version, k.by, k.wrong, unjudged[k.rule.Name]})
 	}
 	slices.SortFunc(list, func(a, b Rule) int { return cmp.Compare(a.Name, b.Name) })
 	return list
@@ -74,7 +80,7 @@ func (m *Monitor) Put(ctx context.Context, r alarm.Rule, by, note string, expect
 	if d, err = m.o.Documents.Set(ctx, d, expect); err != nil {
 		return Rule{}, err
 	}
-	return Rule{r, d.Version, d.By, nil}, m.load(ctx)
+	return Rule{Rule: r, Version: d.Version, By: d.By}, m.load(ctx)
 }
 
 // Delete removes a rule; its alarms end.

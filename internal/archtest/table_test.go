@@ -114,6 +114,7 @@ var table = []rule{
 	{"alarm", nouns, nil, "alarms are decided without a log, a clock or a disk: readings, times and acts are handed in"},
 	{"mail", nil, nil, "a letter is sent by a server; what is in it, others know"},
 	{"webpush", []string{"fault"}, nil, "a push goes to the browsers of a person; what it says, others know"},
+	{"alarm/expression", []string{"fault"}, nil, "a condition is evaluated with values that are handed in; what they are of, nobody here knows"},
 	{"alarm/escalation", []string{"alarm", "mail", "protocol/mqtt/client", "webpush", "fault"}, []string{"alarm/storage"}, "who is told of which alarm, and how; where alarms and plans come from is given to it"},
 	{"alarm/storage", []string{"alarm", "point", "fault"}, nil, "what is kept of alarms, nobody here decides"},
 	{"alarm/monitor", []string{"alarm", "alarm/escalation", "alarm/storage", "catalog", "document", "presence", "sink", "store", "verdict", "webpush", "point", "fault"}, parts, "readings of the log become alarms here; who is told, and how it was asked for, is not its business"},

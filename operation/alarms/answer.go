@@ -60,6 +60,7 @@ type Alarm struct {
 	Shelved     *time.Time `json:"shelved_until"`
 	ShelvedBy   string     `json:"shelved_by"`
 	RemovedBy   string     `json:"removed_by" doc:"Who took it out of service"`
+	Unjudged    string     `json:"unjudged" doc:"Why it is not known now whether its condition holds; empty if it is"`
 }
 
 // AlarmHistory is a page of changes of alarms.
@@ -125,6 +126,8 @@ type KeptRule struct {
 	Version int        `json:"version" api:"min=0" doc:"Of its document"`
 	By      string     `json:"by" doc:"Who wrote it"`
 	Wrong   string     `json:"wrong" doc:"What is wrong with it, so that it is not looked at; empty if nothing is"`
+	// Unjudged are ten at most.
+	Unjudged []string `json:"unjudged" doc:"Why it is not known now whether its alarms should be open, of up to ten points; they stay as they were"`
 }
 
 // TriedPoints are the points of a rule.
@@ -142,13 +145,14 @@ type TriedPoint struct {
 	Time        *time.Time `json:"time"` // of the newest reading
 	Value       string     `json:"value"`
 	Active      bool       `json:"active"`
+	Unjudged    string     `json:"unjudged" doc:"Why it is not known whether it would be in alarm; empty if it is"`
 }
 
 func shown(s *monitor.Shown) Alarm {
 	out := Alarm{
 		Known: true, ID: string(s.ID), State: string(s.State), Active: s.Active, Priority: string(s.Priority), Rule: s.Rule, Point: string(s.Point),
 		Description: s.Info.Description, Unit: s.Info.Unit, Text: s.Text, Limit: s.Limit, Value: s.Value, Now: s.Now, Since: s.Since, Count: s.Count,
-		First: s.First, Group: s.Group, By: s.SeenBy, At: pointer(s.SeenAt), Note: s.Note, Shelved: pointer(s.Shelf), ShelvedBy: s.ShelfBy, RemovedBy: s.OutBy,
+		First: s.First, Group: s.Group, By: s.SeenBy, At: pointer(s.SeenAt), Note: s.Note, Shelved: pointer(s.Shelf), ShelvedBy: s.ShelfBy, RemovedBy: s.OutBy, Unjudged: s.Unjudged,
 	}
 	if agent, key, is := s.ID.Source(); is {
 		out.Agent, out.Key, out.Rule, out.Point = agent, key, "", ""
@@ -170,8 +174,13 @@ func change(e *storage.Entry) AlarmChange {
 	}
 }
 
+const mostUnjudged = 10
+
 func ruleOf(r *monitor.Rule) KeptRule {
-	out := KeptRule{Rule: r.Rule, Version: r.Version, By: r.By}
+	out := KeptRule{Rule: r.Rule, Version: r.Version, By: r.By, Unjudged: []string{}}
+	for _, u := range r.Unjudged[:min(len(r.Unjudged), mostUnjudged)] {
+		out.Unjudged = append(out.Unjudged, u.Why)
+	}
 	if r.Wrong != nil {
 		out.Wrong = r.Wrong.Error()
 	}

@@ -212,7 +212,7 @@ func (p *Part) try(ctx context.Context, _ *operation.Call, in *TriedRule) (Tried
 	for i := range list {
 		t := &list[i]
 		out.Points[i] = TriedPoint{
-			Point: string(t.Info.Path), Description: t.Info.Description, Unit: t.Info.Unit, Time: pointer(t.Time), Value: t.Value, Active: t.Active,
+			Point: string(t.Info.Path), Description: t.Info.Description, Unit: t.Info.Unit, Time: pointer(t.Time), Value: t.Value, Active: t.Active, Unjudged: t.Unjudged,
 		}
 		if t.Active {
 			out.Active++

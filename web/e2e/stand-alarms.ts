@@ -40,6 +40,7 @@ const quiet: Alarm = {
   shelved_until: null,
   shelved_by: "",
   removed_by: "",
+  unjudged: "",
 };
 
 /** An alarm of a rule on a point. */
@@ -160,21 +161,23 @@ export class AlarmStand {
     },
     "GET alarms/people": () => this.people,
     "POST alarms/people/test": ({ body }) => {
-      if (this.unheard) throw new Refusal(503, "unavailable", this.unheard);
+      if (this.unheard) return new Refusal(503, this.unheard, "unavailable");
       this.acts.push(`test ${(body as { contact: string }).contact}`);
+      return undefined;
     },
     "POST alarms/browsers": ({ body }) => {
       const { name, endpoint, p256dh, auth } = body as Record<string, string>;
-      this.acts.push(`browser ${name} ${endpoint} ${p256dh?.length} ${auth?.length}`);
+      return void this.acts.push(`browser ${name} ${endpoint} ${p256dh?.length} ${auth?.length}`);
     },
     "GET documents/text": () => {
-      if (this.plan.version === 0) throw new Refusal(404, "not_found", "there is no such document");
+      if (this.plan.version === 0)
+        return new Refusal(404, "there is no such document", "not_found");
       return { owner: "shared", name: "escalation", type: "json", ...this.plan };
     },
     "PUT documents/text": ({ body }) => {
       const draft = body as { text: string; expect: number };
       if (draft.expect !== this.plan.version)
-        throw new Refusal(409, "conflict", "somebody was first");
+        return new Refusal(409, "somebody was first", "conflict");
       this.plan = { text: draft.text, version: draft.expect + 1 };
       const { contacts } = JSON.parse(draft.text) as Pick<AlarmPeople, "contacts">;
       this.people = { ...this.people, contacts, on_call: contacts.slice(0, 1).map((c) => c.name) };
@@ -190,7 +193,15 @@ export class AlarmStand {
     },
     "POST alarms/rules/try": ({ body }): TriedPoints => {
       const point = (body as AlarmRule).points[0] ?? "";
-      const found = { point, description: "", unit: "", time: ago(1), value: "90", active: true };
+      const found = {
+        point,
+        description: "",
+        unit: "",
+        time: ago(1),
+        value: "90",
+        active: true,
+        unjudged: "",
+      };
       return { points: [found], all: 1, active: 1 };
     },
     "POST alarms/*": ({ resource, body, query }) => {

@@ -1,7 +1,7 @@
 // A stand-in for a node: it answers the shapes of the API with generated data over real HTTP and
 // server-sent events, so that the page can be tested against cases that a healthy node has not.
 
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
@@ -28,6 +28,8 @@ const types: Record<string, string> = {
   ".js": "text/javascript; charset=utf-8",
   ".css": "text/css; charset=utf-8",
   ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".webmanifest": "application/manifest+json",
 };
 
 /** A node without alarms. */
@@ -446,9 +448,11 @@ function problem(
   response.end(JSON.stringify({ title: detail, detail, kind, subject: "", ...more }));
 }
 
+const publicFiles = new Set(readdirSync(join(root, "public")).map((name) => `/${name}`));
+
 /** Like the program: an asset, which the build keeps in codings, or else the page. */
 function serveFile(path: string, response: ServerResponse): void {
-  const isFile = path.startsWith("/assets/") || path === "/icon.svg";
+  const isFile = path.startsWith("/assets/") || publicFiles.has(path);
   const name = isFile ? path : "/index.html";
   response.setHeader("Content-Security-Policy", policy);
   try {

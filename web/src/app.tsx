@@ -2,6 +2,7 @@ import { useCallback, useEffect, useState } from "preact/hooks";
 import { type Api, isLoggedOut, type Session } from "./api";
 import { LoginPage } from "./login";
 import { Shell } from "./shell/shell";
+import { forget } from "./shell/worker";
 import { tokenIn } from "./token";
 
 type State = { at: "asking" } | { at: "out"; why: string } | { at: "in"; session: Session };
@@ -31,7 +32,10 @@ export function App({ api }: { api: Api }) {
       );
   }, [api, enter]);
 
-  const logOut = () => void api.logout().then(() => setState({ at: "out", why: "" }));
+  const logOut = () => {
+    forget();
+    void api.logout().then(() => setState({ at: "out", why: "" }));
+  };
 
   if (state.at === "asking") return <p class="asking">Asking the node…</p>;
   if (state.at === "out") return <LoginPage api={api} why={state.why} onEntered={enter} />;

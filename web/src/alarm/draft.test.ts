@@ -36,3 +36,12 @@ test("a rule for many points needs a pattern and a name", () => {
     },
   });
 });
+
+test("a condition on several points is read with its points", () => {
+  const draft = { ...draftOf("b1/supply"), check: "expression" as const, expression: "a < b" };
+  const read = readDraft({ ...draft, inputs: "a = b1/supply\n\n b=b1/the return " }, "b1/supply");
+  expect(read).toMatchObject({
+    rule: { expression: "a < b", inputs: { a: "b1/supply", b: "b1/the return" } },
+  });
+  expect(readDraft({ ...draft, inputs: "a: b1" }, "")).toHaveProperty("problem");
+});

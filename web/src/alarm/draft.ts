@@ -22,6 +22,9 @@ export interface Draft extends Record<NumberField, string> {
   priority: NonNullable<AlarmRule["priority"]>;
   values: string;
   feedback: string;
+  expression: string;
+  /** One in a line: a name, = and the path of a point. */
+  inputs: string;
   message: string;
   response: string;
 }
@@ -42,16 +45,20 @@ export const draftOf = (path: string): Draft => ({
   tolerance: "",
   values: "",
   feedback: "",
+  expression: "",
+  inputs: "",
   message: "",
   response: "",
 });
 
 /** A field of the form that only some checks have. */
 export interface FormField {
-  name: NumberField | "values" | "feedback";
+  name: NumberField | "values" | "feedback" | "expression" | "inputs";
   words: string;
   hint: string;
   required?: boolean;
+  /** It has several lines. */
+  lines?: boolean;
 }
 
 const limit: FormField = { name: "limit", words: "Limit", hint: "80", required: true };
@@ -84,10 +91,61 @@ const fields: Record<AlarmRule["check"], readonly FormField[]> = {
     { name: "tolerance", words: "By more than", hint: "0" },
     ...delays,
   ],
+  expression: [
+    {
+      name: "expression",
+      words: "Condition",
+      hint: "supply - return < 2 and pump == 1",
+      required: true,
+      lines: true,
+    },
+    {
+      name: "inputs",
+      words: "Its points, one in a line",
+      hint: "supply = b1/ahu1/supply_temp",
+      lines: true,
+    },
+    {
+      name: "longest",
+      words: "Not judged with readings older than, seconds",
+      hint: "Three intervals",
+    },
+    ...delays,
+  ],
 };
 
 /** The fields that a check has. */
 export const fieldsOf = (check: AlarmRule["check"]) => fields[check];
+
+/** The points by name; undefined if a line is none. */
+export function readInputs(text: string): Record<string, string> | undefined {
+  const inputs: Record<string, string> = {};
+  for (const line of text.split("\n")) {
+    if (line.trim() === "") continue;
+    const [, name, path] = /^\s*([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(\S.*?)\s*$/.exec(line) ?? [];
+    if (!name || !path) return undefined;
+    inputs[name] = path;
+  }
+  return inputs;
+}
+
+/** Reads a field into the rule; returns what is wrong with it, "" if nothing is. */
+function readField(rule: AlarmRule, f: FormField, text: string): string {
+  if (text === "") return f.required ? `Write: ${f.words.toLowerCase()}.` : "";
+  if (f.name === "values") rule.values = text.split(",").map((v) => v.trim());
+  else if (f.name === "feedback") rule.feedback = text;
+  else if (f.name === "expression") rule.expression = text;
+  else if (f.name === "inputs") {
+    const inputs = readInputs(text);
+    if (!inputs) return `${f.words}: write a name, = and the path of a point.`;
+    rule.inputs = inputs;
+  } else {
+    const n = numeral(text);
+    if (!Number.isFinite(n)) return wrongNumber(text, `${f.words}: write a number.`);
+    rule[f.name] = n;
+  }
+  return "";
+}
 
 /** The rule that is written, or what is missing. */
 export function readDraft(d: Draft, path: string): { rule: AlarmRule } | { problem: string } {
@@ -97,18 +155,8 @@ export function readDraft(d: Draft, path: string): { rule: AlarmRule } | { probl
   if (name === "") return { problem: "Write a name for the rule." };
   const rule: AlarmRule = { name, points: [points], check: d.check, priority: d.priority };
   for (const f of fieldsOf(d.check)) {
-    const text = d[f.name].trim();
-    if (text === "") {
-      if (f.required) return { problem: `Write: ${f.words.toLowerCase()}.` };
-      continue;
-    }
-    if (f.name === "values") rule.values = text.split(",").map((v) => v.trim());
-    else if (f.name === "feedback") rule.feedback = text;
-    else {
-      const n = numeral(text);
-      if (!Number.isFinite(n)) return { problem: wrongNumber(text, `${f.words}: write a number.`) };
-      rule[f.name] = n;
-    }
+    const problem = readField(rule, f, d[f.name].trim());
+    if (problem) return { problem };
   }
   if (d.message.trim()) rule.message = d.message.trim();
   if (d.response.trim()) rule.response = d.response.trim();

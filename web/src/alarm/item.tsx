@@ -123,6 +123,7 @@ function Facts({ alarm: a, now }: { alarm: Alarm; now: number }) {
       {a.shelved_by && ` by ${plain(a.shelved_by)}`}
       {a.removed_by && `, by ${plain(a.removed_by)}`}
       {a.note && `, “${plain(a.note)}”`}.
+      {a.unjudged && ` It is not known whether it lasts: ${plain(a.unjudged)}.`}
     </p>
   );
 }

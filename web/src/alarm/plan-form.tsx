@@ -4,6 +4,7 @@ import { type Api, Problem } from "../api";
 import { useAct } from "../control/use-act";
 import { readDocument, writeDocument } from "../document/calls";
 import { plain } from "../format";
+import { numeral } from "../language/number";
 import { documentAddress } from "../shell/place";
 import {
   type By,
@@ -215,7 +216,7 @@ function Steps({ plan, onChange }: PartProps) {
             label="After, minutes"
             value={String(s.after / 60)}
             onInput={(text) => {
-              const minutes = Number(text.replace(",", "."));
+              const minutes = numeral(text);
               if (Number.isFinite(minutes) && minutes >= 0) set(i, { after: minutes * 60 });
             }}
           />

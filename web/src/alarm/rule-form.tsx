@@ -24,6 +24,7 @@ const checks: readonly (readonly [AlarmRule["check"], string])[] = [
   ["stale", "No new value"],
   ["state", "Has a value"],
   ["discrepancy", "Differs from its feedback"],
+  ["expression", "Condition on several points"],
 ];
 
 /** Makes a rule: says first which points it is for and what it would find, then writes it. */
@@ -121,15 +122,23 @@ function Fields({ draft, path, unit, onChange: change }: FieldsProps) {
           ))}
         </select>
       </label>
-      {fieldsOf(draft.check).map(({ name, words, hint }) => (
+      {fieldsOf(draft.check).map(({ name, words, hint, lines }) => (
         <Text
           key={name}
           label={name === "limit" && unit ? `${words}, ${unit}` : words}
           value={draft[name]}
           hint={hint}
+          lines={lines}
           onInput={(text) => change({ [name]: text })}
         />
       ))}
+      {draft.check === "expression" && (
+        <p class="quiet control-wide">
+          A name is that of a line of its points; value is the point of the rule. Units are not
+          converted: compare only values that have the same. With a point that has no usable reading
+          the rule is not judged, and the alarm stays as it was.
+        </p>
+      )}
       <label>
         Priority
         <select
@@ -169,10 +178,12 @@ interface TextProps {
   label: string;
   value: string;
   hint: string;
+  lines?: boolean | undefined;
   onInput(text: string): void;
 }
 
-function Text({ label, value, hint, onInput }: TextProps) {
+function Text({ label, value, hint, lines, onInput }: TextProps) {
+  if (lines) return <Lines {...{ label, value, hint, onInput }} />;
   return (
     <label>
       {label}
@@ -186,9 +197,31 @@ function Text({ label, value, hint, onInput }: TextProps) {
   );
 }
 
+function Lines({ label, value, hint, onInput }: Omit<TextProps, "lines">) {
+  return (
+    <label class="control-wide">
+      {label}
+      <textarea
+        rows={2}
+        placeholder={hint}
+        value={value}
+        onInput={(e) => onInput(e.currentTarget.value)}
+      />
+    </label>
+  );
+}
+
 /** What a rule would find now. */
 function Found({ tried }: { tried: TriedPoints }) {
   if (tried.all === 0) return <p>No point fits. Look at the pattern.</p>;
+  const [unjudged] = tried.points.filter((p) => p.unjudged);
+  if (unjudged)
+    return (
+      <p>
+        {count(tried.all)} {tried.all === 1 ? "point fits" : "points fit"}. It cannot be judged now:{" "}
+        {plain(unjudged.unjudged)}.
+      </p>
+    );
   const names = tried.points.filter((p) => p.active).map((p) => plain(p.description || p.point));
   return (
     <p>

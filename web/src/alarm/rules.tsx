@@ -127,6 +127,11 @@ function RuleItem({ kept, api, engineer, onDone }: ItemProps) {
           </span>
         ))}
         {rule.points.length > 3 && ` and ${rule.points.length - 3} more`}
+        {kept.unjudged?.map((why) => (
+          <span key={why} class="alarm-unjudged is-warn">
+            <span class="dot" aria-hidden="true" /> Cannot be judged: {plain(why)}.
+          </span>
+        ))}
         {kept.wrong && <span class="problem"> {plain(kept.wrong)}</span>}
         {act.problem && <span class="problem"> {plain(act.problem)}</span>}
       </span>

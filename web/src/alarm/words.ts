@@ -60,17 +60,32 @@ export const eventWords = (event: string) =>
 export const waits = (alarm: Pick<Alarm, "state">) =>
   ["unacknowledged", "returned", "latched_unacknowledged"].includes(alarm.state);
 
+function checkWords(r: AlarmRule): string {
+  switch (r.check) {
+    case "high":
+      return `above ${r.limit ?? 0}`;
+    case "low":
+      return `below ${r.limit ?? 0}`;
+    case "rate":
+      return `changes by more than ${r.change ?? 0} in ${r.per ?? 60} s`;
+    case "stuck":
+      return `the same for ${r.longest ?? 0} s`;
+    case "stale":
+      return r.longest ? `no new value for ${r.longest} s` : "no new value for three intervals";
+    case "state":
+      return `is ${(r.values ?? []).join(" or ")}`;
+    case "discrepancy":
+      return `differs from ${r.feedback ?? ""}`;
+    case "expression":
+      return r.expression ?? "";
+    default:
+      return r.check;
+  }
+}
+
 /** What a rule looks for: "high: above 80, deadband 2, after 60 s". */
 export function ruleWords(r: AlarmRule): string {
-  const parts: string[] = [];
-  if (r.check === "high") parts.push(`above ${r.limit ?? 0}`);
-  if (r.check === "low") parts.push(`below ${r.limit ?? 0}`);
-  if (r.check === "rate") parts.push(`changes by more than ${r.change ?? 0} in ${r.per ?? 60} s`);
-  if (r.check === "stuck") parts.push(`the same for ${r.longest ?? 0} s`);
-  if (r.check === "stale")
-    parts.push(r.longest ? `no new value for ${r.longest} s` : "no new value for three intervals");
-  if (r.check === "state") parts.push(`is ${(r.values ?? []).join(" or ")}`);
-  if (r.check === "discrepancy") parts.push(`differs from ${r.feedback ?? ""}`);
+  const parts = [checkWords(r)];
   if (r.deadband) parts.push(`deadband ${r.deadband}`);
   if (r.on_delay) parts.push(`after ${r.on_delay} s`);
   if (r.latching) parts.push("latching");

@@ -215,6 +215,8 @@ export interface Alarm {
   shelved_by: string;
   /** Who took it out of service */
   removed_by: string;
+  /** Why it is not known now whether its condition holds; empty if it is */
+  unjudged: string;
 }
 
 export interface AlarmChange {
@@ -307,8 +309,8 @@ export interface AlarmRule {
   except?: string[];
   /** Tags that the points must have, too */
   tags?: Record<string, string>;
-  /** What it looks at. high, low: the value is above or below limit. rate: it changes by more than change within per. stuck: it stays within tolerance for longest. stale: no usable reading arrives for longest. state: it is one of values. discrepancy: it differs from feedback by more than tolerance */
-  check: "high" | "low" | "rate" | "stuck" | "stale" | "state" | "discrepancy";
+  /** What it looks at. high, low: the value is above or below limit. rate: it changes by more than change within per. stuck: it stays within tolerance for longest. stale: no usable reading arrives for longest. state: it is one of values. discrepancy: it differs from feedback by more than tolerance. expression: a condition on several points holds */
+  check: "high" | "low" | "rate" | "stuck" | "stale" | "state" | "discrepancy" | "expression";
   /** Of high and low, in the unit of the point */
   limit?: number;
   /** Of high, low and rate: how far the value must be back for the alarm to return to normal */
@@ -321,7 +323,7 @@ export interface AlarmRule {
   change?: number;
   /** Of rate, in seconds; 60 if left out */
   per?: number;
-  /** Of stuck and stale, in seconds; stale: three times the interval of the point if left out */
+  /** Of stuck, stale and expression, in seconds; stale: three times the interval of the point if left out; expression: the same of each input */
   longest?: number;
   /** Of stuck and discrepancy */
   tolerance?: number;
@@ -329,6 +331,10 @@ export interface AlarmRule {
   values?: string[];
   /** Of discrepancy: the point to compare with; {1} to {9} stand for the segments of the path of the rule's point */
   feedback?: string;
+  /** Of expression: a condition such as supply - return < 2 and pump == 1, with or, not, + - * /, abs, min, max and parentheses. A name is that of an input, value is the rule's point, and {path} a point. With an input that has no usable reading, or none for longest or three of its intervals, the rule cannot be judged: no alarm opens or returns to normal */
+  expression?: string;
+  /** Of expression: the points by name; {1} to {9} as in feedback */
+  inputs?: Record<string, string>;
   /** medium if left out */
   priority?: "low" | "medium" | "high" | "critical";
   /** Whether the alarm stays until an operator resets it */
@@ -1473,6 +1479,8 @@ export interface KeptAlarmRule {
   by: string;
   /** What is wrong with it, so that it is not looked at; empty if nothing is */
   wrong: string;
+  /** Why it is not known now whether its alarms should be open, of up to ten points; they stay as they were */
+  unjudged: string[];
 }
 
 export interface KeptCalendar {
@@ -3333,6 +3341,8 @@ export interface TriedPoint {
   time: string | null;
   value: string;
   active: boolean;
+  /** Why it is not known whether it would be in alarm; empty if it is */
+  unjudged: string;
 }
 
 export interface TriedPoints {

@@ -1,6 +1,9 @@
 import { useEffect, useRef } from "preact/hooks";
 import { useAlarms } from "../alarm/use-alarms";
+import { isOpen, stateWords } from "../alarm/words";
 import type { Api, Session } from "../api";
+import { plain } from "../format";
+import type { Alarms } from "../generated/api";
 import { type Health, health } from "../health";
 import { useBooks } from "../use-site";
 import { useCodeAhead } from "./ahead";
@@ -13,6 +16,7 @@ import { screenAt } from "./screens";
 import { useShortcuts } from "./shortcuts";
 import { Stage } from "./stage";
 import { useConnection } from "./use-connection";
+import { remember } from "./worker";
 
 interface Props {
   api: Api;
@@ -41,6 +45,7 @@ export function Shell({ api, session, refresh, onLogOut }: Props) {
   const main = useArrival(place.path, screen?.name ?? "Not found");
 
   const jump = useJump();
+  useMemory(alarms.data, books && health(books.devices, books.ledger, books.concerns));
   const navigation = { session, parts, here: screen, alarms: alarms.data, jump, onLogOut };
   return (
     <div class="shell">
@@ -88,6 +93,17 @@ export function Shell({ api, session, refresh, onLogOut }: Props) {
       )}
     </div>
   );
+}
+
+/** Keeps what is heard for the offline page. */
+function useMemory(alarms: Alarms | undefined, said: Health | undefined): void {
+  useEffect(() => {
+    if (!alarms || !said) return;
+    const lines = alarms.alarms
+      .filter(isOpen)
+      .map((a) => `${a.priority}: ${plain(a.text)}, ${stateWords(a.state)}`);
+    remember({ at: Date.now(), sentence: said.text, alarms: lines.slice(0, 20) });
+  }, [alarms]);
 }
 
 const sentenceOf = (problem: string, known: Health | undefined): Health | undefined =>
