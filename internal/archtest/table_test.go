@@ -284,6 +284,7 @@ var table = []rule{
 	{"python", nil, nil, "the SDK of other programs; this one only carries it"},
 	{"web", []string{"internal/coding"}, nil, "the screens are files; they speak to the API over HTTP"},
 
+	{"regulation/openadr", []string{"regulation/signal", "fault"}, nil, "a client of OpenADR makes courses of events; who follows them is not its business"},
 	{"regulation/signal", []string{"fault"}, nil, "a signal is numbers; who follows it is not its business"},
 	{"regulation", []string{"fault"}, nil, "the words between who regulates and who is regulated are nouns"},
 	{"regulation/unit", []string{"regulation", "virtual/model"}, nil, "a model of a building knows nobody who orders"},

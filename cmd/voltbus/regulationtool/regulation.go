@@ -24,7 +24,7 @@ func New() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newScore(), newSignal())
+	cmd.AddCommand(newScore(), newSignal(), newOpenADR())
 	return cmd
 }
 

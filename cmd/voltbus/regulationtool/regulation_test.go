@@ -2,6 +2,8 @@ package regulationtool_test
 
 import (
 	"bytes"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -52,6 +54,47 @@ func TestWrongUseIsSaid(t *testing.T) {
 	} {
 		if _, err := run(args...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %s", args, err, want)
+		}
+	}
+}
+
+func TestPricesOfAServerBecomeASignal(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body := map[string]string{
+			"/o/auth/token": `{"access_token": "t", "token_type": "Bearer", "expires_in": 60}`,
+			"/o/programs":   `[{"id": "p", "programName": "tariff"}]`,
+			"/o/events": `[{"id": "e", "programID": "p", "intervalPeriod": {"start": "2026-07-01T00:00:00Z", "duration": "PT1H"}, "intervals":
+[{"id": 0, "payloads": [{"type": "PRICE", "values": [0.1]}]}, {"id": 1, "payloads": [{"type": "PRICE", "values": [0.3]}]}]}]`,
+		}[r.URL.Path]
+		if r.URL.Path == "/o/auth/token" && r.FormValue("client_secret") != "pass" {
+			body = "{}"
+		}
+		_, _ = w.Write([]byte(body))
+	}))
+	defer server.Close()
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("pass\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	client := []string{"openadr", server.URL + "/o", "--client", "ven", "--secret-file", secret}
+	if text, err := run(client...); err != nil || text != "tariff\tp\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	ask := append(client, "--program", "tariff", "--from", "2026-07-01T00:00:00Z", "--length", "3h", "--step", "1h")
+	if text, err := run(ask...); err != nil || text != "time,value\n2026-07-01T00:00:00Z,0.1\n2026-07-01T01:00:00Z,0.3\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if text, err := run(append(ask, "--low", "0", "--high", "0.2")...); err != nil || text != "time,value\n2026-07-01T00:00:00Z,0\n2026-07-01T01:00:00Z,1\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	for want, args := range map[string][]string{
+		"no program of this name": append(client, "--program", "none"),
+		"is not below high":       append(ask, "--low", "3"),
+		"write a length":          append(client, "--step", "0s"),
+		"write a time such as":    append(client, "--from", "today"),
+	} {
+		if _, err := run(args...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not say %q", err, want)
 		}
 	}
 }
