@@ -114,7 +114,7 @@ func list[T any](ctx context.Context, c *Client, path string, q url.Values) ([]T
 		q.Set("skip", strconv.Itoa(len(all)))
 		q.Set("limit", strconv.Itoa(page))
 		var some []T
-		if err := c.do(ctx, http.MethodGet, path, q, nil, &some); err != nil {
+		if err := c.do(ctx, http.MethodGet, path+"?"+q.Encode(), nil, &some); err != nil {
 			return nil, err
 		}
 		all = append(all, some...)
@@ -148,18 +148,18 @@ func (c *Client) Subscribe(ctx context.Context, client, programID, callback, bea
 		ask.Operations[0].Mechanism = "" // which 3.0 does not know
 	}
 	s := &Subscription{}
-	return s, c.do(ctx, http.MethodPost, "subscriptions", nil, ask, s)
+	return s, c.do(ctx, http.MethodPost, "subscriptions", ask, s)
 }
 
 // Unsubscribe ends a subscription.
 func (c *Client) Unsubscribe(ctx context.Context, id string) error {
-	return c.do(ctx, http.MethodDelete, "subscriptions/"+url.PathEscape(id), nil, nil, nil)
+	return c.do(ctx, http.MethodDelete, "subscriptions/"+url.PathEscape(id), nil, nil)
 }
 
 // do asks once, and once more with a new token if the server does not take the one that the client had.
-func (c *Client) do(ctx context.Context, method, path string, q url.Values, body, into any) error {
+func (c *Client) do(ctx context.Context, method, path string, body, into any) error {
 	for again := true; ; again = false {
-		err := c.once(ctx, method, path, q, body, into)
+		err := c.once(ctx, method, path, body, into)
 		if !again || c.c.ID == "" || !errors.Is(err, errToken) {
 			return err
 		}
@@ -169,7 +169,7 @@ func (c *Client) do(ctx context.Context, method, path string, q url.Values, body
 	}
 }
 
-func (c *Client) once(ctx context.Context, method, path string, q url.Values, body, into any) error {
+func (c *Client) once(ctx context.Context, method, path string, body, into any) error {
 	var in io.Reader
 	if body != nil {
 		data, err := json.Marshal(body)
@@ -178,8 +178,9 @@ func (c *Client) once(ctx context.Context, method, path string, q url.Values, bo
 		}
 		in = bytes.NewReader(data)
 	}
+	path, query, _ := strings.Cut(path, "?")
 	u := c.base.JoinPath(path)
-	u.RawQuery = q.Encode()
+	u.RawQuery = query
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), in)
 	if err != nil {
 		return err

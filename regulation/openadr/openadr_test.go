@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -215,6 +216,13 @@ func TestACallbackFetchesAtOnceAndOthersAreRefused(t *testing.T) {
 	}
 	if told(http.MethodPost, "Bearer x") != http.StatusUnauthorized || told(http.MethodGet, "Bearer b") != http.StatusMethodNotAllowed {
 		t.Error("a stranger may call back")
+	}
+	for echo, want := range map[string]int{"q1-_w": http.StatusOK, "<script>": http.StatusMethodNotAllowed} {
+		out := httptest.NewRecorder()
+		w.ServeHTTP(out, httptest.NewRequestWithContext(ctx, http.MethodGet, "/told?echo="+url.QueryEscape(echo), nil))
+		if out.Code != want || want == http.StatusOK && out.Body.String() != echo {
+			t.Errorf("%q: %d %s", echo, out.Code, out.Body)
+		}
 	}
 	v.mu.Lock()
 	v.events = append(v.events, prices("now", begin.Add(time.Hour), 0, 0.9))

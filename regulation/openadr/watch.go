@@ -3,8 +3,10 @@ package openadr
 import (
 	"context"
 	"crypto/subtle"
+	"io"
 	"log/slog"
 	"net/http"
+	"regexp"
 	"time"
 
 	"voltbus/fault"
@@ -50,7 +52,7 @@ func (w *Watch) Run(ctx context.Context) error {
 			w.Changed(c)
 		default:
 			if failed++; failed&(failed-1) == 0 { // the first, then each doubling
-				w.Log.Warn("events were not got", "program", w.Program, "failed", failed, "err", err)
+				w.Log.WarnContext(ctx, "events were not got", "program", w.Program, "failed", failed, "err", err)
 			}
 		}
 		select {
@@ -82,9 +84,19 @@ func (w *Watch) Fetch(ctx context.Context) (*Course, error) {
 	return NewCourse(events, w.Payload, w.Client.c.Now())
 }
 
-// ServeHTTP takes a notification of the server. What it says is asked for again, so it is not read.
+// echoes are what a server may ask to have returned.
+var echoes = regexp.MustCompile(`^[A-Za-z0-9_=.~-]{1,256}$`)
+
+// ServeHTTP takes a notification of the server. What it says is asked for again, so it is not read. Before a subscription the server of version
+// 3.1 asks with GET and the parameter echo whether the receiver is there (Definition, Webhooks).
 func (w *Watch) ServeHTTP(out http.ResponseWriter, in *http.Request) {
 	given := []byte(in.Header.Get("Authorization"))
+	if echo := in.URL.Query().Get("echo"); in.Method == http.MethodGet && echoes.MatchString(echo) {
+		out.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		out.Header().Set("X-Content-Type-Options", "nosniff")
+		_, _ = io.WriteString(out, echo) //nolint:gosec // plain characters, as plain text
+		return
+	}
 	if in.Method != http.MethodPost {
 		http.Error(out, "post a notification", http.StatusMethodNotAllowed)
 		return
