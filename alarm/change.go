@@ -323,7 +323,7 @@ func (e *states) Raise(now int64, x External) {
 func (e *states) Return(now int64, id ID) {
 	e.advance(now)
 	if a := e.live[id]; a != nil && a.External && a.Active {
-		e.finish(a, false, act{})
+		e.finish(a, false, act{at: e.now})
 	}
 }
 

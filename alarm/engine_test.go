@@ -318,7 +318,7 @@ func TestAnAlertOfAnAgentIsAnAlarm(t *testing.T) {
 		t.Errorf("the source is %q, %q, %v", agent, key, is)
 	}
 	s.SetRules(at(4), nil)
-	if list := s.List(); len(list) != 1 || list[0].Text != "much too hot" {
+	if list := s.List(); len(list) != 1 || list[0].Text != "much too hot" || list[0].Since.UnixMicro() != at(3) {
 		t.Errorf("listed: %+v", list)
 	}
 }

@@ -33,6 +33,16 @@ func (e *Engine) List() []Shown {
 	return list
 }
 
+// Told reports whether operators are told of alarms of a state.
+func (s State) Told() bool {
+	switch s {
+	case Normal, Shelved, Suppressed, OutOfService:
+		return false
+	case Unacknowledged, Acknowledged, Returned, LatchedUnacknowledged, LatchedAcknowledged:
+	}
+	return true
+}
+
 // Order is the place of alarms of a state in a list: those that need an operator come first.
 func (s State) Order() int {
 	switch s {

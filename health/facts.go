@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"voltbus/agent"
+	"voltbus/api/answer"
 	"voltbus/control/mismatch"
 	"voltbus/device"
-	"voltbus/history/ledger"
 	"voltbus/internal/plural"
 	"voltbus/presence"
 	"voltbus/uplink/enrol"
@@ -27,8 +27,8 @@ const factsTime = 2 * time.Second
 // linkTime is how long the connection to the parent may be down before health reports it.
 const linkTime = time.Minute
 
-// Concerns returns what is wrong at this node, as judged by package verdict.
-func (h *Health) Concerns(ctx context.Context) []verdict.Concern { return verdict.Judge(h.facts(ctx)) }
+// Verdict returns how this node is, as judged by package verdict.
+func (h *Health) Verdict(ctx context.Context) verdict.Verdict { return verdict.Conclude(h.facts(ctx)) }
 
 // facts collects the facts for the verdict.
 func (h *Health) facts(ctx context.Context) *verdict.Facts {
@@ -53,21 +53,51 @@ func (h *Health) facts(ctx context.Context) *verdict.Facts {
 		f.Devices = append(f.Devices, deviceFact(&d))
 	}
 	f.Agents = h.Agents()
-	for _, a := range h.parts.Presence.List() {
-		if a.Agent != OwnAlerts || a.Key != mismatch.Key { // control reports its own
-			f.Alerts = append(f.Alerts, verdict.Alert{
-				Agent: a.Agent, Key: a.Key, Text: a.Text, Severity: string(a.Severity), Count: a.Count, Since: a.First,
-			})
-		}
-	}
+	h.alarmFacts(f)
+	f.Trial = h.trialFact()
+	return f
+}
+
+// alarmFacts reports alarms and alerts. An alert whose alarm is shelved, suppressed or out of service is told of by its alarm only.
+func (h *Health) alarmFacts(f *verdict.Facts) {
+	kept := map[[2]string]bool{}
 	if h.parts.Alarms != nil {
 		var err error
 		f.Alarms, err = h.parts.Alarms()
 		f.Unjudged = text(err)
 	}
+	for i := range f.Alarms {
+		if a := &f.Alarms[i]; a.Kept {
+			kept[[2]string{a.Agent, a.Key}] = true
+		}
+	}
+	for _, a := range h.parts.Presence.List() {
+		if a.Agent == OwnAlerts && a.Key == mismatch.Key || kept[[2]string{a.Agent, a.Key}] { // control reports its own
+			continue
+		}
+		f.Alerts = append(f.Alerts, verdict.Alert{
+			Agent: a.Agent, Key: a.Key, Text: a.Text, Severity: string(a.Severity), Count: a.Count, Since: a.First,
+		})
+	}
+	list, nodes := h.parts.AlarmsBelow()
+	open := map[string]int{}
+	f.AlarmsBelow = map[string]int{}
+	for i := range nodes {
+		open[nodes[i].Node] = nodes[i].Open
+		f.AlarmsBelow[""] += nodes[i].Open
+	}
+	for i := range list {
+		if list[i].Told() {
+			f.AlarmsBelow[list[i].Priority]++
+			f.AlarmsBelow[""]--
+		}
+	}
 	f.Children = h.parts.Children()
-	f.Trial = h.trialFact()
-	return f
+	for i := range f.Children {
+		if n, known := open[f.Children[i].Name]; known {
+			f.Children[i].Alarms = n
+		}
+	}
 }
 
 func text(err error) string {
@@ -80,7 +110,8 @@ func text(err error) string {
 func deviceFact(d *device.State) verdict.Device {
 	silent := d.Status == device.Offline || d.Status == device.Hung
 	v := verdict.Device{
-		Path: string(d.Path), Line: d.Line, Silent: silent, Hung: d.Status == device.Hung, Error: d.LastError, Problem: d.Problem, Refuses: d.Refuses, Since: d.Since,
+		Path: string(d.Path), Line: d.Line, Disabled: d.Status == device.Disabled, Starting: d.Status == device.Starting || d.Status == device.Elsewhere,
+		Silent: silent, Hung: d.Status == device.Hung, Error: d.LastError, Problem: d.Problem, Refuses: d.Refuses, Since: d.Since,
 	}
 	switch {
 	case silent && d.LastError != "":
@@ -137,23 +168,20 @@ func (h *Health) historyFacts(ctx context.Context, f *verdict.Facts) {
 	if d := h.parts.Damage(); d != nil {
 		f.Damaged = append(f.Damaged, verdict.Damage{File: d.File, Reason: d.Reason, Noticed: d.Noticed})
 	}
+	books, err := h.parts.Account.Own(ctx)
+	f.Books, f.History = h.booked(&books), text(err)
+	for _, g := range books.Gaps {
+		f.Losses = append(f.Losses, verdict.Loss{Origin: g.Origin, Reason: g.Reason, Samples: g.Samples, Noticed: g.Noticed})
+	}
 	if h.parts.History.Store() == nil {
 		return
 	}
 	stats, err := h.parts.History.Store().Stats(ctx)
 	if err != nil {
 		f.History = text(err)
-		return
 	}
 	for _, d := range stats.Damaged {
 		f.Damaged = append(f.Damaged, verdict.Damage{File: d.File, Reason: d.Reason, Noticed: d.Noticed})
-	}
-	gaps, err := h.parts.History.Store().Gaps(ctx, ledger.MaxGaps)
-	if err != nil {
-		f.History = text(err)
-	}
-	for _, g := range gaps {
-		f.Losses = append(f.Losses, verdict.Loss{Origin: g.Origin, Reason: g.Reason, Samples: g.Samples, Noticed: g.Noticed})
 	}
 }
 
@@ -248,18 +276,21 @@ func partTrouble(all []verdict.Concern, part verdict.Part) error {
 	return nil
 }
 
-// counted counts the devices that answer and the recorded data, here and at descendants.
-func (h *Health) counted() string {
-	var c verdict.Count
-	for _, d := range h.parts.Fleet.Devices() {
-		c.Devices++
-		if d.Status != device.Offline && d.Status != device.Hung {
-			c.Well++
+// booked sums what was recorded.
+func (h *Health) booked(books *answer.Ledger) (b verdict.Books) {
+	for i := range books.Origins {
+		o := &books.Origins[i]
+		b.Stored, b.Missing, b.Refused = b.Stored+o.Stored, b.Missing+o.Missing, b.Refused+o.Refused
+		b.Others = b.Others || !o.Own
+		if !o.Balanced {
+			b.Unbalanced = o.Origin
 		}
 	}
-	for _, s := range h.parts.Recorder.Lanes() {
-		c.Recorded += s.Acknowledged
+	if h.parts.History.Store() == nil || len(books.Origins) == 0 {
+		b.Stored = 0
+		for _, n := range h.parts.Account.Acknowledged() {
+			b.Stored += n
+		}
 	}
-	h.parts.Count(&c)
-	return c.Sentence()
+	return b
 }

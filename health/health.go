@@ -15,6 +15,7 @@ import (
 	"voltbus/history"
 	"voltbus/history/ledger"
 	"voltbus/identity/registry"
+	"voltbus/operation/alarms"
 	"voltbus/operation/configuration"
 	"voltbus/presence"
 	"voltbus/recorder"
@@ -46,7 +47,7 @@ type Parts struct {
 	Sender     *sender.Sender
 	Settings   *configuration.Part // nil for a node without a file
 
-	Alarms   func() ([]verdict.Alarm, error) // those that are open, and why they are not kept; nil for an idle node
+	Alarms   func() ([]verdict.Alarm, error) // those that are not normal, and why they are not kept; nil for an idle node
 	Online   func() map[string]time.Time     // clients on the bus, and since when
 	Files    func() []verdict.File           // small files that were set aside
 	Damage   func() *catalog.Damage          // of the catalogue; nil for none
@@ -55,8 +56,9 @@ type Parts struct {
 	Delivery func() map[string]string        // problems of delivering meter readings, by subject; nil for a node that delivers none
 	Replicas func() *verdict.Replicas        // nil for a node alone
 	Children func() []verdict.Child
-	Count    func(*verdict.Count) // counts the descendants
 	Now      func() time.Time
+
+	AlarmsBelow func() ([]alarms.Alarm, []alarms.NodeAlarms) // of descendants, as far as they are known
 }
 
 // Health reports the health of a node. It is safe for concurrent use.
@@ -67,10 +69,13 @@ func New(p Parts) *Health { return &Health{parts: p} }
 
 // Health returns the health of the node, for the caller.
 func (h *Health) Health(ctx context.Context) answer.Health {
-	all := h.Concerns(ctx)
-	out := answer.Health{Status: "ok", Started: h.parts.Started, Summary: h.counted(), Concerns: make([]answer.Concern, len(all))}
+	v := h.Verdict(ctx)
+	all := v.Concerns
+	out := answer.Health{
+		Status: Status(all), Level: string(v.Level), Verdict: v.Level.Word(), Started: h.parts.Started, Summary: v.Sentence, Counts: &v.Counts,
+		Concerns: make([]answer.Concern, len(all)),
+	}
 	for i := range all {
-		out.Status = "degraded"
 		out.Concerns[i] = shownConcern(&all[i])
 	}
 	for _, name := range verdict.Parts() {
@@ -84,6 +89,14 @@ func (h *Health) Health(ctx context.Context) answer.Health {
 		out.Parts = append(out.Parts, p)
 	}
 	return out
+}
+
+// Status is the status of a node with such concerns: ok or degraded.
+func Status(concerns []verdict.Concern) string {
+	if len(concerns) > 0 {
+		return "degraded"
+	}
+	return "ok"
 }
 
 // has reports whether this node has a part.

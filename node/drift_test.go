@@ -131,10 +131,12 @@ func TestAttackAnotherMasterChangesACommandedRegister(t *testing.T) {
 	if r := c.set("valve", 19.77); r.Output != "held" || string(r.Reported) != "19.8" {
 		t.Errorf("the same command again gives %+v", r)
 	}
-	eventually(t, "all is well", func() bool {
+	eventually(t, "the alert is over", func() bool {
 		alerts, err := client.Do(wait(t), c.Client, alertsop.List, struct{}{})
-		return err == nil && len(alerts.Alerts) == 0 && c.Node.Health(wait(t)).Status == "ok"
+		return err == nil && len(alerts.Alerts) == 0 && c.alarmed() == mismatched+" returned"
 	})
+	c.acknowledge(mismatched)
+	eventually(t, "all is well", func() bool { return c.Node.Health(wait(t)).Status == "ok" })
 }
 
 func TestAttackADeviceThatRestartsLosesWhatItWasSetTo(t *testing.T) {
@@ -305,5 +307,7 @@ devices:
 	for point, value := range map[string]float64{"valve": 20, "pump": 1} {
 		eventually(t, point+" is commanded again", func() bool { return c.set(point, value).Output == "held" })
 	}
+	eventually(t, "the alert is over", func() bool { return c.alarmed() == mismatched+" returned" })
+	c.acknowledge(mismatched)
 	eventually(t, "all is well", func() bool { return c.Node.Health(wait(t)).Status == "ok" })
 }

@@ -23,7 +23,7 @@ func openHealth(_ context.Context, n *Node) error {
 			return n.mqtt.Trouble()
 		},
 		Replicas: func() *verdict.Replicas { return replicaFacts(n.replicas) },
-		Delivery: n.meters.Troubles, Alarms: n.monitor.Facts(), Children: n.descendants.Facts, Count: n.descendants.Count, Now: now,
+		Delivery: n.meters.Troubles, Alarms: n.monitor.Facts(), Children: n.descendants.Facts, AlarmsBelow: n.alarmsBelow.Alarms, Now: now,
 	})
 	n.own = &ownstatus.Own{
 		Version: n.opts.Version.Version, Data: n.opts.Config.Node.Data, Started: n.started, Config: n.Config, Health: n.health, Heads: n.heads,

@@ -232,6 +232,8 @@ func clientOf(t *testing.T, c any) *client.Client {
 		return c.Client
 	case *faulty:
 		return c.Client
+	case *scenes:
+		return c.Client
 	}
 	t.Fatalf("%T has no client", c)
 	return nil

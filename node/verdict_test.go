@@ -73,7 +73,7 @@ func (f *faulty) alike() {
 		if err != nil {
 			f.t.Fatal(err)
 		}
-		why = f.differs(&before)
+		why = f.differs(&before) + f.counted(&before)
 		return why == ""
 	})
 }

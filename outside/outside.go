@@ -96,10 +96,10 @@ func (s *Systems) Run(ctx context.Context) error {
 func (s *Systems) Facts() (list []verdict.File) {
 	ctx := context.Background() // what it asks for is on this machine
 	for _, text := range s.brokers.Problems(ctx) {
-		list = append(list, verdict.File{Name: "mqtt publish", Sentence: text})
+		list = append(list, verdict.File{Part: verdict.Destinations, Name: "mqtt publish", Sentence: text})
 	}
 	for _, text := range s.Problems(ctx) {
-		list = append(list, verdict.File{Name: "sinks", Sentence: text, Link: "/destinations"})
+		list = append(list, verdict.File{Part: verdict.Destinations, Name: "sinks", Sentence: text})
 	}
 	if text := s.Parent.Problem(); text != "" {
 		list = append(list, verdict.File{Name: "judge", Sentence: text, Link: "/destinations"})

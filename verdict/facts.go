@@ -5,26 +5,29 @@ import "time"
 // Facts are what a node knows of itself at a moment. What is zero is well. Texts may come from devices, agents and
 // other nodes, and are hostile then.
 type Facts struct {
-	Now       time.Time
-	Paused    string // why nothing is recorded; "" if it is
-	Sinks     []Sink
-	History   string // why the history cannot be asked; "" if it can
-	Damaged   []Damage
-	Losses    []Loss
-	Audit     string // what is wrong with the audit log
-	Files     []File // small files of the data directory that are damaged
-	Metering  []Metering
-	Replicas  Replicas
-	Control   string // why commands cannot be kept
-	Points    []Point
-	Devices   []Device
-	Agents    []Agent
-	Unjudged  string // why alarms of rules are not kept; "" if they are
-	Alarms    []Alarm
-	Alerts    []Alert
-	Children  []Child
-	Proposals []Proposal
-	Trial     *Trial
+	Now      time.Time
+	Paused   string // why nothing is recorded; "" if it is
+	Sinks    []Sink
+	History  string // why the history cannot be asked; "" if it can
+	Damaged  []Damage
+	Losses   []Loss
+	Audit    string // what is wrong with the audit log
+	Files    []File // small files of the data directory that are damaged
+	Metering []Metering
+	Replicas Replicas
+	Control  string // why commands cannot be kept
+	Points   []Point
+	Devices  []Device
+	Agents   []Agent
+	Unjudged string // why alarms of rules are not kept; "" if they are
+	Alarms   []Alarm
+	Alerts   []Alert
+	// AlarmsBelow counts the open alarms of descendants, as far as they are known, by their priority; "" for those that they do not list.
+	AlarmsBelow map[string]int
+	Children    []Child
+	Proposals   []Proposal
+	Trial       *Trial
+	Books       Books
 }
 
 // Sink takes blocks from the log: the history, or the parent node.
@@ -46,6 +49,7 @@ type Damage struct {
 type File struct {
 	Name, Sentence string
 	Link           string // the page's screen that tells more; "" for that of the node's state
+	Part           Part   // what it is about; "" for State
 }
 
 // Metering is something that is wrong with readings of meters on their way.
@@ -83,6 +87,8 @@ type Device struct {
 	Kind       string // a fault kind, of Error or of Problem
 	Problem    string // why points are bad although it answers
 	Refuses    bool   // all of them are
+	Disabled   bool   // it need not be read
+	Starting   bool   // it was not read yet, or another replica reads it
 	Since      time.Time
 }
 
@@ -93,13 +99,17 @@ type Agent struct {
 	Since time.Time
 }
 
-// Alarm is an alarm of a rule whose condition holds. One that is over and waits to be acknowledged is in the list of alarms only.
+// Alarm is an alarm that is not normal.
 type Alarm struct {
 	Point    string // "" for the alert of an agent
 	ID       string
 	Text     string
 	Priority string // low, medium, high, critical
 	Since    time.Time
+	Kept     bool   // operators are not told of it: it is shelved, suppressed or out of service
+	Over     bool   // its condition does not hold any more, and it waits to be acknowledged or reset
+	Agent    string // whose alert it is, of which Facts.Alerts and Facts.Points tell while it lasts; "" for an alarm of a rule
+	Key      string // of the alert
 }
 
 // Alert is an open alert of an agent.
@@ -116,9 +126,11 @@ type Child struct {
 	Away    bool      // it is approved, and not connected
 	Refused string    // why its data is not taken
 	Crowded string    // that it describes more points than are listed
-	Devices int       // of its own that do not answer, or only with errors, as it told last
+	All     int       // devices of its own
+	Devices int       // of these that do not answer, or only with errors, as it told last
 	Agents  int       // of its own that fail
-	Alerts  int       // that are open there
+	Alarms  int       // that are open there
+	Waits   time.Time // when the oldest data that waits there was recorded; zero: none waits
 	Unwell  bool      // it says that something is not well
 	Since   time.Time // of what holds; zero: unknown
 }

@@ -32,6 +32,8 @@ func pageOf(p Part) string {
 		return "/nodes"
 	case Configuration:
 		return "/settings"
+	case Destinations:
+		return "/destinations"
 	case Recorder, Store, History, Meters:
 	}
 	return "/ledger"
@@ -110,6 +112,12 @@ func history(f *Facts) []Concern {
 			})
 		}
 	}
+	if origin := f.Books.Unbalanced; origin != "" {
+		out = append(out, Concern{
+			Part: History, Severity: Warning, Subject: origin, Link: pageOf(History),
+			Sentence: fmt.Sprintf("the figures of what %s produced and what is stored of it do not add up; see the ledger", origin),
+		})
+	}
 	return out
 }
 
@@ -124,7 +132,8 @@ func logs(f *Facts) []Concern {
 func files(f *Facts) []Concern {
 	var out []Concern
 	for _, d := range f.Files {
-		out = append(out, Concern{Part: State, Severity: Warning, Subject: d.Name, Sentence: d.Sentence, Link: cmp.Or(d.Link, pageOf(State))})
+		part := cmp.Or(d.Part, State)
+		out = append(out, Concern{Part: part, Severity: Warning, Subject: d.Name, Sentence: d.Sentence, Link: cmp.Or(d.Link, pageOf(part))})
 	}
 	return out
 }
@@ -248,7 +257,7 @@ func agents(f *Facts) []Concern {
 	return out
 }
 
-// alarms says which alarms are open. Those of low priority do not count.
+// alarms says which alarms are open. Alerts that last are told of by others.
 func alarms(f *Facts) []Concern {
 	var out []Concern
 	if f.Unjudged != "" {
@@ -256,11 +265,14 @@ func alarms(f *Facts) []Concern {
 	}
 	for i := range f.Alarms {
 		a := &f.Alarms[i]
+		if a.Kept || a.Agent != "" && !a.Over {
+			continue
+		}
 		c := Concern{Part: Alarms, Severity: Warning, Subject: a.ID, Since: a.Since, Link: pageOf(Alarms), Sentence: fmt.Sprintf("%s alarm: %s", a.Priority, a.Text)}
 		switch {
-		case a.Priority == "low":
-			continue
-		case a.Priority != "medium":
+		case a.Over:
+			c.Sentence = fmt.Sprintf("%s alarm is over and waits for somebody: %s", a.Priority, a.Text)
+		case a.Priority != "medium" && a.Priority != "low":
 			c.Severity = Critical
 		}
 		if a.Point != "" {
@@ -271,16 +283,17 @@ func alarms(f *Facts) []Concern {
 	return out
 }
 
-// alerts says which alerts are open. Those that only inform do not count.
+// alerts says which alerts are open.
 func alerts(f *Facts) []Concern {
-	var out []Concern
+	out := make([]Concern, 0, len(f.Alerts))
 	for i := range f.Alerts {
 		a := &f.Alerts[i]
-		if a.Severity != string(Warning) && a.Severity != string(Critical) {
-			continue
+		severity := Warning
+		if a.Severity == string(Critical) {
+			severity = Critical
 		}
 		out = append(out, Concern{
-			Part: Alerts, Severity: Severity(a.Severity), Subject: a.Agent + ": " + a.Key, Since: a.Since, Link: pageOf(Alerts),
+			Part: Alerts, Severity: severity, Subject: a.Agent + ": " + a.Key, Since: a.Since, Link: pageOf(Alerts),
 			Sentence: fmt.Sprintf("%s of %s: %s", a.Severity, a.Agent, a.Text),
 		})
 	}
@@ -329,6 +342,8 @@ func children(f *Facts) []Concern {
 			what = "is connected, and its data is not taken: " + c.Refused
 		case c.Away:
 			what = "is away; what it records waits on its disk"
+		case c.late(f.Now):
+			what = "is behind: data that it recorded since " + moment(c.Waits) + " waits there"
 		case c.Crowded != "":
 			what = c.Crowded
 		default:
@@ -344,6 +359,11 @@ func children(f *Facts) []Concern {
 	return out
 }
 
+// late reports whether a descendant that is connected has not sent what it recorded a while ago.
+func (c *Child) late(now time.Time) bool {
+	return !c.Pending && !c.Away && !c.Waits.IsZero() && now.Sub(c.Waits) > lateAfter
+}
+
 // unwell says what a descendant says of itself; "" if it is well.
 func unwell(c *Child) string {
 	var parts []string
@@ -353,11 +373,11 @@ func unwell(c *Child) string {
 	if c.Agents > 0 {
 		parts = append(parts, plural.Of(c.Agents, "agent")+plural.Word(c.Agents, " does", " do")+" not work")
 	}
+	if c.Alarms > 0 {
+		parts = append(parts, plural.Of(c.Alarms, "alarm")+plural.Word(c.Alarms, " is", " are")+" open")
+	}
 	if !c.Unwell && len(parts) == 0 {
 		return ""
-	}
-	if c.Alerts > 0 {
-		parts = append(parts, plural.Of(c.Alerts, "alert")+plural.Word(c.Alerts, " is", " are")+" open")
 	}
 	if len(parts) == 0 {
 		parts = append(parts, "its own health says why")

@@ -40,13 +40,14 @@ const (
 	Approvals     Part = "approvals"
 	Configuration Part = "configuration"
 	Nodes         Part = "nodes"
+	Destinations  Part = "destinations" // of readings, outside
 	Uplink        Part = "uplink"
 )
 
 // Parts returns all parts, in the order in which they are shown.
 func Parts() []Part {
 	return []Part{
-		Recorder, Cluster, Store, History, Audit, State, Meters, Control, Devices, Registers, Agents, Alarms, Alerts, Approvals, Configuration, Nodes, Uplink,
+		Recorder, Cluster, Store, History, Audit, State, Meters, Control, Devices, Registers, Agents, Alarms, Alerts, Approvals, Configuration, Nodes, Destinations, Uplink,
 	}
 }
 
@@ -112,7 +113,7 @@ func bounded(all []Concern) []Concern {
 	}
 	for part, at := range last {
 		more := seen[part] - mostNamed
-		out[at].Sentence = fmt.Sprintf("%s more about %s", plural.Of(more, "concern"), part)
+		out[at].Sentence = fmt.Sprintf("%s about %s", plural.Of(more, "more concern"), part)
 	}
 	return out
 }

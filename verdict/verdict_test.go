@@ -17,7 +17,7 @@ func TestNothingIsWrongWhereNothingIsKnownToBe(t *testing.T) {
 	f := verdict.Facts{
 		Now: noon, Sinks: []verdict.Sink{{Part: verdict.Store, Waiting: 3, Oldest: noon.Add(-time.Second)}},
 		Devices:  []verdict.Device{{Path: "a", Line: "x", Error: "a timeout an hour ago"}},
-		Alerts:   []verdict.Alert{{Agent: "a", Key: "started", Text: "started", Severity: "info"}},
+		Alarms:   []verdict.Alarm{{ID: "hot@b", Text: "hot", Priority: "critical", Kept: true}, {ID: "agent:a@k", Priority: "high", Agent: "a"}},
 		Losses:   []verdict.Loss{{Origin: "n~1", Samples: 7, Reason: "dropped", Noticed: noon.Add(-25 * time.Hour)}},
 		Children: []verdict.Child{{Name: "b1"}},
 	}
@@ -87,10 +87,10 @@ func TestEachFaultIsOneConcernInWords(t *testing.T) {
 			},
 		},
 		"a node whose devices fail": {
-			verdict.Facts{Children: []verdict.Child{{Name: "b1", Devices: 1, Agents: 2, Alerts: 1, Unwell: true}, {Name: "b2", Alerts: 1}}},
+			verdict.Facts{Children: []verdict.Child{{Name: "b1", Devices: 1, Agents: 2, Alarms: 1, Unwell: true}, {Name: "b2"}}},
 			verdict.Concern{
 				Part: verdict.Nodes, Severity: verdict.Warning, Subject: "b1",
-				Sentence: "the node b1 is not well: 1 device gives no value, 2 agents do not work, 1 alert is open", Link: "/node/b1",
+				Sentence: "the node b1 is not well: 1 device gives no value, 2 agents do not work, 1 alarm is open", Link: "/node/b1",
 			},
 		},
 		"a node that only says that it is not well": {
@@ -128,7 +128,7 @@ func TestWhatIsCriticalComesFirstAndTheRestIsCounted(t *testing.T) {
 	}
 	f.Alerts = append(f.Alerts, verdict.Alert{Agent: "a", Key: "hot", Text: "hot", Severity: "critical"})
 	got := verdict.Judge(&f)
-	if len(got) != 22 || got[0].Subject != "a: hot" || got[1].Part != verdict.Audit || got[21].Sentence != "11 concerns more about alerts" {
+	if len(got) != 22 || got[0].Subject != "a: hot" || got[1].Part != verdict.Audit || got[21].Sentence != "11 more concerns about alerts" {
 		t.Errorf("judged as %+v", got)
 	}
 	if s := verdict.Sentence(verdict.Of(got, verdict.Alerts)); !strings.HasPrefix(s, "critical of a: hot; warning of a: warm; ") || !strings.HasSuffix(s, "; and 18 more") {

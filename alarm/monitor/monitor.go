@@ -295,14 +295,13 @@ func (m *keeper) gather(c *alarm.Changes) {
 	}
 }
 
-// Facts returns what says which alarms are open, and why they are not kept: those of rules, and alerts that are over and wait to be
-// acknowledged. Alerts that last are told by others. nil for a node without alarms.
+// Facts returns what says which alarms are not normal, and why they are not kept. nil for a node without alarms.
 func (m *Monitor) Facts() func() ([]verdict.Alarm, error) {
 	if m == nil {
 		return nil
 	}
 	return func() ([]verdict.Alarm, error) {
-		list := m.open()
+		list := m.facts()
 		for _, text := range m.unheard() {
 			list = append(list, verdict.Alarm{ID: Escalation, Text: text, Priority: string(alarm.PriorityHigh)})
 		}
@@ -310,13 +309,24 @@ func (m *Monitor) Facts() func() ([]verdict.Alarm, error) {
 	}
 }
 
-func (m *keeper) open() (out []verdict.Alarm) {
+func (m *keeper) facts() (out []verdict.Alarm) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, a := range m.engine.List() {
-		if a.Open() && a.Active && !a.External { // alerts are counted as such
-			out = append(out, verdict.Alarm{Point: string(a.Point), ID: string(a.ID), Text: a.Text, Priority: string(a.Priority), Since: a.Since})
+		if a.Idle() {
+			continue
 		}
+		where := string(a.Point)
+		agent, key, is := a.ID.Source()
+		if is {
+			where = ""
+		} else {
+			agent, key = "", ""
+		}
+		out = append(out, verdict.Alarm{
+			Point: where, ID: string(a.ID), Text: a.Text, Priority: string(a.Priority), Since: a.Since,
+			Kept: !a.Open(), Over: !a.Active, Agent: agent, Key: key,
+		})
 	}
 	return out
 }

@@ -5,6 +5,8 @@ package answer
 import (
 	"encoding/json"
 	"time"
+
+	"voltbus/verdict/count"
 )
 
 // Version identifies the program that answers.
@@ -237,8 +239,13 @@ type Damage struct {
 
 // Health reports whether everything works. Without a login only Status is set.
 type Health struct {
-	Status  string    `json:"status" api:"one-of=ok|degraded|failed|starting"` // ok, degraded, failed, starting
-	Summary string    `json:"summary,omitzero"`                                // one sentence
+	Status  string `json:"status" api:"one-of=ok|degraded|failed|starting"` // ok, degraded, failed, starting
+	Level   string `json:"level,omitzero" api:"one-of=good|wait|warn|bad" doc:"good: nothing is wrong; wait: devices were not read yet, or there are none; warn: there are concerns; bad: a concern is critical"`
+	Summary string `json:"summary,omitzero" doc:"One sentence: first what is not well, and then what is"`
+	Verdict string `json:"verdict,omitzero" doc:"The level in words"`
+
+	Counts *count.Counts `json:"counts,omitempty"`
+
 	Started time.Time `json:"started,omitzero"`
 	Parts   []Part    `json:"parts,omitempty"`
 	// Concerns lists what is wrong, critical entries first; empty if health is ok.
@@ -249,7 +256,7 @@ type Health struct {
 type Concern struct {
 	_ struct{} `doc:"Something that is not well"`
 
-	Part     string     `json:"part" api:"one-of=recorder|store|history|audit|state|control|devices|registers|agents|alerts|approvals|configuration|nodes|uplink"`
+	Part     string     `json:"part" api:"one-of=recorder|replicas|store|history|audit|state|metering|control|devices|registers|agents|alarms|alerts|approvals|configuration|nodes|destinations|uplink"`
 	Severity string     `json:"severity" api:"one-of=warning|critical"` // warning or critical
 	Subject  string     `json:"subject" doc:"What it is about: a path, a line, an agent, a node; empty for the node itself"`
 	Sentence string     `json:"sentence" doc:"For people; may hold text of devices and agents"`

@@ -50,7 +50,7 @@ type Node struct {
 	Points         int    `json:"points" doc:"Of its own devices"`
 	Agents         int    `json:"agents"`
 	AgentsFailing  int    `json:"agents_failing" doc:"Those that end again and again, or say that they are bad"`
-	Alerts         int    `json:"alerts" doc:"Open ones"`
+	Alerts         int    `json:"alerts" doc:"Open alarms of the node, of which alerts of agents are some"`
 	Health         string `json:"health" doc:"ok, degraded; empty: unknown"`
 	Note           string `json:"note" doc:"What a person should know, such as that it went back to an older configuration"`
 

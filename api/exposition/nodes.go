@@ -100,7 +100,7 @@ func nodeFigures() []nodeFigure {
 		{"voltbus_node_disk_bytes", gauge, "Free bytes for the data of a descendant.", func(n *answer.Node) float64 { return float64(n.Disk) }, nil},
 		{"voltbus_node_devices_failing", gauge, "Devices of a descendant that do not answer, or only with errors.", func(n *answer.Node) float64 { return float64(n.DevicesFailing) }, nil},
 		{"voltbus_node_agents_failing", gauge, "Failing agents of a descendant.", func(n *answer.Node) float64 { return float64(n.AgentsFailing) }, nil},
-		{"voltbus_node_alerts", gauge, "Open alerts of a descendant.", func(n *answer.Node) float64 { return float64(n.Alerts) }, nil},
+		{"voltbus_node_alerts", gauge, "Open alarms of a descendant.", func(n *answer.Node) float64 { return float64(n.Alerts) }, nil},
 		{"voltbus_child_received_samples_total", counter, "Samples that came from a child since the start.", nil, func(r *answer.Received) uint64 { return r.Samples }},
 		{"voltbus_child_received_bytes_total", counter, "Bytes of blocks that came from a child since the start.", nil, func(r *answer.Received) uint64 { return r.Bytes }},
 	}

@@ -70,10 +70,11 @@ const figures = 3
 
 // Status returns this node's status.
 func (o *Own) Status(ctx context.Context) replica.Status {
+	v := o.Health.Verdict(ctx)
 	s := replica.Status{
 		Version: o.Version, Roles: o.roles(), Started: o.Started.Unix(),
 		Memory: int64(replica.Rounded(float64(host.Memory()), figures)), CPU: math.Round(o.use.look()*100) / 100,
-		Alerts: len(o.Presence.List()), Health: o.Health.Health(ctx).Status, Audit: o.Heads.Own(),
+		Alerts: v.Counts.AlarmsHere, Health: health.Status(v.Concerns), Audit: o.Heads.Own(),
 	}
 	free, size := host.FreeSpace(o.Data)
 	s.Disk, s.DiskSize = int64(replica.Rounded(float64(free), figures)), size

@@ -70,11 +70,12 @@ var table = []rule{
 	{"identity/registry", []string{"identity", "point", "fault"}, parts, "agents and children are known with their keys and grants; where they are kept and who asks, nobody here knows"},
 	{"identity", nouns, parts, "keys and capabilities stand below everything that asks for them"},
 
+	{"verdict/count", nil, nil, "numbers and their names in JSON"},
 	{"verdict", nil, []string{"api/answer"}, "what is judged is told to it; everybody shows what it says"},
 	{"health/ownstatus", []string{"agent", "audit/...", "bus/...", "config", "device", "health", "history/...", "identity/...", "operation/configuration", "presence", "recorder", "uplink/..."}, parts, "what a node reports of itself is gathered from its parts in one place"},
 	{"replication/setting", nil, nil, "what stands in the configuration is data; the configuration knows it, and replicas are handed it"},
 	{"replication", []string{"operation/cluster/report", "bus/...", "recorder", "store", "fault"}, parts, "what replicas tell each other is told over a channel that node gives it, and shown in the shapes of the API"},
-	{"health", []string{"verdict", "api/answer", "agent", "audit/head", "catalog", "control/...", "device", "history/...", "identity/...", "operation/configuration", "presence", "recorder", "sink", "uplink/..."}, parts, "what is not well is gathered from all parts in one place, and judged by verdict"},
+	{"health", []string{"verdict", "api/answer", "agent", "operation/alarms", "audit/head", "catalog", "control/...", "device", "history/...", "identity/...", "operation/configuration", "presence", "recorder", "sink", "uplink/..."}, parts, "what is not well is gathered from all parts in one place, and judged by verdict"},
 	{"owner", []string{"agent", "agent/replicated", "bus", "bus/lease", "bus/mesh", "operation", "operation/forward", "device", "point", "fault"}, parts, "what a replica runs follows from its leases; devices and agents know none"},
 	{"presence", []string{"fault"}, parts, "who is there is told to it; it knows neither bus nor storage"},
 
@@ -276,7 +277,7 @@ var table = []rule{
 	{"operation/forward", []string{"operation", "api/answer", "control/access", "identity", "fault"}, parts, "who owns what, and how replicas are asked, is handed in"},
 	{"operation/mqtt", []string{"operation", "operation/control", "broker", "broker/account", "broker/application", "broker/setting", "broker/unknown", "api/answer", "identity", "point", "fault"}, parts, "what applications ask for is done by the operations of control, as what anybody asks for"},
 	{"operation/...", []string{"operation", "broker", "broker/account", "broker/unknown", "api/answer", "api/shape", "api/arrowstream", "query", "store", "catalog", "document", "control/access", "identity", "identity/registry", "point", "fault"}, parts, "an operation is done by the parts that know; nobody here knows how it was asked for"},
-	{"api/...", []string{"api/...", "operation/...", "agent/...", "ingest", "query", "store", "catalog", "control/access", "identity", "identity/registry", "audit", "document", "wire", "point", "fault"}, append([]string{"config"}, parts...), "the API never knows a driver, the device owner or an engine"},
+	{"api/...", []string{"api/...", "verdict/count", "operation/...", "agent/...", "ingest", "query", "store", "catalog", "control/access", "identity", "identity/registry", "audit", "document", "wire", "point", "fault"}, append([]string{"config"}, parts...), "the API never knows a driver, the device owner or an engine"},
 	{"virtual/kernel", []string{"fault"}, nil, "a clock and its events know neither models nor agents"},
 	{"virtual/model", []string{"fault"}, nil, "a model is equations; what time passes and who asks is not its business"},
 	{"virtual/...", []string{"virtual/...", "wire", "point", "fault"}, []string{"python"}, "a world is made of its own parts; nodes in it are those of the SDK"},

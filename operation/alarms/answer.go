@@ -63,6 +63,9 @@ type Alarm struct {
 	Unjudged    string     `json:"unjudged" doc:"Why it is not known now whether its condition holds; empty if it is"`
 }
 
+// Told reports whether operators are told of it.
+func (a *Alarm) Told() bool { return alarm.State(a.State).Told() }
+
 // AlarmHistory is a page of changes of alarms.
 type AlarmHistory struct {
 	Changes []AlarmChange `json:"changes"`

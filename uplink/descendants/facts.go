@@ -31,10 +31,10 @@ func (d *Descendants) Facts() []verdict.Child {
 			c.Refused = r.Refusal.Error()
 		}
 		if told, is := d.Table.Look(b.Path[0], b.Name); is {
-			c.Devices, c.Agents, c.Alerts = told.DevicesFailing, told.AgentsFailing, told.Alerts
-			c.Unwell = told.Health == "degraded" && !because[b.Name]
+			takeTold(&c, &told)
+			c.Unwell = c.Unwell && !because[b.Name]
 		}
-		if c.Away || c.Refused+c.Crowded != "" || c.Unwell || c.Devices+c.Agents > 0 {
+		if c.Away || c.Refused+c.Crowded != "" || c.Unwell || c.Devices+c.Agents+c.Alarms > 0 {
 			for _, above := range b.Path {
 				because[above] = true
 			}
@@ -44,14 +44,11 @@ func (d *Descendants) Facts() []verdict.Child {
 	return list
 }
 
-// Count counts the descendants, and their devices.
-func (d *Descendants) Count(c *verdict.Count) {
-	for _, b := range d.Table.Nodes() {
-		told, _ := d.Table.Look(b.Path[0], b.Name)
-		c.Nodes, c.DevicesBelow = c.Nodes+1, c.DevicesBelow+told.Devices
-		if b.Away.IsZero() {
-			c.Connected, c.WellBelow = c.Connected+1, c.WellBelow+told.Devices-told.DevicesFailing
-		}
+// takeTold takes over what a descendant told of itself.
+func takeTold(c *verdict.Child, told *replica.Seen) {
+	c.All, c.Devices, c.Agents, c.Alarms, c.Unwell = told.Devices, told.DevicesFailing, told.AgentsFailing, told.Alerts, told.Health == "degraded"
+	if told.WaitingSince > 0 {
+		c.Waits = time.Unix(told.WaitingSince, 0).Add(-time.Duration(told.Offset * float64(time.Millisecond))) // by this node's clock
 	}
 }
 

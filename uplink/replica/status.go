@@ -33,7 +33,7 @@ type Status struct {
 	Points         int      `json:"points,omitempty"` // of its own devices
 	Agents         int      `json:"agents,omitempty"`
 	AgentsFailing  int      `json:"agents_failing,omitempty"`
-	Alerts         int      `json:"alerts,omitempty"`
+	Alerts         int      `json:"alerts,omitempty"`  // its own open alarms, of which alerts are some
 	Outages        []Outage `json:"outages,omitempty"` // of its link to its parent, as known to the parent, newest first
 	Health         string   `json:"health,omitempty"`  // ok or degraded
 	Audit          string   `json:"audit,omitempty"`   // the end of its audit log, signed by it, so that it can verify it when it comes back

@@ -3,6 +3,7 @@ import type { Alarm } from "../src/generated/api";
 import { seriousViolations, sidewaysScroll } from "./browser";
 import { phone, useBrowser } from "./harness";
 import { attacks, building } from "./sites";
+import type { Stand } from "./stand";
 import { AlarmStand, changed, onPoint, some } from "./stand-alarms";
 
 const open = useBrowser();
@@ -22,13 +23,17 @@ async function alarms(list: Alarm[] = some(), more: object = {}) {
 
 describe("alarms", () => {
   test("are listed with value and limit, and counted in the navigation", async () => {
-    const { page, complaints } = await alarms(some(), { browser: wide });
+    const began = (node: Stand) => {
+      Object.assign(node.counts, { alarms: 3, alarms_high: 1, commands_failed: 1 });
+    };
+    const { page, complaints } = await alarms(some(), { browser: wide, began });
     await page.getByText("The supply air is too hot").waitFor();
     await page
       .getByText(/now 84\.5 °C, opened at 81\.2 °C, alarm when it is above 80/)
       .first()
       .waitFor();
     await page.getByRole("link", { name: "Alarms 3 open alarms" }).waitFor();
+    await page.getByRole("link", { name: "Control 1 command to look at" }).waitFor();
     if (shots) await page.screenshot({ path: `${shots}/alarms-wide.png`, fullPage: true });
     expect(await seriousViolations(page)).toEqual([]);
     expect(complaints).toEqual([]);

@@ -193,16 +193,6 @@ describe("trouble", () => {
     expect(await seriousViolations(page)).toEqual([]);
   });
 
-  test("of the recording is told in plain words", async () => {
-    const node = await standFor(building);
-    node.ledger = { state: "stopped", reason: "the disk is full: free 2 GB" };
-    const { page } = await openPage(browser);
-    await page.goto(`${node.url}/#token=${token}`);
-    await expect
-      .poll(() => health(page).textContent())
-      .toContain("recording is stopped: the disk is full: free 2 GB");
-  });
-
   test("of the link is told, and the page reconnects by itself", async () => {
     const { node, page } = await loggedIn(building);
     await showsLiveValues(page);

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import type { Ledger, PlotSample, Point, Scan, Value } from "../src/api";
-import type { Concern } from "../src/generated/api";
+import type { Concern, Counts } from "../src/generated/api";
 import { isUnder } from "../src/path";
 import { columnsOf } from "./columns";
 import { catalogueOf, deviceOf, type Site, type Source, type Unit } from "./sites";
@@ -96,6 +96,15 @@ export class Stand {
 
   /** What is not well beside silent devices and a recording that stands still. */
   concerns: Concern[] = [];
+  /** How many there are of what is not well, as the node says it. */
+  counts: Counts = {
+    ...{ alarms: 0, alarms_here: 0, alarms_critical: 0, alarms_high: 0, alarms_medium: 0 },
+    ...{ alarms_low: 0, alarms_unlisted: 0, alarms_kept: 0, commands_failed: 0 },
+    ...{ commands_unconfirmed: 0, commands_differing: 0, commands_pending: 0, devices: 0 },
+    ...{ devices_disabled: 0, devices_starting: 0, devices_silent: 0, devices_unreadable: 0 },
+    ...{ devices_partial: 0, agents: 0, nodes: 0, nodes_pending: 0, nodes_away: 0 },
+    ...{ nodes_refused: 0, nodes_behind: 0, nodes_unwell: 0, destinations: 0, others: 0 },
+  };
 
   /** Parts of the API beyond the site's own data; a test adds what its screen asks for. */
   readonly handlers: Handlers = {};
@@ -248,14 +257,31 @@ export class Stand {
         ? []
         : [aConcern("recorder", `nothing is recorded: ${reason}`, { link, severity: "critical" })];
     const concerns = [...paused, ...silent, ...this.concerns];
-    const status = concerns.length > 0 ? "degraded" : "ok";
+    const level = concerns.some((c) => c.severity === "critical")
+      ? "bad"
+      : concerns.length > 0
+        ? "warn"
+        : "good";
     return {
-      status,
-      summary: "",
+      ...{ status: concerns.length > 0 ? "degraded" : "ok", level, verdict: "" },
+      ...{ summary: this.sentence(silent.length), counts: this.counts },
       started: new Date(this.began).toISOString(),
       parts: [],
       concerns,
     };
+  }
+
+  /** What the node says in a sentence; package verdict says it of a real one. */
+  private sentence(silent: number): string {
+    const all = this.site.length;
+    const names = this.site.flatMap((u) => (u.error ? [u.path.split("/").at(-1)] : []));
+    const verb = silent === 1 ? "does" : "do";
+    const devices =
+      silent > 0
+        ? `${silent} of ${all} devices ${verb} not answer (${names.slice(0, 3).join(", ")})`
+        : `All ${all} devices answer`;
+    const stored = (this.books(Date.now()).origins ?? []).reduce((sum, o) => sum + o.stored, 0);
+    return `${devices}; ${stored.toLocaleString("en")} samples recorded, none lost`;
   }
 
   /** How long the site "ran": a week longer than this server. */

@@ -1,15 +1,15 @@
-import type { Device, Ledger } from "./api";
-import { count, plain, plural } from "./format";
-import type { Concern } from "./generated/api";
-import { nameOf } from "./path";
+import type { Device, Ledger, NodeHealth } from "./api";
+import { plain, plural } from "./format";
+import type { Counts } from "./generated/api";
 
 /** How bad it is. */
 export type Level = "good" | "wait" | "warn" | "bad";
 
-/** All of it in one sentence. */
+/** All of it in one sentence, and how many there are of what is not well. */
 export interface Health {
   level: Level;
   text: string;
+  counts?: Counts | undefined;
 }
 
 const levels: Record<string, Level> = {
@@ -32,109 +32,61 @@ export const isComplete = (ledger: Ledger) =>
 /** Whether samples come from other nodes: such a node may have no devices of its own. */
 export const hasOthers = (ledger: Ledger) => (ledger.origins ?? []).some((o) => !o.own);
 
-/** What the figures about devices and recording say already. */
-const figured: readonly string[] = ["devices", "registers", "recorder", "store", "history"];
-
-/** Says how the site does: devices, what was recorded, and how much else the node is concerned about. How bad it is says the node alone. */
-export function health(
-  devices: readonly Device[],
-  ledger: Ledger,
-  concerns: readonly Concern[],
-): Health {
-  const a = deviceHealth(devices, ledger, concerns);
-  const b = ledgerHealth(ledger);
-  const unwell = concerns.filter(ofDestination).length;
-  const others = concerns.filter((c) => !figured.includes(c.part) && !ofDestination(c)).length;
-  const words = [
-    ...(unwell > 0
-      ? [
-          `${plural(unwell, "destination")} ${unwell === 1 ? "is behind or refuses" : "are behind or refuse"} readings`,
-        ]
-      : []),
-    ...(others > 0 ? [plural(others, "other concern")] : []),
-  ];
-  const more = words.map((w) => `; ${w}`).join("");
-  return { level: worst(concerns) ?? a.level, text: `${a.text}; ${b}${more}` };
+/** What the node says of itself. The page only shows it: level, sentence and counts are made in one place, in the node. */
+export function healthOf(told: NodeHealth): Health {
+  const known = told.level && Object.hasOwn(words, told.level) ? told.level : undefined;
+  const level = known ?? (told.status === "ok" ? "good" : "warn");
+  return { level, text: plain(told.summary ?? ""), counts: told.counts };
 }
 
-/** Whether a concern is about a destination of readings. */
-const ofDestination = (c: Concern) => c.link === "/destinations";
+/** A level in words. */
+export const words = {
+  good: "All is well",
+  wait: "Wait a moment",
+  warn: "Worth a look",
+  bad: "Something is wrong",
+} as const satisfies Record<Level, string>;
 
-/** How bad the worst concern is; undefined if there is none. */
-function worst(concerns: readonly Concern[]): Level | undefined {
-  if (concerns.some((c) => c.severity === "critical")) return "bad";
-  return concerns.length > 0 ? "warn" : undefined;
+/** A number beside a way to a screen: how many things there wait for somebody. */
+export interface Mark {
+  level: Level;
+  count: number;
+  text: string;
 }
 
-function deviceHealth(
-  devices: readonly Device[],
-  ledger: Ledger,
-  concerns: readonly Concern[],
-): Health {
-  const asked = devices.filter((d) => d.state !== "disabled");
-  const all = asked.length;
-  if (devices.length === 0 && hasOthers(ledger)) {
-    return { level: "good", text: "All devices are at child nodes" };
-  }
-  if (devices.length === 0) return { level: "wait", text: "No devices are configured" };
-  if (all === 0) return { level: "wait", text: "All devices are disabled" };
-  const silent = asked.filter((d) => deviceLevel(d) === "bad");
-  if (silent.length > 0) {
-    const verb = silent.length === 1 ? "does" : "do";
-    const text = `${count(silent.length)} of ${plural(all, "device")} ${verb} not answer (${someNames(silent)})`;
-    return { level: "wait", text };
-  }
-  const useless = asked.filter((d) => answersOnlyWithErrors(d, concerns));
-  if (useless.length > 0) {
-    const verb = useless.length === 1 ? "gives" : "give";
-    const text = `${count(useless.length)} of ${plural(all, "device")} ${verb} no point (${someNames(useless)})`;
-    return { level: "wait", text };
-  }
-  const partial = asked.filter((d) => deviceLevel(d) === "warn");
-  if (partial.length > 0) {
-    const verb = partial.length === 1 ? "answers" : "answer";
-    const text = `${count(partial.length)} of ${plural(all, "device")} ${verb} only in part (${someNames(partial)})`;
-    return { level: "wait", text };
-  }
-  const starting = asked.filter((d) => deviceLevel(d) === "wait").length;
-  if (starting > 0) {
-    return { level: "wait", text: `${count(starting)} of ${plural(all, "device")} not asked yet` };
-  }
-  if (all === 1) return { level: "good", text: "The only device answers" };
-  return {
-    level: "good",
-    text: all === 2 ? "Both devices answer" : `All ${count(all)} devices answer`,
-  };
+/** What the menu shows beside the way to a screen; undefined for nothing. */
+export function markOf(path: string, counts: Counts | undefined): Mark | undefined {
+  if (!counts || !Object.hasOwn(marks, path)) return undefined;
+  const [level, n, thing] = marks[path]?.(counts) ?? ["good", 0, ""];
+  if (!(n > 0)) return undefined;
+  const text = path === "alarms" ? plural(n, "open alarm") : `${plural(n, thing)} to look at`;
+  return { level, count: n, text };
 }
 
-/** Whether a device answers, but none of its points can be read: the node then calls that critical. */
-const answersOnlyWithErrors = (device: Device, concerns: readonly Concern[]) =>
-  concerns.some(
-    (c) => c.part === "registers" && c.subject === device.path && c.severity === "critical",
-  );
-
-function someNames(devices: readonly Device[]): string {
-  const names = devices.slice(0, 3).map((d) => plain(nameOf(d.path)));
-  const more = devices.length - names.length;
-  return more > 0 ? `${names.join(", ")} and ${count(more)} more` : names.join(", ");
-}
-
-function ledgerHealth(ledger: Ledger): string {
-  const origins = ledger.origins ?? [];
-  const sum = (pick: (o: (typeof origins)[number]) => number) =>
-    origins.reduce((total, o) => total + pick(o), 0);
-  const stored = plural(
-    sum((o) => o.stored),
-    "sample",
-  );
-  const missing = sum((o) => o.missing);
-  const refused = sum((o) => o.refused);
-  if (ledger.reason) return `recording is ${plain(ledger.state)}: ${plain(ledger.reason)}`;
-  if (missing > 0) return `${stored} recorded, ${count(missing)} lost`;
-  if (refused > 0) return `${stored} recorded, ${count(refused)} refused`;
-  if (!isComplete(ledger)) return `${stored} recorded, the books do not balance`;
-  return `${stored} recorded, none lost`;
-}
+const marks: Record<string, (c: Counts) => [Level, number, string]> = {
+  alarms: (c) => [
+    c.alarms_critical + c.alarms_high > 0 ? "bad" : c.alarms > c.alarms_low ? "warn" : "wait",
+    c.alarms,
+    "alarm",
+  ],
+  control: (c) => [
+    "warn",
+    c.commands_failed + c.commands_unconfirmed + c.commands_differing + c.commands_pending,
+    "command",
+  ],
+  site: (c) => [
+    c.devices_silent + c.devices_unreadable > 0 ? "bad" : "warn",
+    c.devices_silent + c.devices_unreadable + c.devices_partial,
+    "device",
+  ],
+  agents: (c) => ["warn", c.agents, "agent"],
+  nodes: (c) => [
+    "warn",
+    c.nodes_pending + c.nodes_away + c.nodes_refused + c.nodes_behind + c.nodes_unwell,
+    "node",
+  ],
+  destinations: (c) => ["warn", c.destinations, "destination"],
+};
 
 const advice: Record<string, string> = {
   unreachable: "The device does not answer. Check its power, cable and address.",

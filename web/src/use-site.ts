@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Api, Device, Ledger, Point } from "./api";
 import type { Concern } from "./generated/api";
+import { type Health, healthOf } from "./health";
 import type { LiveValues } from "./live";
 import { type Polled, usePoll } from "./use-poll";
 
@@ -43,6 +44,7 @@ export interface Books {
   devices: Device[];
   ledger: Ledger;
   concerns: readonly Concern[];
+  health: Health;
 }
 
 const manyDevices = 1000;
@@ -51,12 +53,12 @@ const manyDevices = 1000;
 export function useBooks(api: Api, epoch: number): Polled<Books> {
   const [many, setMany] = useState(false);
   const ask = useCallback(async () => {
-    const [devices, ledger, { concerns = [] }] = await Promise.all([
+    const [devices, ledger, told] = await Promise.all([
       api.devices(),
       api.ledger("local"),
       api.health(),
     ]);
-    return { devices, ledger, concerns };
+    return { devices, ledger, concerns: told.concerns ?? [], health: healthOf(told) };
   }, [api]);
   const polled = usePoll(ask, many ? 30_000 : 5000, epoch);
   useEffect(() => setMany((polled.data?.devices.length ?? 0) > manyDevices), [polled.data]);

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -18,8 +19,8 @@ func NewHealth(f *shell.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "health", Aliases: []string{"overview"}, Short: "Show the health of the node and its problems", Args: cobra.NoArgs,
 		Long: `Show the health of a node: devices that do not answer, data that is not recorded, commands that are not executed, open
-alerts, and pending approvals, the critical ones first. The overview of the page, /api/v1/health and the metrics count
-the same.`,
+alarms, agents that do not work, pending approvals, destinations and nodes that are behind, the critical ones first. The
+overview of the page, its menu, /api/v1/health and the metrics count the same.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.Where.With(cmd, func(ctx context.Context, s shell.Session) error {
 				h, err := s.Client.Health(ctx)
@@ -38,13 +39,11 @@ the same.`,
 }
 
 func printHealth(cmd *cobra.Command, h *answer.Health) error {
-	verdict := "all is well"
+	word := cmp.Or(h.Verdict, h.Status)
 	if n := len(h.Concerns); n > 0 {
-		verdict = plural.Of(n, "concern")
-	} else if h.Status != "ok" {
-		verdict = h.Status
+		word += " (" + plural.Of(n, "concern") + ")"
 	}
-	cmd.Printf("%s: %s\n", verdict, shell.Plain(h.Summary))
+	cmd.Printf("%s: %s\n", word, shell.Plain(h.Summary))
 	if len(h.Concerns) == 0 {
 		return nil
 	}

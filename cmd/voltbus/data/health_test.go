@@ -34,13 +34,13 @@ func TestHealthPrintsTheConcernsThatTheNodeTold(t *testing.T) {
 		health answer.Health
 		want   []string
 	}{
-		{answer.Health{Status: "ok", Summary: "1 of 1 device answers"}, []string{"all is well: 1 of 1 device answers"}},
+		{answer.Health{Status: "ok", Verdict: "All is well", Summary: "The only device answers"}, []string{"All is well: The only device answers"}},
 		{
-			answer.Health{Status: "degraded", Summary: "0 of 1 device answer", Concerns: []answer.Concern{
+			answer.Health{Status: "degraded", Verdict: "Something is wrong", Summary: "0 of 1 device answer", Concerns: []answer.Concern{
 				{Part: "devices", Severity: "critical", Sentence: "a does not answer: no \x1broute"},
 				{Part: "alerts", Severity: "warning", Sentence: "warning of b: warm"},
 			}},
-			[]string{"2 concerns: 0 of 1 device answer", "critical  devices", "a does not answer: no ", "warning of b: warm"},
+			[]string{"Something is wrong (2 concerns): 0 of 1 device answer", "critical  devices", "a does not answer: no ", "warning of b: warm"},
 		},
 	} {
 		var out bytes.Buffer

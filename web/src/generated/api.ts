@@ -815,7 +815,7 @@ export interface CompletenessRow {
 
 /** Something that is not well */
 export interface Concern {
-  part: "recorder" | "store" | "history" | "audit" | "state" | "control" | "devices" | "registers" | "agents" | "alerts" | "approvals" | "configuration" | "nodes" | "uplink";
+  part: "recorder" | "replicas" | "store" | "history" | "audit" | "state" | "metering" | "control" | "devices" | "registers" | "agents" | "alarms" | "alerts" | "approvals" | "configuration" | "nodes" | "destinations" | "uplink";
   severity: "warning" | "critical";
   /** What it is about: a path, a line, an agent, a node; empty for the node itself */
   subject: string;
@@ -1117,6 +1117,58 @@ export interface ControlWindow {
   to: Time;
 }
 
+/** How many there are of what is not well; the summary and the menu of the page say the same */
+export interface Counts {
+  /** Open alarms, of this node and its descendants: those that operators are told of */
+  alarms: number;
+  /** Open alarms of this node */
+  alarms_here: number;
+  alarms_critical: number;
+  alarms_high: number;
+  alarms_medium: number;
+  alarms_low: number;
+  /** Of a priority that is not known: a descendant has more than it lists */
+  alarms_unlisted: number;
+  /** Alarms of this node that are shelved, suppressed or out of service */
+  alarms_kept: number;
+  /** Points whose device did not carry out the last command */
+  commands_failed: number;
+  /** Points of which it is not known whether the device took the last command */
+  commands_unconfirmed: number;
+  /** Points that have another value than they were set to */
+  commands_differing: number;
+  /** Commands that wait for the approval of a second person */
+  commands_pending: number;
+  /** Devices of this node */
+  devices: number;
+  devices_disabled: number;
+  /** Not read yet, or read by another replica */
+  devices_starting: number;
+  /** They do not answer */
+  devices_silent: number;
+  /** They answer, and none of their points can be read */
+  devices_unreadable: number;
+  /** They answer, and some of their points cannot be read */
+  devices_partial: number;
+  /** Agents that do not work */
+  agents: number;
+  /** Descendants, without those that wait for approval */
+  nodes: number;
+  /** Nodes that wait for approval */
+  nodes_pending: number;
+  nodes_away: number;
+  /** Their data is not taken */
+  nodes_refused: number;
+  /** They are connected, and data that they recorded a minute ago or earlier waits there */
+  nodes_behind: number;
+  /** They say that something is wrong with them */
+  nodes_unwell: number;
+  /** Destinations that are behind or refuse readings */
+  destinations: number;
+  /** Concerns about something else */
+  others: number;
+}
+
 export interface Damage {
   file: string;
   from?: Time;
@@ -1347,7 +1399,13 @@ export interface Gaps {
 
 export interface Health {
   status: "ok" | "degraded" | "failed" | "starting";
+  /** good: nothing is wrong; wait: devices were not read yet, or there are none; warn: there are concerns; bad: a concern is critical */
+  level?: "good" | "wait" | "warn" | "bad";
+  /** One sentence: first what is not well, and then what is */
   summary?: string;
+  /** The level in words */
+  verdict?: string;
+  counts?: Counts;
   started?: Time;
   parts?: Part[];
   /** What is not well, what is critical first; status is ok if there is nothing */
@@ -2464,7 +2522,7 @@ export interface Node {
   agents: number;
   /** Those that end again and again, or say that they are bad */
   agents_failing: number;
-  /** Open ones */
+  /** Open alarms of the node, of which alerts of agents are some */
   alerts: number;
   /** ok, degraded; empty: unknown */
   health: string;

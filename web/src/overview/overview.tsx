@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { type Api, Problem } from "../api";
 import { age, dateTime, plain, plural } from "../format";
-import { type Health, hasOthers, health } from "../health";
+import { type Health, hasOthers, words } from "../health";
 import { go } from "../shell/place";
 import { includes } from "../shell/role";
 import type { ScreenProps } from "../shell/screens";
@@ -28,7 +28,7 @@ export function OverviewScreen({ api, session, books, problem, epoch }: ScreenPr
   if (!books || isFresh)
     return <p class="asking">{problem || "Asking the node for its health…"}</p>;
 
-  const { devices, ledger, concerns } = books;
+  const { devices, ledger, concerns, health } = books;
   const now = api.now();
   const events = happenings(
     { devices, ledger, started: more?.started ?? "", changes: more?.changes ?? [] },
@@ -37,7 +37,7 @@ export function OverviewScreen({ api, session, books, problem, epoch }: ScreenPr
   return (
     <div class="screen overview">
       <h1>Overview</h1>
-      <Verdict health={health(devices, ledger, concerns)} troubles={troubles(concerns)} />
+      <Verdict health={health} troubles={troubles(concerns)} />
       {more?.needsPeople && <FirstPerson />}
       {devices.length === 0 && !hasOthers(ledger) && <FirstDevice role={session.role} />}
       <Figures devices={devices} ledger={ledger} rates={rates} />
@@ -114,13 +114,6 @@ function useRates(books: Books | undefined) {
   return ratesOf(counts);
 }
 
-const verdicts = {
-  good: "All is well",
-  wait: "Wait a moment",
-  warn: "Worth a look",
-  bad: "Something is wrong",
-} as const;
-
 /** All of it in a word and a sentence, and below it what to do. */
 function Verdict({ health, troubles }: { health: Health; troubles: readonly Trouble[] }) {
   const { level } = health;
@@ -128,7 +121,7 @@ function Verdict({ health, troubles }: { health: Health; troubles: readonly Trou
     <section class={`card verdict is-${level}`} aria-label="Verdict">
       <p class="verdict-word">
         <span class="dot" aria-hidden="true" />
-        {verdicts[level]}
+        {words[level]}
       </p>
       <p class="verdict-text">{health.text}.</p>
       {troubles.length > 0 && (

@@ -1,8 +1,8 @@
 import { useEffect, useRef } from "preact/hooks";
-import { isOpen, openWords, worst } from "../alarm/words";
 import type { Session } from "../api";
 import { count } from "../format";
-import type { Alarms } from "../generated/api";
+import type { Counts } from "../generated/api";
+import { markOf } from "../health";
 import { LanguageSwitch } from "../language/switch";
 import { Mark } from "../mark";
 import { Icon } from "./icons";
@@ -18,8 +18,8 @@ interface Props {
   parts: ReadonlySet<Part>;
   /** The screen that is shown. */
   here: Screen | undefined;
-  /** The alarms; undefined until the first answer. */
-  alarms: Alarms | undefined;
+  /** How many there are of what is not well; undefined until the first answer. */
+  counts: Counts | undefined;
   jump: Jump;
   onLogOut(): void;
 }
@@ -32,7 +32,7 @@ const visibleTo = (session: Session, parts: ReadonlySet<Part>) =>
   );
 
 /** The way to the screens at the side of a laptop. */
-export function Rail({ session, parts, here, alarms, jump, onLogOut }: Props) {
+export function Rail({ session, parts, here, counts, jump, onLogOut }: Props) {
   return (
     <nav class="rail" aria-label="Screens">
       <a class="brand" href="/" aria-label="Voltbus, overview">
@@ -40,7 +40,7 @@ export function Rail({ session, parts, here, alarms, jump, onLogOut }: Props) {
       </a>
       <JumpButton jump={jump} />
       <div class="ways">
-        <Groups shown={visibleTo(session, parts)} here={here} alarms={alarms} />
+        <Groups shown={visibleTo(session, parts)} here={here} counts={counts} />
       </div>
       <div class="rail-foot">
         <ThemeSwitch />
@@ -52,7 +52,7 @@ export function Rail({ session, parts, here, alarms, jump, onLogOut }: Props) {
 }
 
 /** The way to the screens at the bottom of a phone: the most wanted, the others behind "More". */
-export function Bar({ session, parts, here, alarms, onLogOut }: Props) {
+export function Bar({ session, parts, here, counts, onLogOut }: Props) {
   const sheet = useRef<HTMLDialogElement>(null);
   // Whoever arrived is done with the sheet
   useEffect(() => sheet.current?.close(), [here]);
@@ -65,7 +65,7 @@ export function Bar({ session, parts, here, alarms, onLogOut }: Props) {
           .filter((s) => s.place === "bar")
           .map((s) => (
             <li key={s.path}>
-              <Way screen={s} here={here} alarms={alarms} />
+              <Way screen={s} here={here} counts={counts} />
             </li>
           ))}
         <li>
@@ -77,12 +77,12 @@ export function Bar({ session, parts, here, alarms, onLogOut }: Props) {
           >
             <Icon name="more" />
             <span>More</span>
-            <AlarmMark alarms={alarms} />
+            {counts && rest.some((s) => markOf(s.path, counts)) && <MoreMark />}
           </button>
         </li>
       </ul>
       <dialog ref={sheet} class="sheet" aria-label="More screens">
-        <Groups shown={rest} here={here} alarms={alarms} />
+        <Groups shown={rest} here={here} counts={counts} />
         <ThemeSwitch />
         <LanguageSwitch />
         <Account session={session} onLogOut={onLogOut} />
@@ -97,11 +97,11 @@ export function Bar({ session, parts, here, alarms, onLogOut }: Props) {
 interface GroupsProps {
   shown: readonly Screen[];
   here: Screen | undefined;
-  alarms: Alarms | undefined;
+  counts: Counts | undefined;
 }
 
 /** The ways under the headings of their groups. */
-function Groups({ shown, here, alarms }: GroupsProps) {
+function Groups({ shown, here, counts }: GroupsProps) {
   return groups
     .map((group) => ({ group, of: shown.filter((s) => s.group === group) }))
     .filter(({ of }) => of.length > 0)
@@ -113,7 +113,7 @@ function Groups({ shown, here, alarms }: GroupsProps) {
         <ul>
           {of.map((s) => (
             <li key={s.path}>
-              <Way screen={s} here={here} alarms={alarms} />
+              <Way screen={s} here={here} counts={counts} />
             </li>
           ))}
         </ul>
@@ -124,10 +124,10 @@ function Groups({ shown, here, alarms }: GroupsProps) {
 interface WayProps {
   screen: Screen;
   here: Screen | undefined;
-  alarms: Alarms | undefined;
+  counts: Counts | undefined;
 }
 
-function Way({ screen, here, alarms }: WayProps) {
+function Way({ screen, here, counts }: WayProps) {
   return (
     <a
       class="way"
@@ -137,21 +137,30 @@ function Way({ screen, here, alarms }: WayProps) {
     >
       <Icon name={screen.icon} />
       <span>{screen.name}</span>
-      {screen.path === "alarms" && <AlarmMark alarms={alarms} />}
+      <ScreenMark path={screen.path} counts={counts} />
     </a>
   );
 }
 
-/** How many alarms are open; nothing if none is. */
-function AlarmMark({ alarms }: { alarms: Alarms | undefined }) {
-  if (!alarms || alarms.open === 0) return null;
+/** How many things wait for somebody on a screen; nothing if none does. */
+function ScreenMark({ path, counts }: { path: string; counts: Counts | undefined }) {
+  const mark = markOf(path, counts);
+  if (!mark) return null;
   return (
-    <span class={`alert-mark is-${worst(alarms.alarms.filter(isOpen))}`}>
-      <span class="unseen">{openWords(alarms.open)}</span>
-      <span aria-hidden="true">{alarms.open > 99 ? "99+" : count(alarms.open)}</span>
+    <span class={`alert-mark is-${mark.level}`}>
+      <span class="unseen">{mark.text}</span>
+      <span aria-hidden="true">{mark.count > 99 ? "99+" : count(mark.count)}</span>
     </span>
   );
 }
+
+/** Says that something waits on a screen behind "More". */
+const MoreMark = () => (
+  <span class="alert-mark is-warn">
+    <span class="unseen">something to look at</span>
+    <span aria-hidden="true">!</span>
+  </span>
+);
 
 const themes = [
   { theme: "system", icon: "system", label: "Colours as the system has them" },

@@ -4,7 +4,7 @@ import { isOpen, stateWords } from "../alarm/words";
 import type { Api, Session } from "../api";
 import { plain } from "../format";
 import type { Alarms } from "../generated/api";
-import { type Health, health } from "../health";
+import type { Health } from "../health";
 import { useBooks } from "../use-site";
 import { useCodeAhead } from "./ahead";
 import { Banner } from "./banner";
@@ -37,16 +37,20 @@ export function Shell({ api, session, refresh, onLogOut }: Props) {
   useShortcuts();
   const connected = useConnection(api);
   const { epoch } = connected;
-  const { data: books, problem } = useBooks(api, epoch);
   const alarms = useAlarms(api, epoch);
+  // When the list of alarms changes, so does the verdict
+  const { data: books, problem } = useBooks(api, epoch + useChanges(stampOf(alarms.data)));
   const parts = useParts(api, epoch);
   useCodeAhead(session.role, parts);
   const screen = old ? undefined : screenAt(place.path);
   const main = useArrival(place.path, screen?.name ?? "Not found");
 
   const jump = useJump();
-  useMemory(alarms.data, books && health(books.devices, books.ledger, books.concerns));
-  const navigation = { session, parts, here: screen, alarms: alarms.data, jump, onLogOut };
+  useMemory(alarms.data, books?.health);
+  const navigation = {
+    ...{ session, parts, here: screen, counts: books?.health.counts },
+    ...{ jump, onLogOut },
+  };
   return (
     <div class="shell">
       <a class="skip" href="#main">
@@ -56,10 +60,7 @@ export function Shell({ api, session, refresh, onLogOut }: Props) {
       <div class="content">
         <header class={`top${screen?.path === "" ? " is-home" : ""}`}>
           <Sentence
-            health={sentenceOf(
-              problem,
-              books && health(books.devices, books.ledger, books.concerns),
-            )}
+            health={sentenceOf(problem, books?.health)}
             isAway={connected.link.state === "lost"}
           />
           <Banner {...connected} />
@@ -103,7 +104,19 @@ function useMemory(alarms: Alarms | undefined, said: Health | undefined): void {
       .filter(isOpen)
       .map((a) => `${a.priority}: ${plain(a.text)}, ${stateWords(a.state)}`);
     remember({ at: Date.now(), sentence: said.text, alarms: lines.slice(0, 20) });
-  }, [alarms]);
+  }, [alarms, said]);
+}
+
+const stampOf = (alarms: Alarms | undefined) =>
+  alarms ? [alarms.version, ...alarms.nodes.map((n) => n.open)].join(" ") : "";
+
+/** Counts how often a text was another one. */
+function useChanges(text: string): number {
+  const seen = useRef({ text, changes: 0 });
+  if (seen.current.text !== text) {
+    seen.current = { text, changes: seen.current.changes + 1 };
+  }
+  return seen.current.changes;
 }
 
 const sentenceOf = (problem: string, known: Health | undefined): Health | undefined =>
