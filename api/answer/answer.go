@@ -244,12 +244,10 @@ type Health struct {
 	Summary string `json:"summary,omitzero" doc:"One sentence: first what is not well, and then what is"`
 	Verdict string `json:"verdict,omitzero" doc:"The level in words"`
 
-	Counts *count.Counts `json:"counts,omitempty"`
-
-	Started time.Time `json:"started,omitzero"`
-	Parts   []Part    `json:"parts,omitempty"`
-	// Concerns lists what is wrong, critical entries first; empty if health is ok.
-	Concerns []Concern `json:"concerns,omitempty" doc:"What is not well, what is critical first; status is ok if there is nothing"`
+	Started  time.Time     `json:"started,omitzero"`
+	Parts    []Part        `json:"parts,omitempty"`
+	Counts   *count.Counts `json:"counts,omitempty"`
+	Concerns []Concern     `json:"concerns,omitempty" doc:"What is not well, what is critical first; status is ok if there is nothing"`
 }
 
 // Concern is one thing that is wrong.

@@ -1405,9 +1405,9 @@ export interface Health {
   summary?: string;
   /** The level in words */
   verdict?: string;
-  counts?: Counts;
   started?: Time;
   parts?: Part[];
+  counts?: Counts;
   /** What is not well, what is critical first; status is ok if there is nothing */
   concerns?: Concern[];
 }
