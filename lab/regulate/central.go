@@ -69,6 +69,7 @@ type world struct {
 	names  map[string]int
 	master *master.Master
 	orders []regulation.Order // on their way
+	down   int                // tick until which the master is killed
 	out    Outcome
 	answer []float64 // the response at each tick
 
@@ -113,8 +114,19 @@ func newWorld(c Config) *world {
 		w.names[u.name] = i
 		w.places = append(w.places, place{Unit: u.unit})
 	}
-	w.master = master.New(master.Config{Stale: max(5*time.Minute, 3*c.Report), Wait: 2 * tick})
+	w.appoint()
 	return w
+}
+
+// appoint begins with a master that knows nothing.
+func (w *world) appoint() {
+	w.master = master.New(master.Config{Stale: max(5*time.Minute, 3*w.c.Report), Wait: 2 * tick, Capacity: w.capacity})
+}
+
+// kill ends the master, and another one begins later.
+func (w *world) kill(i int) {
+	w.down, w.orders = i+int(away/tick), w.orders[:0]
+	w.appoint()
 }
 
 type named struct {
@@ -151,7 +163,7 @@ func (w *world) tick(i int) {
 		w.master.SetCapacity(w.capacity)
 	}
 	w.measure(power, hold)
-	if time.Duration(i)*tick%w.c.Period != 0 {
+	if i < w.down || time.Duration(i)*tick%w.c.Period != 0 {
 		return
 	}
 	orders, _ := w.master.Decide(now, w.signal.Values[i])
@@ -194,7 +206,7 @@ func (w *world) follow(i int, now time.Time, out float64) (power, hold float64) 
 			continue
 		}
 		w.out.Messages++
-		if w.arrives() {
+		if i >= w.down && w.arrives() {
 			r := p.Unit.Report(now, out)
 			_, _ = w.master.Hear(&r) // the models report what is right
 		}

@@ -90,9 +90,7 @@ func (w *crowd) pass(i int) {
 	}
 	w.measure(power, hold)
 	if w.c.Kill > 0 && i > 0 && at%w.c.Kill == 0 {
-		w.nodes[w.killed].process, w.nodes[w.killed].back = nil, i+int(away/tick)
-		w.killed = (w.killed + 1) % len(w.nodes)
-		w.led.Kills++
+		w.kill(i)
 	}
 	w.inbox, w.next = w.next, w.inbox
 	for k, b := range w.nodes {
@@ -105,6 +103,13 @@ func (w *crowd) pass(i int) {
 		}
 		w.inbox[k] = w.inbox[k][:0]
 	}
+}
+
+// kill ends the process of the next node.
+func (w *crowd) kill(i int) {
+	w.nodes[w.killed].process, w.nodes[w.killed].back = nil, i+int(away/tick)
+	w.killed = (w.killed + 1) % len(w.nodes)
+	w.led.Kills++
 }
 
 // offer tells the capacity of the next hour.

@@ -28,8 +28,10 @@ type Options struct {
 }
 
 // Keeper carries out runs in processes of their own, one at a time, and answers about them. It
-// implements api.Lab. Its methods are safe for concurrent use.
+// implements api.Lab and lab.World. Its methods are safe for concurrent use.
 type Keeper struct {
+	worlds
+
 	opts Options
 
 	mu     sync.Mutex

@@ -75,9 +75,9 @@ func (p *Part) Operations() []operation.Bound {
 		operation.Bind(Show, nil, p.show), operation.Bind(Stop, nil, p.stop), operation.BindWritten(Capacity, nil, p.capacity),
 	}
 	if p.Lab == nil {
-		return operation.Absent(list)
+		list = operation.Absent(list)
 	}
-	return list
+	return append(list, p.world()...)
 }
 
 func (p *Part) experiments(ctx context.Context, _ *operation.Call, _ *struct{}) (answer.LabExperiments, error) {

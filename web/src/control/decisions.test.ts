@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import type { ControlPoint } from "../generated/api";
+import type { ControlFence, ControlPoint } from "../generated/api";
 import { outlook } from "./outlook";
 
 /** A request of a scenario, with what the node decided. */
@@ -12,7 +12,7 @@ interface Step {
   value: number;
   level: number;
   lease?: number;
-  fence?: unknown;
+  fence?: ControlFence;
   before: ControlPoint;
   decided: { status: string; wins?: boolean; repeat?: boolean; why?: string };
 }

@@ -3509,3 +3509,85 @@ export interface WithheldReadings {
   readings: WithheldReading[];
   kept: number;
 }
+
+export interface WorldMoment {
+  at: Time;
+  signal: number;
+  central: number;
+  leader: number;
+  gossip: number;
+}
+
+export interface WorldState {
+  /** Modelled buildings with a unit each */
+  units: number;
+  /** Over which the units are distributed */
+  nodes: number;
+  /** Virtual hours after which it ends */
+  hours: number;
+  /** Seconds between two decisions */
+  period: number;
+  /** Share of the messages that are lost */
+  loss: number;
+  /** Virtual seconds in a second; 0: pause */
+  pace: number;
+  seed: number;
+  /** There is a world */
+  there: boolean;
+  /** Its hours have passed */
+  over: boolean;
+  begin: Time;
+  time: Time;
+  /** Positive: consume less */
+  signal: number;
+  ways: WorldWay[];
+  /** What waits next, the first first */
+  waits: WorldWait[];
+  /** The last hour, and before that what fits */
+  course: WorldMoment[];
+  /** The coolest that runs first */
+  stack: WorldUnit[];
+}
+
+export interface WorldUnit {
+  unit: string;
+  /** °C */
+  temperature: number;
+  /** 0 where it switches itself off, 1 where it switches itself on */
+  position: number;
+  runs: boolean;
+  /** Too soon after its last change */
+  locked: boolean;
+}
+
+export interface WorldWait {
+  at: Time;
+  what: string;
+}
+
+export interface WorldWay {
+  way: "central" | "leader" | "gossip";
+  /** Who decides; empty while nobody does, and where all do */
+  leader: string;
+  term: Count;
+  /** Processes that run */
+  members: number;
+  kills: number;
+  messages: number;
+  /** Orders of old leaders that units refused */
+  refused: number;
+  /** kW that the signal 1 asks for */
+  capacity: number;
+  /** kW */
+  power: number;
+  /** A share of the capacity, as the signal */
+  response: number;
+  /** PJM's score: the mean of the whole hours so far; null before the first */
+  composite: number | null;
+  /** 1 minus the mean error through the mean absolute signal so far; null while that is 0 */
+  precision: number | null;
+  /** K·h outside of the band, of the unit that has it worst */
+  comfort: number;
+  /** Of a unit so far, the mean */
+  switches: number;
+}

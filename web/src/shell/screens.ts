@@ -183,6 +183,15 @@ export const screens: readonly Screen[] = [
     load: async () => (await import("../lab/lab")).LabScreen,
   },
   {
+    path: "regulation",
+    name: "Regulation",
+    icon: "regulation",
+    role: "viewer",
+    place: "more",
+    group: "Analyse",
+    load: async () => (await import("../regulation/regulation")).RegulationScreen,
+  },
+  {
     path: "nodes",
     name: "Nodes",
     icon: "nodes",
