@@ -57,6 +57,7 @@ func tiny() map[string]map[string]string {
 		"packet-loss":             {"nodes": "5", "units": "50", "length": "70m", "losses": "5"},
 		"leader-kill":             {"nodes": "5", "units": "50", "length": "70m"},
 		"campuses":                {"units": "20,40", "nodes": "5", "length": "70m"},
+		"thousand-nodes":          {"nodes": "3,9", "length": "20m"},
 		"testbed-4":               {"length": "1h", "python": "none"},
 		"sink-catch-up":           {"destinations": "sqlite,mariadb,rabbitmq,influxdb", "samples": "3000", "devices": "10", "batch": "5"},
 		"bacnet-collection":       {"devices": "5", "points": "2", "rates": "1000", "interval": "400ms", "changing": "300", "timeout": "200ms"},

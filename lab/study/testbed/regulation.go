@@ -31,8 +31,8 @@ func regulationLimits() []string {
 	}
 }
 
-// regulation studies how well many on/off units follow a signal.
-func regulation() experiment.Experiment {
+// tenThousand studies how well many on/off units follow a signal.
+func tenThousand() experiment.Experiment {
 	return experiment.Experiment{
 		Name:     "regulation",
 		Title:    "Ten thousand air conditioners follow a regulation signal",
