@@ -81,3 +81,56 @@ export const curvePixels = (page: Page, index: number): Promise<number> =>
     }
     return found;
   }, index);
+
+/**
+ * What can be touched and is smaller than so many pixels, as "text: width × height". A link within a sentence is as high as its line (WCAG 2.2,
+ * 2.5.8), and of a box with a label the label is touched.
+ */
+export const smallTargets = (page: Page, least: number): Promise<string[]> =>
+  page.evaluate((most) => {
+    const wanted =
+      "a[href], button, input:not([type=hidden]), select, textarea, summary, [role=button], [role=tab], [role=treeitem] > *";
+    const inSentence = (e: Element) =>
+      getComputedStyle(e).display === "inline" &&
+      [...(e.parentElement?.childNodes ?? [])].some(
+        (n) => n.nodeType === Node.TEXT_NODE && (n.textContent ?? "").trim() !== "",
+      );
+    const clipped = (e: Element | null): boolean =>
+      e !== null && (getComputedStyle(e).clipPath === "inset(50%)" || clipped(e.parentElement));
+    const isExempt = (e: Element) =>
+      !e.checkVisibility({ visibilityProperty: true, opacityProperty: true }) ||
+      e.matches("a.skip, .unseen") ||
+      e.closest("[aria-hidden=true]") !== null ||
+      inSentence(e) ||
+      clipped(e);
+    const touched = (e: Element) =>
+      (e.matches("input[type=checkbox], input[type=radio]") && e.closest("label")) || e;
+    const found: string[] = [];
+    for (const e of document.querySelectorAll(wanted)) {
+      const { width, height } = touched(e).getBoundingClientRect();
+      if (width === 0 || (width + 0.5 >= most && height + 0.5 >= most) || isExempt(e)) continue;
+      const name = e.getAttribute("aria-label") ?? (e.textContent ?? "").trim().slice(0, 40);
+      const tag = `${e.tagName.toLowerCase()}.${e.className}`;
+      found.push(`${tag} "${name}": ${Math.round(width)} × ${Math.round(height)}`);
+    }
+    return [...new Set(found)];
+  }, least);
+
+/** What reaches beyond the right edge of the page, and in no box that scrolls by itself. */
+export const tooWide = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const width = document.documentElement.clientWidth;
+    const scrolls = (e: Element | null): boolean =>
+      e !== null &&
+      e !== document.body &&
+      (["auto", "scroll", "hidden", "clip"].includes(getComputedStyle(e).overflowX) ||
+        scrolls(e.parentElement));
+    const found: string[] = [];
+    for (const e of document.querySelectorAll("body *")) {
+      const { right, width: own } = e.getBoundingClientRect();
+      if (own === 0 || right <= width + 1 || scrolls(e.parentElement)) continue;
+      if (!e.checkVisibility()) continue;
+      found.push(`${e.tagName.toLowerCase()}.${e.className}: ${Math.round(right)}`);
+    }
+    return found.slice(0, 5);
+  });

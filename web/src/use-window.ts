@@ -10,6 +10,12 @@ export interface Window {
 
 const spare = 6;
 
+/** Whether the page is as narrow as a phone. The styles have the same width. */
+export const isNarrow = () => matchMedia("(max-width: 759px)").matches;
+
+/** How high the rows of a long list are: on a phone high enough to touch. The styles have the same. */
+export const rowHeight = () => (isNarrow() ? 44 : 30);
+
 /** Watches which rows of a scrolling element are visible, so that only these need to exist. */
 export function useWindow<E extends HTMLElement>(count: number, rowHeight: number) {
   const ref = useRef<E>(null);

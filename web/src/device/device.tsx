@@ -120,7 +120,7 @@ function DevicePage({ api, epoch: returns, place, session, device, devices }: Pr
             <section class="card table-card" aria-labelledby="table-title">
               <div class="device-table-head">
                 <h2 id="table-title">Points</h2>
-                <a href={exploreAddress(view.points, ...bounds(view.range, now))}>
+                <a class="link" href={exploreAddress(view.points, ...bounds(view.range, now))}>
                   Explore the history
                 </a>
               </div>

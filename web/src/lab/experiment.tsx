@@ -19,7 +19,9 @@ export function ExperimentPage({ api, experiment: e, runs, mayRun }: Props) {
   return (
     <div class="screen">
       <p>
-        <a href="/lab">‹ All experiments</a>
+        <a class="link" href="/lab">
+          ‹ All experiments
+        </a>
       </p>
       <h1>{plain(e.title)}</h1>
       <p class="lab-intro">{plain(e.question)}</p>

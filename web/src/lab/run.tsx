@@ -28,7 +28,9 @@ export function RunPage({ api, id, mayRun, epoch }: Props) {
   return (
     <div class="screen">
       <p>
-        <a href={labAddress("experiment", run.experiment)}>‹ {plain(run.title)}</a>
+        <a class="link" href={labAddress("experiment", run.experiment)}>
+          ‹ {plain(run.title)}
+        </a>
       </p>
       <div class="panel-head">
         <h1>{plain(run.title)}</h1>

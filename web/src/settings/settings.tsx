@@ -16,7 +16,9 @@ export function SettingsScreen({ api, epoch }: ScreenProps) {
     <div class="screen settings">
       <h1>Settings</h1>
       <p class="quiet">
-        <a href="/welcome">Find and add devices</a>
+        <a class="link" href="/welcome">
+          Find and add devices
+        </a>
       </p>
       {problem && <p class="problem">{problem}</p>}
       {!config && !problem && <p class="asking">Reading the configuration…</p>}

@@ -8,6 +8,7 @@ import type { Health } from "../health";
 import { useBooks } from "../use-site";
 import { useCodeAhead } from "./ahead";
 import { Banner } from "./banner";
+import { useCards } from "./cards";
 import { JumpButton, useJump } from "./jump";
 import { Bar, Rail } from "./navigation";
 import { useParts } from "./parts";
@@ -34,6 +35,7 @@ export function Shell({ api, session, refresh, onLogOut }: Props) {
     if (old) go(old, "replace");
   }, [old]);
   useOwnLinks();
+  useCards();
   useShortcuts();
   const connected = useConnection(api);
   const { epoch } = connected;

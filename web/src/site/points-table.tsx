@@ -6,7 +6,7 @@ import { relativeTo } from "../path";
 import { PointName } from "../point-name";
 import { pointAddress } from "../shell/place";
 import { useTick } from "../use-site";
-import { useWindow } from "../use-window";
+import { isNarrow, rowHeight, useWindow } from "../use-window";
 import { isStale } from "./tree";
 
 interface Props {
@@ -21,8 +21,6 @@ interface Props {
   empty?: string;
 }
 
-const rowHeight = 30;
-
 /** The live values of a branch. Only the rows on screen exist, and only changed ones are redrawn. */
 export function PointsTable({
   branch,
@@ -34,7 +32,7 @@ export function PointsTable({
   empty = "No points here.",
 }: Props) {
   useTick(live);
-  const list = useWindow<HTMLDivElement>(points.length, rowHeight);
+  const list = useWindow<HTMLDivElement>(points.length, rowHeight());
   const time = now();
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
@@ -99,7 +97,11 @@ function Space({ rows }: { rows: number }) {
   return (
     // biome-ignore lint/a11y/noAriaHiddenOnFocusable: an empty row cannot be focused
     <tr aria-hidden="true">
-      <td class="space" colSpan={6} style={{ height: `${rows * rowHeight}px` }} />
+      <td
+        class="space"
+        colSpan={isNarrow() ? 5 : 6}
+        style={{ height: `${rows * rowHeight()}px` }}
+      />
     </tr>
   );
 }

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { count, plain } from "../format";
 import { ancestorsOf } from "../path";
-import { useWindow } from "../use-window";
+import { rowHeight, useWindow } from "../use-window";
 import { type Branch, type Counts, type Row, visibleRows } from "./tree";
 
 interface Props {
@@ -12,8 +12,6 @@ interface Props {
   searching: boolean;
   onSelect(path: string): void;
 }
-
-const rowHeight = 30;
 
 /** The site as a tree. Arrow keys walk, Enter selects; only the rows on screen exist. */
 export function SiteTree({ root, selected, trouble, searching, onSelect }: Props) {
@@ -26,7 +24,7 @@ export function SiteTree({ root, selected, trouble, searching, onSelect }: Props
     [root, folds.isOpen],
   );
   const [active, setActive] = useState(selected);
-  const list = useWindow<HTMLDivElement>(rows.length, rowHeight);
+  const list = useWindow<HTMLDivElement>(rows.length, rowHeight());
   const at = Math.max(
     0,
     rows.findIndex((r) => r.branch.path === active),
@@ -57,7 +55,7 @@ export function SiteTree({ root, selected, trouble, searching, onSelect }: Props
       <div
         role="presentation"
         class="tree-space"
-        style={{ height: `${rows.length * rowHeight}px` }}
+        style={{ height: `${rows.length * rowHeight()}px` }}
       >
         {rows.slice(list.first, list.end).map((row, i) => (
           <TreeRow
@@ -160,7 +158,7 @@ function TreeRow({ row, index, isActive, isSelected, counts, onFold, onSelect }:
       aria-setsize={row.siblings}
       aria-posinset={row.position}
       {...(folds ? { "aria-expanded": row.open } : {})}
-      style={{ top: `${index * rowHeight}px`, paddingLeft: `${8 + branch.level * 14}px` }}
+      style={{ top: `${index * rowHeight()}px`, paddingLeft: `${8 + branch.level * 14}px` }}
       onClick={onSelect}
     >
       <span
