@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import { count, dateTime, plain, plural, span } from "../format";
 import type { Alarm, NodeAlarms } from "../generated/api";
 import type { ScreenProps } from "../shell/screens";
@@ -93,24 +94,44 @@ interface ListProps {
   onDone(): void;
 }
 
+/** How many alarms of a list are drawn at first: a flood must not slow down the page. */
+const atFirst = 50;
+
 function List({ list, ...rest }: ListProps) {
+  const [most, setMost] = useState(atFirst);
+  const more = list.length - most;
   return (
-    <ul class="alarms">
-      {list.map((a) => (
-        <AlarmItem key={`${a.node} ${a.id}`} alarm={a} {...rest} />
-      ))}
-    </ul>
+    <>
+      <ul class="alarms">
+        {list.slice(0, most).map((a) => (
+          <AlarmItem key={`${a.node} ${a.id}`} alarm={a} {...rest} />
+        ))}
+      </ul>
+      {more > 0 && (
+        <button type="button" onClick={() => setMost(most + atFirst)}>
+          Show {count(Math.min(more, atFirst))} more of {count(more)}
+        </button>
+      )}
+    </>
   );
 }
 
 /** In a flood, alarms of one rule are one line that opens. */
-function Grouped({ list, ...rest }: ListProps) {
-  return groupedByRule(list).map(({ name, of }) => (
-    <details key={name} class="alarm-group" open={of.length === 1}>
+const Grouped = ({ list, ...rest }: ListProps) =>
+  groupedByRule(list).map(({ name, of }) => <Group key={name} name={name} list={of} {...rest} />);
+
+function Group({ name, list, ...rest }: ListProps & { name: string }) {
+  const [isOpen, setOpen] = useState(list.length === 1);
+  return (
+    <details
+      class="alarm-group"
+      open={isOpen}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+    >
       <summary>
-        {plain(name)}: {plural(of.length, "alarm")}
+        {plain(name)}: {plural(list.length, "alarm")}
       </summary>
-      <List list={of} {...rest} />
+      {isOpen && <List list={list} {...rest} />}
     </details>
-  ));
+  );
 }
