@@ -184,7 +184,7 @@ async function raise(): Promise<void> {
     if (!answer.ok) throw new Error(await answer.text());
   };
   const rule = { name: "flood", points: ["flood/**"], check: "high", limit: 80, priority: "high" };
-  await send("PUT", "alarms/rules", { rule });
+  await send("PUT", "alarms/rules", rule);
   const begun = performance.now();
   for (let i = 0; i < 10; i++) {
     const list = Array.from({ length: flood / 10 }, (_, k) => ({

@@ -74,7 +74,7 @@ describe.skipIf(program === "")("the verdict of a running node", () => {
     await well();
 
     const rule = { name: "hot", points: ["b/t"], check: "high", limit: 80, priority: "critical" };
-    await ask(node, "PUT", "alarms/rules", { rule });
+    await ask(node, "PUT", "alarms/rules", rule);
     const reads = (value: number) =>
       ask(node, "POST", "samples", [{ point: "b/t", value, time: new Date().toISOString() }]);
     const alarm = "hot@b/t";
