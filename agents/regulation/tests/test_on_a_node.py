@@ -16,10 +16,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from regulation.agent import Regulation
-
 import voltbus
 from voltbus import Bus, Conflict, Fence, Grants
+
+from regulation.agent import Regulation
 
 ROOT = Path(__file__).parents[3]
 BINARY = Path(os.environ.get("VOLTBUS_BIN") or ROOT / "bin" / "voltbus")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from voltbus import Conflict, Fence
+from voltbus.grant import Command, Grants
+from voltbus.testing import Node, virtual
+
 from regulation.agent import Regulation
 from regulation.master import Master
 from regulation.member import Member
 from regulation.report import Hello, Note, Order, Report, Token
 from regulation.settings import Unit
-
-from voltbus import Conflict, Fence
-from voltbus.grant import Command, Grants
-from voltbus.testing import Node, virtual
 
 from .campus import UNIT, Campus
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
+
 from regulation.report import Report
 from regulation.stack import decide
 

@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-
 from voltbus import (
     Agent,
     Command,
@@ -29,6 +28,7 @@ from voltbus import (
 
 from .master import Master, Status
 from .member import Member
+from .predictive import available
 from .report import Answer, Note, Order, Report, Token
 from .settings import Settings
 from .unit import Local
@@ -128,11 +128,15 @@ class Regulation(Agent[Settings]):
         s = self.settings
         self._units = {path: Local(path, u) for path, u in s.units.items()}
         master = Master(s.capacity, stale=max(300.0, 3 * s.beat), wait=max(4.0, 2 * s.beat))
+        if s.predictive and available():
+            master.ahead = s.period
         self._member = Member(s.address or self.name, master, s.beat, s.silence, s.period, s.master)
         self._recorder.units = {
             f"regulation/{s.group}/{name}": "kW"
             for name in ("target", "baseline", "power", "expected", "more", "less")
         }
+        if s.predictive and not available():
+            self.log.warning("fans are not planned ahead: install highspy, the extra predictive")
         jobs = [self._listen_scans(), self._listen_members(), self._run()]
         if s.signal:
             jobs.append(self._listen_signal())

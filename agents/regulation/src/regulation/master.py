@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 
 import msgspec
 
+from .predictive import plan
 from .report import Answer, Order, Report, Token
-from .stack import Change, decide
+from .stack import Change, Decision, decide
 
 
 class Status(msgspec.Struct):
@@ -45,6 +46,7 @@ class Master:
     capacity: float
     stale: float = 300.0
     wait: float = 4.0
+    ahead: float = 0.0  # seconds of a step of predictive control of fans; 0: without
     token: Token = field(default_factory=Token)
     _number: int = 0
     _units: dict[str, _Known] = field(default_factory=dict)
@@ -89,9 +91,25 @@ class Master:
         view = [self._seen(now, self._units[n], st) for n in names]
         st.baseline, st.power = sum(u.hold for u in view), sum(u.power for u in view)
         st.target = st.baseline - signal * self.capacity
-        d = decide(view, st.target)
+        d = self._planned(view, st.target, decide(view, st.target))
         st.expected, st.more, st.less, st.orders = d.expected, d.more, d.less, len(d.changes)
         return [self._order(now, names[c.unit], c) for c in d.changes], st
+
+    def _planned(self, view: list[Report], target: float, d: Decision) -> Decision:
+        """Have fans with a model follow a plan, in place of sharing what is left alike."""
+        fans = [i for i, u in enumerate(view) if u.variable and u.model is not None and u.free <= 0]
+        if not self.ahead or not fans:
+            return d
+        others = [c for c in d.changes if c.unit not in fans]
+        rest = [u for i, u in enumerate(view) if i not in fans]
+        after = sum(u.power for u in rest)
+        for c in others:
+            u = view[c.unit]
+            after += u.rated * (c.speed**3 if u.variable else float(c.on)) - u.power
+        speeds = plan([view[i] for i in fans], target - after, self.ahead)
+        planned = [Change(i, True, s) for i, s in zip(fans, speeds, strict=True)]
+        expected = after + sum(view[c.unit].rated * c.speed**3 for c in planned)
+        return Decision(others + planned, expected, d.more, d.less)
 
     def _seen(self, now: datetime, k: _Known, st: Status) -> Report:
         """Return a unit as a decision has it: silent, refused and asked ones do not change."""

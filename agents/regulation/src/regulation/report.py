@@ -19,6 +19,15 @@ class Token(msgspec.Struct, frozen=True):
     leader: str = ""
 
 
+class Model(msgspec.Struct, frozen=True):
+    """How the room of a fan behaves, for predictive control."""
+
+    capacity: float  # kWh/K
+    resistance: float  # K/kW, to the outside
+    cop: float  # heat moved at full speed, through the rated power
+    drift: float  # °C, where the temperature goes without the fan
+
+
 class Report(msgspec.Struct, omit_defaults=True):
     """The state of a unit. A unit registers by its first one."""
 
@@ -34,6 +43,7 @@ class Report(msgspec.Struct, omit_defaults=True):
     variable: bool = False  # a fan whose speed is ordered
     on: bool = False
     speed: float = 0.0  # 0 to 1, of a variable one
+    model: Model | None = None
     free: float = 0.0  # until an order is possible; 0: now
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import msgspec
-
 from voltbus import Config
 
 
@@ -17,6 +16,9 @@ class Unit(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     heating: bool = False
     variable: bool = False  # the commanded point is the speed of a fan, from 0 to 1
     lockout: float = 180.0
+    capacity: float | None = None  # of a fan's room, kWh/K; with resistance, for predictive control
+    resistance: float | None = None  # K/kW
+    cop: float = 3.0
     temp: str = "temp"
     command: str = "on"
 
@@ -42,5 +44,6 @@ class Settings(Config):
     period: float = 600.0  # between two decisions
     beat: float = 10.0  # between two messages of a member
     silence: float = 50.0  # after which a member is taken for absent
+    predictive: bool = False  # fans are planned ahead; it needs the extra "predictive"
     level: int = 12
     lease: float = 1800.0

@@ -6,9 +6,10 @@ import math
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from .report import Order, Report
+from .report import Model, Order, Report
 from .settings import Unit
 
+DRIFTED = 600.0  # seconds over which it is learned where the temperature goes
 LEARNED = 3600.0  # seconds over which the power that holds the temperature is learned
 
 
@@ -24,6 +25,7 @@ class Local:
     changed: datetime | None = None
     switches: int = 0
     discomfort: float = 0.0  # K·h outside of the band
+    drift: float | None = None  # °C, where the temperature goes without the unit
     hold: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -41,12 +43,31 @@ class Local:
             passed = max(0.0, (now - self.at).total_seconds())
             outside = max(0.0, temperature - s.high, s.low - temperature)
             self.discomfort += outside * passed / 3600
+            self._learn_drift(passed, temperature)
             if s.hold is None:
                 share = 1 - math.exp(-passed / LEARNED)
                 self.hold = min(s.rated, max(0.0, self.hold + share * (self.power - self.hold)))
         self.at, self.temperature = now, temperature
         if value is not None:
             self.turned(now, min(1.0, max(0.0, value)) if s.variable else float(value > 0))
+
+    def _learn_drift(self, passed: float, temperature: float) -> None:
+        """Find where the temperature would go without the unit, by how it changed with it."""
+        s = self.settings
+        if s.capacity is None or s.resistance is None or self.temperature is None or passed <= 0:
+            return
+        slope = (temperature - self.temperature) / passed * 3600
+        moved = s.cop * s.rated * self.value * (1 if s.heating else -1)
+        seen = temperature + s.resistance * (s.capacity * slope - moved)
+        share = 1 - math.exp(-passed / DRIFTED)
+        self.drift = seen if self.drift is None else self.drift + share * (seen - self.drift)
+
+    def model(self) -> Model | None:
+        """Return how the room behaves, as far as it is known."""
+        s = self.settings
+        if s.capacity is None or s.resistance is None or self.drift is None:
+            return None
+        return Model(s.capacity, s.resistance, s.cop, self.drift)
 
     def turned(self, now: datetime, value: float) -> None:
         """Note the state of the unit, which may be another one."""
@@ -73,6 +94,7 @@ class Local:
             variable=s.variable,
             on=self.value > 0,
             speed=self.value if s.variable else 0.0,
+            model=self.model(),
             free=self.free(now),
         )
 
