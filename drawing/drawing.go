@@ -58,7 +58,7 @@ const (
 
 func refuse(line int, subject string, err error) error {
 	if line > 0 {
-		err = fmt.Errorf("line %d: %w", line, err)
+		err = fmt.Errorf("line %d, %s: %w", line, subject, err)
 	}
 	return fault.E("drawing.Read", fault.Invalid, subject, err)
 }

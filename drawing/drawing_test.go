@@ -21,7 +21,7 @@ func TestUnsafePicturesAreRefusedWithTheElement(t *testing.T) {
 	}
 	laughs.WriteString("</svg>")
 	for name, c := range map[string]struct{ svg, want string }{
-		"script":          {head + "<g>\n<script>alert(1)</script></g></svg>", "<script>: line 2: scripts"},
+		"script":          {head + "<g>\n<script>alert(1)</script></g></svg>", "line 2, <script>: scripts"},
 		"script in data":  {head + "<metadata><script>alert(1)</script></metadata></svg>", "<script>"},
 		"script of HTML":  {head + `<h:script xmlns:h="http://www.w3.org/1999/xhtml">alert(1)</h:script></svg>`, "<script>"},
 		"handler":         {head + `<rect onclick="alert(1)"/></svg>`, "<rect onclick>"},

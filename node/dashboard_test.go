@@ -94,7 +94,7 @@ func TestDrawingsAreMadeSafeWhenTheyAreWrittenAndWhenTheyAreRead(t *testing.T) {
 		t.Fatalf("it is %+v, %v", d, err)
 	}
 	bad := strings.Replace(svg, "<text", "<script>alert(1)</script><text", 1)
-	if _, err := api.Do(wait(t), r.Client, dashboards.PutDrawing, dashboards.NewDrawing{Name: "floor", SVG: bad}); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "<script>: line 1") {
+	if _, err := api.Do(wait(t), r.Client, dashboards.PutDrawing, dashboards.NewDrawing{Name: "floor", SVG: bad}); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "line 1, <script>: scripts") {
 		t.Errorf("a script gives %v", err)
 	}
 	doc := documents.Text{Key: documents.Key{Owner: "shared", Name: "drawings/floor"}, Text: &bad, Type: "text"}

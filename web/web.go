@@ -23,7 +23,7 @@ const (
 
 	// policy keeps the page to what the node itself serves: no inline script or style, no
 	// other host, no frame around it.
-	policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; manifest-src 'self'; " +
+	policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; manifest-src 'self'; " +
 		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 	forever = "public, max-age=31536000, immutable"

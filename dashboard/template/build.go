@@ -1,7 +1,9 @@
 package template
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"voltbus/dashboard"
 	"voltbus/point"
@@ -14,15 +16,15 @@ type builder struct {
 	list   []dashboard.Tile
 }
 
-// add adds the tile of a slot if points fit it. Values and gauges are shown once.
-func (b *builder) add(s *slot) {
+// add adds the tile of a slot if points fit it, and reports that. Values and gauges are shown once.
+func (b *builder) add(s *slot) bool {
 	list := b.points
 	if s.kind == "value" || s.kind == "gauge" {
 		list = slices.DeleteFunc(slices.Clone(list), func(f facts) bool { return b.used[f.Path] })
 	}
 	found := s.found(list)
 	if len(found) == 0 {
-		return
+		return false
 	}
 	for _, p := range found {
 		if s.kind == "value" || s.kind == "gauge" {
@@ -38,6 +40,20 @@ func (b *builder) add(s *slot) {
 		}
 	}
 	b.list = append(b.list, t)
+	return true
+}
+
+// place adds to the titles of single points where these are.
+func (b *builder) place() {
+	for i := range b.list {
+		t := &b.list[i]
+		if t.Kind != "value" || len(t.Points) != 1 {
+			continue
+		}
+		k := slices.IndexFunc(b.points, func(f facts) bool { return string(f.Path) == t.Points[0] })
+		title := cmp.Or(b.points[k].Description, b.points[k].Path.Name()) + ", " + b.points[k].Path.Parent().Name()
+		t.Title = strings.ToValidUTF8(title[:min(len(title), 120)], "")
+	}
 }
 
 const mostRows = 100

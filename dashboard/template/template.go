@@ -162,6 +162,7 @@ type slot struct {
 	is    func(*facts) bool // and this holds; nil for no matter
 	most  int               // points
 	w, h  int
+	first bool   // the next slot of its kind and title is for want of it
 	trend string // the range of a trend
 	high  float64
 }

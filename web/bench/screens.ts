@@ -1,10 +1,10 @@
 // Measures in Chromium, against a real node, how fast the screens are. VOLTBUS_BIN is the program.
 // The README beside this file says what and how.
 
-import { readFileSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, test } from "vitest";
 import { launch, openPage } from "../e2e/browser";
+import { watch } from "./cost";
 import { type BenchNode, fill, monthPoint, startNode } from "./node";
 
 const repeats = Number(process.env.REPEATS ?? 10);
@@ -228,56 +228,13 @@ const watched = 15_000;
 
 test("a thousand live points", async () => {
   const { page } = await openPage(browser);
-  const session = await page.context().newCDPSession(page);
-  await session.send("Performance.enable");
   await page.goto(
     `${node.url}/site?branch=live&point=live/device1/p0&range=15m#token=${node.token}`,
   );
   await page.getByRole("region", { name: "Live values" }).getByText("now").first().waitFor();
-  const busy = async () => {
-    const { metrics } = await session.send("Performance.getMetrics");
-    return metrics.find((m) => m.name === "TaskDuration")?.value ?? 0;
-  };
-  const [before, cpuBefore, begin] = [await busy(), cpuSeconds(), performance.now()];
-  await page.evaluate((ms) => new Promise((done) => setTimeout(done, ms)), watched);
-  const wall = (performance.now() - begin) / 1000;
-  const main = ((await busy()) - before) / wall;
-  const all = (cpuSeconds() - cpuBefore) / wall;
+  const { main, all } = await watch(page, watched);
   say(
     `1,000 live points at 1 Hz: page ${(main * 100).toFixed(1)} % of a core, ` +
       `all of the browser ${(all * 100).toFixed(1)} %`,
   );
 });
-
-/** Processor seconds of this process's descendants that are the browser. */
-function cpuSeconds(): number {
-  const ticks = 100;
-  return descendants(process.pid)
-    .map((pid) => statOf(pid))
-    .filter((s) => s.name.startsWith("chrom"))
-    .reduce((sum, s) => sum + s.ticks / ticks, 0);
-}
-
-function descendants(pid: number): number[] {
-  try {
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
-      .trim()
-      .split(/\s+/)
-      .filter(Boolean)
-      .map(Number);
-    return [...children, ...children.flatMap(descendants)];
-  } catch {
-    return []; // it has ended meanwhile
-  }
-}
-
-function statOf(pid: number): { name: string; ticks: number } {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const [, name = "", rest = ""] = /\((.*)\) (.*)/.exec(text) ?? [];
-    const fields = rest.split(" ");
-    return { name, ticks: Number(fields[11]) + Number(fields[12]) };
-  } catch {
-    return { name: "", ticks: 0 };
-  }
-}

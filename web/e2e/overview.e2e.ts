@@ -49,6 +49,10 @@ describe("the overview", () => {
     const { page, complaints } = await open({ site: building, address: "/", browser: phone });
     await verdict(page).getByText("All is well").waitFor();
     expect(await verdict(page).textContent()).toMatch(/All 10 devices answer; [\d,]+ samples/);
+    await page.getByRole("region", { name: "The building" }).getByText("°C").first().waitFor();
+    expect(await sidewaysScroll(page)).toBe(0);
+    expect(await seriousViolations(page)).toEqual([]);
+    await page.getByRole("main").getByRole("link", { name: "System" }).click();
     const proof = page.getByRole("region", { name: "Loss, in numbers" });
     const cells = await proof.getByRole("row").nth(1).getByRole("cell").allTextContents();
     expect(cells[0]).toBe(cells[2]);
@@ -74,8 +78,8 @@ describe("the overview", () => {
     await link.getByText("nothing is recorded: the disk is full: free 2 GB").waitFor();
   });
 
-  test("measures what goes through", async () => {
-    const { page } = await open({ site: building, address: "/" });
+  test("leaves what goes through to the screen of the system", async () => {
+    const { page } = await open({ site: building, address: "/system" });
     const samples = page.locator(".figure", { hasText: "Samples" }).locator("strong");
     // The stand counts whole seconds: the longer it is looked at, the nearer is the rate
     const isNear = (shown: string | null) => {
@@ -100,6 +104,7 @@ describe("the overview", () => {
     const events = page.getByRole("region", { name: "What changed in the last 24 hours" });
     await events.getByText(`${attacks[0]} changed the configuration`).waitFor();
     await events.getByText("The node started").waitFor();
+    await page.getByRole("main").getByRole("link", { name: "System" }).click();
     await page
       .getByText(`This machine carries 9 more ${attacks[1]}. The processor binds first.`)
       .waitFor();

@@ -7,6 +7,7 @@ import { phone, type Shot, wide } from "./shot";
 import { agents } from "./shots-agents";
 import { cluster } from "./shots-cluster";
 import { controls } from "./shots-control";
+import { dashboards } from "./shots-dashboards";
 import { destinations } from "./shots-destinations";
 import { explorer } from "./shots-explore";
 import { inside } from "./shots-inside";
@@ -45,8 +46,14 @@ const capacity = {
   }),
 };
 
-/** The overview measures rates over two answers. */
+/** The building stands below the verdict. */
 async function showsOverview(page: Page) {
+  await saysHealth(page);
+  await page.getByRole("region", { name: "The building" }).getByText("°C").first().waitFor();
+}
+
+/** The screen of the system measures rates over two answers. */
+async function showsSystem(page: Page) {
   await saysHealth(page);
   await page.getByText("a second", { exact: true }).waitFor();
   await expect.poll(() => page.getByText("…").count(), { timeout: 10_000 }).toBe(0);
@@ -54,6 +61,7 @@ async function showsOverview(page: Page) {
 
 const site = { site: building, scheme: "light", ready: showsSite } as const;
 const overview = { site: building, scheme: "light", address: "/", ready: showsOverview } as const;
+const system = { ...overview, address: "/system", ready: showsSystem } as const;
 const draft = { documented: false } as const;
 const kept = { documented: true } as const;
 
@@ -192,7 +200,8 @@ const kinds = { ann: "administrator", bob: "engineer", carla: "operator", dora: 
 
 const mine: readonly Shot[] = [
   { ...overview, ...kept, name: "overview", size: wide },
-  { ...overview, ...draft, name: "overview-room", size: wide, handlers: capacity },
+  { ...system, ...draft, name: "system", size: wide, handlers: capacity },
+  { ...system, ...draft, name: "system-phone-dark", size: phone, scheme: "dark" },
   { ...overview, ...kept, name: "overview-phone", size: phone, site: troubled },
   { ...overview, ...draft, name: "overview-dark", size: wide, scheme: "dark", site: troubled },
   { ...overview, ...draft, name: "overview-hostile", size: phone, site: hostile },
@@ -256,6 +265,7 @@ export const shots: readonly Shot[] = [
   ...inside,
   ...agents,
   ...controls,
+  ...dashboards,
   ...nodes,
   ...metering,
   ...cluster,

@@ -44,6 +44,16 @@ const noAlarms = {
   same: false,
 };
 
+/** A dashboard of the first points of a site. */
+function boardOf(site: Site) {
+  const points = site.flatMap(catalogueOf).slice(0, 6);
+  const tiles = points.map((p, i) => ({
+    ...{ kind: "value", x: (i % 4) * 3, y: Math.floor(i / 4) * 2, w: 3, h: 2 },
+    points: [p.path],
+  }));
+  return { name: "", title: "Home", tiles };
+}
+
 /** The token that logs in. */
 export const token = "let-me-in";
 
@@ -211,6 +221,9 @@ export class Stand {
       "GET ledger": () => this.books(now),
       "GET plot": () => this.plot(call.query),
       "GET capacity": () => null,
+      "GET dashboards": () => ({ dashboards: [] }),
+      "GET dashboards/template": () => ({ dashboard: boardOf(this.site), equipment: "building" }),
+      "GET drawings": () => ({ drawings: [] }),
       "GET alerts": () => ({ alerts: [] }),
       "GET alarms": () => noAlarms,
       "GET alarms/rules": () => ({ rules: [] }),

@@ -38,13 +38,16 @@ export function DeviceScreen({ api, session, place, books, problem, epoch }: Scr
       <header class="device-title">
         <Way path={path} />
         <h1>{plain(nameOf(path)) || "(no name)"}</h1>
-        {includes(session.role, "engineer") && (
-          <p class="actions">
+        <p class="actions">
+          <a class="button" href={`/dashboards?${new URLSearchParams({ device: path })}`}>
+            Dashboard of this device
+          </a>
+          {includes(session.role, "engineer") && (
             <a class="button" href="/settings">
               Change its configuration
             </a>
-          </p>
-        )}
+          )}
+        </p>
       </header>
       <DevicePage
         key={path}

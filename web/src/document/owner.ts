@@ -15,7 +15,13 @@ export function ownerWords(owner: string): string {
   if (cut < 0) return owner;
   const kind = owner.slice(0, cut);
   const rest = owner.slice(cut + 1);
-  return kind === "agent" ? `Agent ${rest}` : kind === "device" ? `Device ${rest}` : owner;
+  const kinds: Record<string, string> = {
+    agent: "Agent",
+    device: "Device",
+    person: "Person",
+    token: "Token",
+  };
+  return Object.hasOwn(kinds, kind) ? `${kinds[kind]} ${rest}` : owner;
 }
 
 /** The documents by owner, of those whose owner or name has all words. */

@@ -1,23 +1,19 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { type Api, Problem } from "../api";
-import { age, dateTime, plain, plural } from "../format";
+import { age, dateTime, plural } from "../format";
 import { type Health, hasOthers, words } from "../health";
 import { go } from "../shell/place";
 import { includes } from "../shell/role";
 import type { ScreenProps } from "../shell/screens";
 import { usePoll } from "../use-poll";
-import type { Books } from "../use-site";
 import { type Change, type Happening, happenings } from "./events";
-import { Figures } from "./figures";
 import "./overview.css";
 import { askSetup } from "../welcome/setup";
-import { Proof } from "./proof";
-import { type Count, countOf, ratesOf, remember } from "./rates";
 import { type Trouble, troubles } from "./troubles";
 
-/** Whether all is well and what to do if not, what changed, how much goes through, and the proof. */
-export function OverviewScreen({ api, session, books, problem, epoch }: ScreenProps) {
-  const rates = useRates(books);
+/** Whether all is well and what to do if not, the building, and what changed. */
+export function OverviewScreen(props: ScreenProps) {
+  const { api, session, books, problem, epoch, alarms } = props;
   const mayReadChanges = includes(session.role, "engineer");
   const ask = useCallback(() => askMore(api, mayReadChanges), [api, mayReadChanges]);
   const { data: more } = usePoll(ask, 15_000, epoch);
@@ -40,14 +36,14 @@ export function OverviewScreen({ api, session, books, problem, epoch }: ScreenPr
       <Verdict health={health} troubles={troubles(concerns)} />
       {more?.needsPeople && <FirstPerson />}
       {devices.length === 0 && !hasOthers(ledger) && <FirstDevice role={session.role} />}
-      <Figures devices={devices} ledger={ledger} rates={rates} />
-      <div class="columns">
-        <Events events={events} now={now} />
-        <Proof ledger={ledger} />
-      </div>
-      {more && more.headRoom.length > 0 && (
-        <HeadRoom words={more.headRoom} measured={more.measured} />
+      {devices.length + (ledger.origins?.length ?? 0) > 0 && (
+        <Building api={api} alarms={alarms.data} epoch={epoch} />
       )}
+      <Events events={events} now={now} />
+      <p class="quiet">
+        How much goes through, and the proof that nothing is lost, stand under{" "}
+        <a href="/system">System</a>.
+      </p>
     </div>
   );
 }
@@ -57,41 +53,34 @@ const day = 86_400_000;
 interface More {
   started: string;
   changes: readonly Change[];
-  /** What this machine carries, in sentences; none if nobody measured it. */
-  headRoom: readonly string[];
-  /** When that was measured. */
-  measured: string;
   /** Whether nobody can log in with a password yet. */
   needsPeople: boolean;
 }
 
-/** What `voltbus lab capacity` found. */
-interface Capacity {
-  measured: string;
-  words: string[] | null;
+type HomeBoard = typeof import("../dashboard/home").default;
+
+/** The dashboard of the home page, whose code comes after the verdict is shown. */
+function Building(props: Parameters<HomeBoard>[0]) {
+  const [loaded, setLoaded] = useState<{ show: HomeBoard }>();
+  const { epoch } = props;
+  useEffect(() => {
+    import("../dashboard/home").then(
+      (module) => setLoaded({ show: module.default }),
+      () => undefined, // the node is away; it is asked again when it is back
+    );
+  }, [epoch]);
+  return loaded ? <loaded.show {...props} /> : null;
 }
 
-/** What this machine carries. */
-const HeadRoom = ({ words, measured }: { words: readonly string[]; measured: string }) => (
-  <section class="card panel" aria-labelledby="room-title">
-    <h2 id="room-title">Head-room</h2>
-    <p>{words.map(plain).join(" ")}</p>
-    <p class="quiet">Measured on {dateTime(Date.parse(measured))} by voltbus lab capacity.</p>
-  </section>
-);
-
 async function askMore(api: Api, mayReadChanges: boolean): Promise<More> {
-  const [node, setup, changes, capacity] = await Promise.all([
+  const [node, setup, changes] = await Promise.all([
     api.health(),
     orNothing(askSetup(api)),
     mayReadChanges ? orNothing(api.get<{ history?: Change[] | null }>("config")) : undefined,
-    orNothing(api.get<Capacity>("capacity")),
   ]);
   return {
     started: node.started ?? "",
     changes: changes?.history ?? [],
-    headRoom: capacity?.words ?? [],
-    measured: capacity?.measured ?? "",
     needsPeople: setup?.needed ?? false,
   };
 }
@@ -104,14 +93,6 @@ async function orNothing<T>(asked: Promise<T>): Promise<T | undefined> {
     if (err instanceof Problem) return undefined;
     throw err;
   }
-}
-
-function useRates(books: Books | undefined) {
-  const [counts, setCounts] = useState<readonly Count[]>([]);
-  useEffect(() => {
-    if (books) setCounts((old) => remember(old, countOf(books, performance.now())));
-  }, [books]);
-  return ratesOf(counts);
 }
 
 /** All of it in a word and a sentence, and below it what to do. */

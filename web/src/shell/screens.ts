@@ -94,6 +94,16 @@ export const screens: readonly Screen[] = [
     load: async () => (await import("../alarm/alarms")).AlarmsScreen,
   },
   {
+    path: "dashboards",
+    name: "Dashboards",
+    icon: "dashboards",
+    role: "viewer",
+    place: "more",
+    group: "Operate",
+    key: "v",
+    load: async () => (await import("../dashboard/screen")).DashboardsScreen,
+  },
+  {
     path: "alerts",
     name: "Alerts",
     icon: "alert",
@@ -190,6 +200,16 @@ export const screens: readonly Screen[] = [
     place: "more",
     group: "Analyse",
     load: async () => (await import("../regulation/regulation")).RegulationScreen,
+  },
+  {
+    path: "system",
+    name: "System",
+    icon: "system",
+    role: "viewer",
+    place: "more",
+    group: "System",
+    key: "i",
+    load: async () => (await import("../system/system")).SystemScreen,
   },
   {
     path: "nodes",

@@ -12,7 +12,7 @@ import { useCards } from "./cards";
 import { JumpButton, useJump } from "./jump";
 import { Bar, Rail } from "./navigation";
 import { useParts } from "./parts";
-import { go, oldAddress, usePlace, wanted } from "./place";
+import { go, oldAddress, type Place, usePlace, wanted } from "./place";
 import { screenAt } from "./screens";
 import { useShortcuts } from "./shortcuts";
 import { Stage } from "./stage";
@@ -53,12 +53,13 @@ export function Shell({ api, session, refresh, onLogOut }: Props) {
     ...{ session, parts, here: screen, counts: books?.health.counts },
     ...{ jump, onLogOut },
   };
+  const onWall = isWall(place);
   return (
-    <div class="shell">
+    <div class={onWall ? "shell is-wall-shell" : "shell"}>
       <a class="skip" href="#main">
         Skip to the content
       </a>
-      <Rail {...navigation} />
+      {!onWall && <Rail {...navigation} />}
       <div class="content">
         <header class={`top${screen?.path === "" ? " is-home" : ""}`}>
           <Sentence
@@ -85,7 +86,7 @@ export function Shell({ api, session, refresh, onLogOut }: Props) {
           )}
         </main>
       </div>
-      <Bar {...navigation} />
+      {!onWall && <Bar {...navigation} />}
       {jump.Shown && (
         <jump.Shown
           {...{ api, session, parts, onLogOut }}
@@ -120,6 +121,10 @@ function useChanges(text: string): number {
   }
   return seen.current.changes;
 }
+
+/** Whether a dashboard is shown on a wall, without the ways to the others. */
+const isWall = ({ path, search }: Place) =>
+  path.split("/")[1] === "dashboards" && new URLSearchParams(search).has("kiosk");
 
 const sentenceOf = (problem: string, known: Health | undefined): Health | undefined =>
   problem ? { level: "bad", text: `The node does not report its health: ${problem}` } : known;

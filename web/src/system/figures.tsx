@@ -1,7 +1,7 @@
 import type { Device, Ledger } from "../api";
 import { count, rate, span } from "../format";
 import { deviceLevel, isComplete, type Level } from "../health";
-import type { Rates } from "./rates";
+import type { Rates } from "../overview/rates";
 
 interface Props {
   devices: readonly Device[];
