@@ -130,7 +130,7 @@ describe("a screen that nobody visited", () => {
 
 describe("a screen whose code is gone", () => {
   test("says so, and the others still work", async () => {
-    const { page } = await opened("/", {}, "**/assets/site-*.js");
+    const { page } = await opened("/", { serviceWorkers: "block" }, "**/assets/site-*.js");
     await page.getByRole("heading", { name: "Overview" }).waitFor();
     await page.getByRole("link", { name: "Site", exact: true }).click();
     await page.getByRole("heading", { name: "Site could not be loaded" }).waitFor();

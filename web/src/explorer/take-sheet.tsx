@@ -30,7 +30,7 @@ export function TakeSheet({ frame, about }: Props) {
     }
   };
   return (
-    <section aria-labelledby="sheet-title" class="sheet">
+    <section aria-labelledby="sheet-title" class="data-sheet">
       <h2 id="sheet-title">What is shown, as one table</h2>
       <p class="quiet">
         A column for each point and formula, with what it is compared with. Times in {about.zone}.
