@@ -198,7 +198,7 @@ async function raise(): Promise<void> {
 test("a flood of ten thousand alarms in ten seconds", async () => {
   const { page } = await openPage(browser);
   await page.goto(`${node.url}/alarms#token=${node.token}`);
-  await page.getByRole("heading", { name: "Alarms" }).waitFor();
+  await page.getByRole("heading", { name: "Alarms", exact: true }).waitFor();
   // From the click's own time stamp to the frame that shows what it did
   await page.evaluate(() => {
     const waits: number[] = [];
