@@ -26,9 +26,16 @@ type Server struct {
 	Authorities *x509.CertPool
 }
 
-// Letter is an e-mail of plain text.
+// Letter is an e-mail of plain text, perhaps with files.
 type Letter struct {
 	To, Subject, Text string
+	Files             []File
+}
+
+// File is attached to a letter.
+type File struct {
+	Name, Media string
+	Data        []byte
 }
 
 // Validate returns what is wrong with an address of a person.
@@ -61,8 +68,11 @@ func (s *Server) Send(ctx context.Context, l *Letter) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "From: %s\r\nTo: %s\r\nSubject: %s\r\nDate: %s\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n%s",
-		from, to, mime.QEncoding.Encode("utf-8", l.Subject), time.Now().Format(time.RFC1123Z), strings.ReplaceAll(l.Text, "\n", "\r\n"))
+	_, err = fmt.Fprintf(w, "From: %s\r\nTo: %s\r\nSubject: %s\r\nDate: %s\r\nMIME-Version: 1.0\r\n",
+		from, to, mime.QEncoding.Encode("utf-8", l.Subject), time.Now().Format(time.RFC1123Z))
+	if err == nil {
+		err = l.write(w)
+	}
 	if err := errors.Join(err, w.Close()); err != nil {
 		return err
 	}

@@ -1,9 +1,15 @@
 package mail_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/json"
+	"io"
+	"mime"
+	"mime/multipart"
+	netmail "net/mail"
 	"os"
 	"strings"
 	"testing"
@@ -53,5 +59,45 @@ func TestALetterIsEncryptedAndAServerOfAWrongNameGetsNone(t *testing.T) {
 	}
 	if !got.Encrypted || !got.Login || got.From != "plant@example.org" || got.To[0] != "ada@example.org" || !strings.HasSuffix(got.Content, "too hot\r\n.\r\nat 85 °C\r\n") {
 		t.Errorf("the server took %+v", got)
+	}
+}
+
+// TestFilesAreAttached reads a letter with the parser of the standard library, as a server took it.
+func TestFilesAreAttached(t *testing.T) {
+	peer := peers.Mail(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	s := mail.Server{Address: peer.Addr, From: "plant@example.org", User: peer.User, Password: peer.Password, Authorities: pool(t, peer.CA)}
+	data := bytes.Repeat([]byte{0, '.', '\r', '\n', 0xff}, 1000)
+	letter := &mail.Letter{To: "ada@example.org", Subject: "week", Text: "für\nAda\n", Files: []mail.File{{Name: "Müll \"1\".pdf", Media: "application/pdf", Data: data}}}
+	if err := s.Send(ctx, letter); err != nil {
+		t.Fatal(err)
+	}
+	var got struct{ Content string }
+	if err := json.Unmarshal([]byte(peer.Await(t, "letter")), &got); err != nil {
+		t.Fatal(err)
+	}
+	read, err := netmail.ReadMessage(strings.NewReader(got.Content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	media, params, err := mime.ParseMediaType(read.Header.Get("Content-Type"))
+	if err != nil || media != "multipart/mixed" {
+		t.Fatal(media, err)
+	}
+	parts := multipart.NewReader(read.Body, params["boundary"])
+	text, err := parts.NextPart()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said, err := io.ReadAll(text); err != nil || string(said) != "für\r\nAda\r\n" {
+		t.Errorf("the text is %q, %v", said, err)
+	}
+	file, err := parts.NextPart()
+	if err != nil || file.FileName() != "Müll \"1\".pdf" || file.Header.Get("Content-Type") != "application/pdf" {
+		t.Fatalf("the file is %v, %v", file, err)
+	}
+	if got, err := io.ReadAll(base64.NewDecoder(base64.StdEncoding, file)); err != nil || !bytes.Equal(got, data) {
+		t.Errorf("the file is another one: %d bytes, %v", len(got), err)
 	}
 }

@@ -26,6 +26,8 @@ func aboutAlerts(n *Node, p *declared.Parts) {
 		}
 	}
 	if p.Alarms.Now = now; n.monitor != nil {
+		p.Analysis.Alarms, p.Analysis.Mail, p.Analysis.Log = n.monitor, monitor.ContactsOf(n.monitor).Mail, n.log
+		n.reports = p.Analysis.Reports()
 		p.Alarms.Monitor, p.Alarms.People, p.Alarms.AcknowledgeAlert, p.Alarms.Below = n.monitor, monitor.ContactsOf(n.monitor), p.Alerts.Seen, n.alarmsBelow.Alarms
 	}
 }
@@ -58,6 +60,9 @@ func startAlarms(n *Node, start func(name string, run func(context.Context) erro
 	if n.monitor != nil {
 		start("alarms", n.monitor.Run)
 		start("alarms of descendants", n.alarmsBelow.Run)
+		if n.reports != nil {
+			start("reports", n.reports.Run)
+		}
 		start("outages", n.report.Outages(n.fleet.Devices).Run)
 	}
 }

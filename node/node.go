@@ -50,6 +50,7 @@ import (
 	"voltbus/meter/system"
 	"voltbus/operation"
 	"voltbus/operation/configuration"
+	"voltbus/operation/declared"
 	"voltbus/outside"
 	"voltbus/owner"
 	"voltbus/point"
@@ -173,8 +174,9 @@ type Node struct {
 	lines       *owner.Lines
 	fleet       *device.Fleet
 	alarms      *device.Alarms
-	monitor     *monitor.Monitor // of alarms; nil for an idle node
-	alarmsBelow *remote.Alarms   // of descendants
+	monitor     *monitor.Monitor  // of alarms; nil for an idle node
+	alarmsBelow *remote.Alarms    // of descendants
+	reports     *declared.Mailing // nil for a node that sends none
 	plant       *plant
 	dispatcher  *term.Controller // nil for an idle node
 	control     *access.Access   // nil for an idle node

@@ -37,6 +37,7 @@ func newOperations(n *Node, calls *agentcall.Calls) *operation.Table {
 	if kept := n.history.Store(); kept != nil {
 		p.History.Engine, p.History.Wide, p.History.SQL = query.New(kept, n.catalog, query.DefaultLimits(), now), n.wide, kept
 	}
+	p.Analysis.Documents, p.Analysis.History, p.Analysis.Node, p.Analysis.Now = n.docs, p.History.Engine, n.opts.Config.Node.Name, now
 	p.Processes.Now, p.Processes.Concerns = now, func(ctx context.Context) []answer.Concern { return n.Health(ctx).Concerns }
 	p.Processes.Supervisor = func() declared.Supervisor {
 		if n.installed == nil { // none, or not yet open
@@ -47,7 +48,7 @@ func newOperations(n *Node, calls *agentcall.Calls) *operation.Table {
 	p.Processes.MayShape, p.Lab.Lab, p.Nodes.Bus = access.Shaping(n.agents), n.opts.Lab, inspector{n.bus}
 	p.Audit.Log, p.Audit.Now = n.audit, now
 	p.People.People, p.People.Node, p.Tokens.Tokens = requester.People{Logins: n.identity.Logins, Reviewer: n.reviewer}, n.opts.Config.Node.Name, n.identity.Logins
-	p.People.Zone = n.opts.Config.Node.TimeZone
+	p.People.Zone, p.Analysis.Zone = n.opts.Config.Node.TimeZone, n.opts.Config.Node.TimeZone
 	p.Tokens.Members = identity.MemberTokens{Logins: n.identity.Logins}
 	p.Agents.Registry, p.Agents.Online, p.Agents.Calls = n.agents, func() map[string]*answer.AgentOnline { return connections(n.bus) }, calls
 	aboutChildren(n, &p)

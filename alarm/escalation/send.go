@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -157,13 +158,39 @@ func (e *Escalation) authorities(c *Contact) (*x509.CertPool, error) {
 	return pool, nil
 }
 
+// Mail sends a letter to a contact of the plan that has an address of e-mail; To of the letter is filled in.
+func (e *Escalation) Mail(ctx context.Context, contact string, l mail.Letter) error {
+	plan := e.o.Plan()
+	i := slices.IndexFunc(plan.Contacts, func(c Contact) bool { return c.Name == contact && c.By == ByEmail })
+	if i < 0 {
+		return wrong("contacts", "%.40q is no contact with by: email in the document escalation", contact)
+	}
+	c := &plan.Contacts[i]
+	ctx, cancel := context.WithTimeout(ctx, mailTime)
+	defer cancel()
+	password, err := e.secret(c.Secret)
+	if err != nil {
+		return err
+	}
+	return e.post(ctx, c, password, &l)
+}
+
+// mailTime bounds one letter with files.
+const mailTime = 2 * time.Minute
+
 func (e *Escalation) sendMail(ctx context.Context, c *Contact, password string, l *letter) error {
+	return e.post(ctx, c, password, &mail.Letter{Subject: l.subject, Text: l.text})
+}
+
+// post sends a letter to a contact by its server.
+func (e *Escalation) post(ctx context.Context, c *Contact, password string, l *mail.Letter) error {
 	pool, err := e.authorities(c)
 	if err != nil {
 		return err
 	}
 	s := mail.Server{Address: c.Server, From: c.From, User: c.User, Password: password, Authorities: pool}
-	return s.Send(ctx, &mail.Letter{To: c.To, Subject: l.subject, Text: l.text})
+	l.To = c.To
+	return s.Send(ctx, l)
 }
 
 // plain makes text from devices one line.

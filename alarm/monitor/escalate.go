@@ -13,6 +13,7 @@ import (
 	"voltbus/alarm/escalation"
 	"voltbus/document"
 	"voltbus/fault"
+	"voltbus/mail"
 	"voltbus/webpush"
 )
 
@@ -117,6 +118,11 @@ func (c Contacts) People(person string) (People, error) {
 		p.PushKey, err = m.devices.Key()
 	}
 	return p, err
+}
+
+// Mail sends a letter to a contact of the plan, by e-mail.
+func (c Contacts) Mail(ctx context.Context, name string, l mail.Letter) error {
+	return c.m.people.Mail(ctx, name, l)
 }
 
 // Test sends a test to a contact of the plan.

@@ -7,6 +7,7 @@ import (
 	"voltbus/operation/agents"
 	"voltbus/operation/alarms"
 	"voltbus/operation/alerts"
+	"voltbus/operation/analysis"
 	"voltbus/operation/auditlog"
 	"voltbus/operation/children"
 	"voltbus/operation/cluster"
@@ -39,6 +40,7 @@ type Parts struct {
 	Agents     agents.Part
 	Alarms     alarms.Part
 	Alerts     alerts.Part
+	Analysis   analysis.Part
 	Audit      auditlog.Part
 	Children   children.Part
 	Cluster    cluster.Part
@@ -69,6 +71,8 @@ type Parts struct {
 type (
 	// Supervisor runs the installed agents.
 	Supervisor = processes.Supervisor
+	// Mailing sends weekly reports by e-mail.
+	Mailing = analysis.Mailing
 	// Commander commands points in the name of schedules.
 	Commander = schedules.Commander
 )
@@ -76,7 +80,7 @@ type (
 // Operations lists the operations of the parts.
 func (p *Parts) Operations() []operation.Bound {
 	return slices.Concat(
-		p.Settings.Operations(), p.Agents.Operations(), p.Alarms.Operations(), p.Alerts.Operations(), p.Audit.Operations(), p.Children.Operations(), p.Parent.Operations(), p.People.Operations(), p.Tokens.Operations(), p.Control.Operations(),
+		p.Settings.Operations(), p.Agents.Operations(), p.Alarms.Operations(), p.Alerts.Operations(), p.Analysis.Operations(), p.Audit.Operations(), p.Children.Operations(), p.Parent.Operations(), p.People.Operations(), p.Tokens.Operations(), p.Control.Operations(),
 		p.Dashboards.Operations(), p.Devices.Operations(), p.Documents.Operations(), p.History.Operations(), p.Ledger.Operations(), p.Nodes.Operations(), p.Points.Operations(),
 		p.Log.Operations(), p.Processes.Operations(), p.MQTT.Operations(), p.Cluster.Operations(), p.Sinks.Operations(), p.Judge.Operations(), p.Sources.Operations(), p.Metering.Operations(), p.Lab.Operations(), p.Schedules.Operations(), p.Timeline.Operations(),
 	)

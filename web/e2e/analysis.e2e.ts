@@ -134,6 +134,8 @@ describe("files of what is shown", () => {
 
   test("are CSV with decimal commas for those who write so, with comparison and difference", async () => {
     const { page } = await open(shown, { browser: { locale: "de-DE", acceptDownloads: true } });
+    await page.evaluate(() => localStorage.setItem("voltbus-language", "en"));
+    await page.reload();
     await drawn(page, 0, 1);
     await page.getByText(/kWh/).first().waitFor();
     await page.getByRole("button", { name: "Download or copy…" }).click();
@@ -255,5 +257,72 @@ describe("other pictures", () => {
       await page.locator(".shape canvas").waitFor();
       expect(await sidewaysScroll(page)).toBe(0);
     }
+  });
+});
+
+/** A node that keeps what it is given, as far as these tests need it. */
+function keeping() {
+  const views: Record<string, unknown>[] = [];
+  const annotations: Record<string, unknown>[] = [];
+  const written = { by: "person:admin", at: "2026-03-01T00:00:00Z", version: 1, note: "" };
+  return {
+    ...history(building),
+    "GET views": () => ({ views }),
+    "PUT views": ({ body }: { body: unknown }) => {
+      views.push({ ...written, ...(body as object) });
+    },
+    "DELETE views/*": () => {
+      views.pop();
+    },
+    "GET annotations": () => ({ annotations }),
+    "PUT annotations": ({ body }: { body: unknown }) => {
+      annotations.push({ id: "1", ...written, ...(body as object) });
+      return {};
+    },
+    "DELETE annotations/*": () => {
+      annotations.pop();
+    },
+  };
+}
+
+describe("what people keep", () => {
+  test("is a view by its name, which a link opens again", async () => {
+    const { page, complaints } = await open(`${two}&show=heat`, { handlers: keeping() });
+    await page.getByRole("textbox", { name: "Name of the view" }).fill("Boiler by hours");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    const link = page.getByRole("link", { name: "Boiler by hours" });
+    await link.waitFor();
+    await page.getByRole("button", { name: "Plot" }).click();
+    await expect.poll(() => params(page).get("show")).toBeNull();
+    await link.click();
+    await page.getByRole("application", { name: /^Heat map of / }).waitFor();
+    await page.getByRole("button", { name: "Delete the view Boiler by hours" }).click();
+    await link.waitFor({ state: "hidden" });
+    expect(complaints).toEqual([]);
+  });
+
+  test("is a note about a time, with who wrote it", async () => {
+    const { page, complaints } = await open(two, { handlers: keeping() });
+    await page.getByRole("button", { name: "Add a note" }).click();
+    await page.getByRole("textbox", { name: "Note" }).fill("<b>filter changed</b>");
+    await page.getByRole("textbox", { name: "From" }).fill("yesterday");
+    await page.getByRole("button", { name: "Save the note" }).click();
+    await page.getByRole("alert").getByText("From: write a time").waitFor();
+    await page.getByRole("textbox", { name: "From" }).fill("2026-03-01 10:00");
+    await page.getByRole("button", { name: "Save the note" }).click();
+    const list = page.getByRole("region", { name: "Annotations" });
+    await list.getByText("<b>filter changed</b>").waitFor();
+    await list.getByText(/2026-03-01 10:00 to .*, admin/).waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    await list.getByRole("button", { name: /^Delete the note/ }).click();
+    await list.getByText("filter changed").waitFor({ state: "hidden" });
+    expect(complaints).toEqual([]);
+  });
+
+  test("is not offered to those who may only look", async () => {
+    const { page } = await open(two, { role: "viewer" });
+    await drawn(page, 0);
+    expect(await page.getByRole("button", { name: "Add a note" }).count()).toBe(0);
+    expect(await page.getByRole("textbox", { name: "Name of the view" }).count()).toBe(0);
   });
 });

@@ -25,6 +25,8 @@ export interface PlotProps {
   shades?: readonly Stretch[];
   /** Above the plot a lane for each curve that is no ghost: where it has samples. */
   lanes?: readonly (readonly Stretch[])[];
+  /** Stretches with notes about them, which are numbered from 1. */
+  notes?: readonly { from: number; to: number }[];
   /** The time zone of the axis; this browser's without it. */
   zone?: string;
   onZoom(from: number, to: number): void;
@@ -37,7 +39,7 @@ export interface PlotProps {
 
 /** The only user of uPlot: draws curves, with one vertical axis for each unit. */
 export function Plot(props: PlotProps) {
-  const { curves, version, from, to, shades, lanes, zone } = props;
+  const { curves, version, from, to, shades, lanes, notes, zone } = props;
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const now = useRef(props);
@@ -67,7 +69,7 @@ export function Plot(props: PlotProps) {
   // The version stands for the curves' content
   useLayoutEffect(() => {
     plot.current?.setData(dataOf(now));
-  }, [curves, version, from, to, shades, lanes]);
+  }, [curves, version, from, to, shades, lanes, notes]);
 
   return <div ref={box} class="plot-box" />;
 }
@@ -116,6 +118,7 @@ function options(box: HTMLElement, curves: readonly Curve[], now: Now): uPlot.Op
     },
     hooks: {
       drawClear: [(u) => shade(u, now, ink), (u) => drawLanes(u, now, ink)],
+      draw: [(u) => drawNotes(u, now, ink)],
       setSelect: [(u) => selected(u, now)],
       setCursor: [(u) => pointed(u, now)],
     },
@@ -200,6 +203,28 @@ function drawLanes(u: uPlot, now: Now, ink: Ink): void {
         row,
       );
     }
+  });
+}
+
+/** Marks stretches with notes: a band, its edges, and its number at the foot. */
+function drawNotes(u: uPlot, { current: { notes = [], from, to } }: Now, ink: Ink): void {
+  const { ctx, bbox } = u;
+  const edge = Math.max(1, devicePixelRatio);
+  const foot = bbox.top + bbox.height;
+  notes.forEach((note, i) => {
+    if (note.to < from || note.from > to) return;
+    const stretch = { ...note, kind: "good" as const };
+    ctx.globalAlpha = 0.14;
+    fill(u, stretch, ink("--accent"), { top: bbox.top, height: bbox.height });
+    ctx.globalAlpha = 1;
+    fill(u, stretch, ink("--accent"), { top: foot - 3 * edge, height: 3 * edge });
+    const left = Math.max(bbox.left, u.valToPos(note.from / 1000, "x", true));
+    ctx.fillStyle = ink("--accent");
+    ctx.fillRect(left, bbox.top, edge, bbox.height);
+    ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+    ctx.textAlign = "left";
+    ctx.textBaseline = "bottom";
+    ctx.fillText(String(i + 1), left + 3 * edge, foot - 4 * edge);
   });
 }
 

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { plain } from "../format";
 import { Plot } from "../plot";
 import { pressed } from "../span";
@@ -9,7 +9,11 @@ import type { StageProps } from "./stage";
 import { type ExplorerView, spans } from "./view";
 
 /** The curves, and how they are moved: by mouse, wheel, fingers and keys. */
-export function Chart({ view, moving, shown, cursor, zone, site, ...on }: StageProps) {
+export function Chart({ view, moving, shown, cursor, zone, site, notes, ...on }: StageProps) {
+  const noted = useMemo(
+    () => notes.list.map((a) => ({ from: Date.parse(a.from), to: Date.parse(a.to) })),
+    [notes.list],
+  );
   const { onShow, onCursor, onWidth } = on;
   const box = useRef<HTMLDivElement>(null);
   const pixels = useWidth(box);
@@ -46,6 +50,7 @@ export function Chart({ view, moving, shown, cursor, zone, site, ...on }: StageP
             to={to}
             shades={shown.shades}
             lanes={shown.lanes}
+            notes={noted}
             zone={zone}
             onZoom={(a, b) => setRange({ from: a, to: b })}
             onReset={() => setRange({ last: spans[2].ms })}

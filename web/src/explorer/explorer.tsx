@@ -11,7 +11,9 @@ import "./explorer.css";
 import { Formulas } from "./formulas";
 import { Legend } from "./legend";
 import { Picker } from "./picker";
+import { SavedViews } from "./saved-views";
 import { Stage } from "./stage";
+import { useAnnotations } from "./use-kept";
 import { useNewest } from "./use-newest";
 import { useShown } from "./use-shown";
 import { useMovingWindow } from "./use-window";
@@ -41,7 +43,9 @@ export function ExplorerScreen({ api, place, session, epoch: returns }: ScreenPr
   const [pixels, setPixels] = useState(800);
   const looked = { ...view, points: asked, step: stepOf(view, moving.window) };
   const shown = useShown(source, looked, moving.window, { pixels, zone });
-  const stage = { api, view, asked, moving, shown, cursor, zone, site, onShow: show };
+  const notes = useAnnotations(api, asked, moving.window, source.epoch);
+  const role = session.role;
+  const stage = { role, notes, api, view, asked, moving, shown, cursor, zone, site, onShow: show };
 
   return (
     <div class="explore">
@@ -76,6 +80,7 @@ export function ExplorerScreen({ api, place, session, epoch: returns }: ScreenPr
             onChange={(formulas) => show({ ...view, formulas })}
           />
         )}
+        <SavedViews api={api} role={role} epoch={source.epoch} link={formatExplorer(view)} />
         {link.state === "lost" && link.why !== "" && (
           <p class="problem" role="status">
             Live values are halted, trying again. {plain(link.why)}

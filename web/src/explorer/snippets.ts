@@ -31,6 +31,13 @@ export const fileAddress = (taken: Taken, format: string, plain = false) =>
     ...(plain && format === "csv" ? { cells: "text" } : {}),
   });
 
+/** A report has no more points. */
+export const mostReported = 50;
+
+/** The address of a report to print. */
+export const reportAddress = (taken: Taken) =>
+  address("report", queryOf({ ...taken, points: taken.points.slice(0, mostReported) }));
+
 /** A text as one word of a POSIX shell. */
 const word = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 

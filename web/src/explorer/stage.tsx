@@ -1,4 +1,6 @@
 import type { Api } from "../api";
+import type { NotedAnnotation } from "../generated/api";
+import { Annotations } from "./annotations";
 import { Chart } from "./chart";
 import { frameOf, type Series } from "./frame";
 import { ShapeView } from "./shape-views";
@@ -7,6 +9,7 @@ import { SampleTable } from "./table";
 import { TakeAlong } from "./take-along";
 import { TakeSheet } from "./take-sheet";
 import { Toolbar } from "./toolbar";
+import type { Kept } from "./use-kept";
 import type { Shown } from "./use-shown";
 import type { Moving } from "./use-window";
 import { type ExplorerView, stepOf } from "./view";
@@ -25,6 +28,9 @@ export interface StageProps {
   zone: string;
   /** The configured zone of the site, "" without one. */
   site: string;
+  role: string;
+  /** What people noted. */
+  notes: Kept<NotedAnnotation>;
   onShow(next: ExplorerView): void;
   onCursor(time: number | undefined): void;
   onWidth(pixels: number): void;
@@ -45,6 +51,14 @@ export function Stage(props: StageProps) {
         </Toolbar>
         <Content {...props} />
       </section>
+      <Annotations
+        api={api}
+        role={props.role}
+        points={asked}
+        window={moving.window}
+        zone={zone}
+        kept={props.notes}
+      />
       {view.statistics && (
         <StatisticsSection
           api={api}

@@ -1,7 +1,15 @@
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { plural } from "../format";
-import { curl, fileAddress, formats, python, type Taken } from "./snippets";
+import {
+  curl,
+  fileAddress,
+  formats,
+  mostReported,
+  python,
+  reportAddress,
+  type Taken,
+} from "./snippets";
 
 /** The shown data for elsewhere: files, a link, and commands that ask for the same. */
 export function TakeAlong({ children, ...taken }: Taken & { children?: ComponentChildren }) {
@@ -52,6 +60,12 @@ function Ways(taken: Taken) {
           </li>
         ))}
       </ul>
+      <p>
+        <a class="button" href={reportAddress(taken)} download="report.pdf">
+          Download a report as PDF
+        </a>{" "}
+        <span class="quiet">of the first {mostReported} points, to print</span>
+      </p>
       <label>
         <input type="checkbox" checked={plain} onChange={() => setPlain(!plain)} /> CSV without
         formulas

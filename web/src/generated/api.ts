@@ -419,6 +419,23 @@ export interface AllSources {
   sources: SourceState[];
 }
 
+export interface Annotation {
+  /** Of the annotation to change; left out for a new one */
+  id?: string;
+  from: Time;
+  /** From for a moment */
+  to: Time;
+  text: string;
+  /** That it is about; all if left out */
+  points?: string[];
+  /** Who wrote it; the node fills it in */
+  by?: string;
+}
+
+export interface Annotations {
+  annotations: NotedAnnotation[];
+}
+
 export interface ApplicationCommand {
   name: string;
   /** Without it this one */
@@ -1678,6 +1695,15 @@ export interface LabSetting {
   doc: string;
 }
 
+export interface LastSent {
+  /** Its Monday; 0001-01-01 if none was sent yet */
+  week: Time;
+  /** The contacts that have it */
+  sent: string[];
+  /** Why others do not; it is tried again each ten minutes */
+  error: string;
+}
+
 export interface Latest {
   samples: Sample[];
   sources?: Sources;
@@ -2591,6 +2617,20 @@ export interface NodesChange {
   refused?: RefusedNode[];
 }
 
+export interface NotedAnnotation {
+  id: string;
+  from: Time;
+  to: Time;
+  text: string;
+  /** That it is about; empty for all */
+  points: string[];
+  /** Who wrote it */
+  by: string;
+  /** When it was written */
+  at: Time;
+  version: number;
+}
+
 export interface Origin {
   /** A node's data directory, name~xxxxxx, or its urgent lane, name~xxxxxx! */
   origin: string;
@@ -2992,6 +3032,20 @@ export interface Sample {
   value: Value;
   kind: Kind;
   quality: Quality;
+}
+
+export interface SavedView {
+  name: string;
+  link: string;
+  note: string;
+  /** Who saved it */
+  by: string;
+  at: Time;
+  version: number;
+}
+
+export interface SavedViews {
+  views: SavedView[];
 }
 
 /** What points are set to, and when */
@@ -3483,6 +3537,22 @@ export interface Version {
   version: string;
   commit: string;
   go: string;
+}
+
+export interface WeeklyReport {
+  name: string;
+  title: string;
+  points: string[];
+  contacts: string[];
+  /** Who wrote it */
+  by: string;
+  at: Time;
+  version: number;
+  last: LastSent;
+}
+
+export interface WeeklyReports {
+  reports: WeeklyReport[];
 }
 
 export interface WhoHolds {
