@@ -14,12 +14,12 @@ import (
 // worlds keeps a world in virtual time. Its time passes while somebody looks at it, so that one that is forgotten costs nothing. The zero value
 // has none.
 type worlds struct {
-	mu   sync.Mutex
-	desk *regulate.Desk
-	pace float64
-	then time.Time // when it was looked at last
-	owed float64   // virtual seconds that have not passed yet
-	now  func() time.Time
+	mu       sync.Mutex
+	compared *regulate.Comparison
+	pace     float64
+	then     time.Time // when it was looked at last
+	owed     float64   // virtual seconds that have not passed yet
+	now      func() time.Time
 }
 
 var errNoWorld = errors.New("there is none; start one (world.start)")
@@ -34,7 +34,7 @@ func (w *worlds) StartWorld(_ context.Context, o lab.WorldOrder) (lab.WorldState
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.desk, w.owed = regulate.NewDesk(o), 0
+	w.compared, w.owed = regulate.NewComparison(o), 0
 	w.set(o.Pace)
 	return w.state(), nil
 }
@@ -48,20 +48,20 @@ func (w *worlds) set(pace float64) {
 }
 
 func (w *worlds) state() lab.WorldState {
-	s := w.desk.State()
+	s := w.compared.State()
 	s.Pace = w.pace
 	return s
 }
 
 // at does something with the world as it is now.
-func (w *worlds) at(do func(d *regulate.Desk)) (lab.WorldState, error) {
+func (w *worlds) at(do func(d *regulate.Comparison)) (lab.WorldState, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.desk == nil {
+	if w.compared == nil {
 		return lab.WorldState{}, fault.E("runs.World", fault.NotFound, "world", errNoWorld)
 	}
 	w.catchUp()
-	do(w.desk)
+	do(w.compared)
 	return w.state(), nil
 }
 
@@ -72,7 +72,7 @@ func (w *worlds) catchUp() {
 	w.then = now
 	began := time.Now()
 	for ; w.owed >= regulate.Tick.Seconds(); w.owed -= regulate.Tick.Seconds() {
-		if !w.desk.Pass() || time.Since(began) > budget {
+		if !w.compared.Pass() || time.Since(began) > budget {
 			w.owed = 0
 			return
 		}
@@ -81,17 +81,17 @@ func (w *worlds) catchUp() {
 
 // World implements lab.World.
 func (w *worlds) World(context.Context) (lab.WorldState, error) {
-	return w.at(func(*regulate.Desk) {})
+	return w.at(func(*regulate.Comparison) {})
 }
 
 // Pace implements lab.World.
 func (w *worlds) Pace(_ context.Context, pace float64) (lab.WorldState, error) {
-	return w.at(func(*regulate.Desk) { w.set(pace) })
+	return w.at(func(*regulate.Comparison) { w.set(pace) })
 }
 
 // Step implements lab.World.
 func (w *worlds) Step(_ context.Context, span time.Duration) (lab.WorldState, error) {
-	return w.at(func(d *regulate.Desk) {
+	return w.at(func(d *regulate.Comparison) {
 		for range int(span / regulate.Tick) {
 			d.Pass()
 		}
@@ -100,21 +100,21 @@ func (w *worlds) Step(_ context.Context, span time.Duration) (lab.WorldState, er
 
 // KillLeader implements lab.World.
 func (w *worlds) KillLeader(context.Context) (lab.WorldState, error) {
-	return w.at((*regulate.Desk).Kill)
+	return w.at((*regulate.Comparison).Kill)
 }
 
 // Lose implements lab.World.
 func (w *worlds) Lose(_ context.Context, share float64) (lab.WorldState, error) {
-	return w.at(func(d *regulate.Desk) { d.Lose(share) })
+	return w.at(func(d *regulate.Comparison) { d.Lose(share) })
 }
 
 // StopWorld implements lab.World.
 func (w *worlds) StopWorld(context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.desk == nil {
+	if w.compared == nil {
 		return fault.E("runs.StopWorld", fault.NotFound, "world", errNoWorld)
 	}
-	w.desk = nil
+	w.compared = nil
 	return nil
 }

@@ -1,4 +1,4 @@
-// The regulation desk of a running node: a world from its beginning to a killed leader and lost messages.
+// The screen Regulation of a running node: a world from its beginning to a killed leader and lost messages.
 
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { phone } from "./harness";
 const { url, token } = await startDemo();
 const shots = process.env.VOLTBUS_SHOTS;
 
-describe.skipIf(url === "")("the regulation desk of a running node", () => {
+describe.skipIf(url === "")("the screen Regulation of a running node", () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await launch();

@@ -16,7 +16,7 @@ import "./regulation.css";
 const often = 1000;
 const resource = "lab/world";
 
-/** The regulation desk: buildings that follow a signal in virtual time, regulated in three ways. */
+/** Buildings that follow a signal in virtual time, regulated in three ways. */
 export function RegulationScreen({ api, session, epoch }: ScreenProps) {
   const [changes, setChanges] = useState(0);
   const ask = useCallback(() => api.get<WorldState>(resource), [api]);
@@ -37,7 +37,7 @@ export function RegulationScreen({ api, session, epoch }: ScreenProps) {
       )}
       {!world && !problem && <p class="asking">Asking for the world…</p>}
       {world && !world.there && <p class="quiet">{about}</p>}
-      {world?.there && <Desk world={world} engineer={engineer} busy={act.busy} send={send} />}
+      {world?.there && <Shown world={world} engineer={engineer} busy={act.busy} send={send} />}
       {act.problem && (
         <p role="alert" class="problem">
           {plain(act.problem)}
@@ -62,14 +62,14 @@ export type Send = (
   body?: unknown,
 ) => Promise<void>;
 
-export interface DeskProps {
+export interface WorldProps {
   world: WorldState;
   engineer: boolean;
   busy: Act["busy"];
   send: Send;
 }
 
-function Desk(props: DeskProps) {
+function Shown(props: WorldProps) {
   const { world } = props;
   return (
     <>

@@ -1,6 +1,6 @@
 import { dateTime, plain } from "../format";
 import type { WorldWait } from "../generated/api";
-import type { DeskProps } from "./regulation";
+import type { WorldProps } from "./regulation";
 
 const paces: readonly [pace: number, name: string][] = [
   [0, "Paused"],
@@ -19,7 +19,7 @@ const losses: readonly [loss: number, name: string][] = [
 ];
 
 /** The virtual clock, and what can be done to the world. */
-export function Controls({ world, engineer, busy, send }: DeskProps) {
+export function Controls({ world, engineer, busy, send }: WorldProps) {
   const blocked = !engineer || busy;
   return (
     <section class="card panel" aria-label="Virtual time">

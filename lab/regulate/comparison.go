@@ -11,9 +11,9 @@ import (
 	"voltbus/regulation/signal"
 )
 
-// Desk lets a fleet follow a signal in three ways side by side: with a master, with an elected leader, and without one. The buildings, the signal
+// Comparison lets a fleet follow a signal in three ways side by side: with a master, with an elected leader, and without one. The buildings, the signal
 // and the share of lost messages are the same. It is for one goroutine.
-type Desk struct {
+type Comparison struct {
 	order   lab.WorldOrder
 	central *world
 	led     *campus
@@ -34,19 +34,19 @@ type tally struct {
 // course is how many moments a state has.
 const course = 360
 
-// NewDesk returns a desk at its first moment.
-func NewDesk(o lab.WorldOrder) *Desk {
+// NewComparison returns a comparison at its first moment.
+func NewComparison(o lab.WorldOrder) *Comparison {
 	c := Campus{Nodes: o.Nodes, Config: Config{
 		Units: o.Units, Seed: uint64(o.Seed), Length: time.Duration(o.Hours) * time.Hour, Period: time.Duration(o.Period * float64(time.Second)), Loss: o.Loss, //nolint:gosec // checked by the declaration
 	}}
 	c.Period = c.Period.Round(tick)
-	d := &Desk{order: o, central: newWorld(c.Config), led: newCampus(c), crowd: newCrowd(c), end: int(c.Length / tick)}
+	d := &Comparison{order: o, central: newWorld(c.Config), led: newCampus(c), crowd: newCrowd(c), end: int(c.Length / tick)}
 	d.ways = [3]tally{{w: d.central}, {w: d.led.world}, {w: d.crowd.world}}
 	return d
 }
 
-// Pass lets a tick pass. It reports false when the time of the desk is over.
-func (d *Desk) Pass() bool {
+// Pass lets a tick pass. It reports false when the time of the comparison is over.
+func (d *Comparison) Pass() bool {
 	if d.i >= d.end {
 		return false
 	}
@@ -76,7 +76,7 @@ func (t *tally) add(i int, asked float64) {
 }
 
 // Kill ends the master, the leader, and one of the nodes without a leader, for a minute.
-func (d *Desk) Kill() {
+func (d *Comparison) Kill() {
 	d.central.kill(d.i)
 	d.led.kill(d.i)
 	d.crowd.kill(d.i)
@@ -84,7 +84,7 @@ func (d *Desk) Kill() {
 }
 
 // Lose changes the share of the messages that are lost.
-func (d *Desk) Lose(share float64) {
+func (d *Comparison) Lose(share float64) {
 	d.order.Loss = share
 	for k := range d.ways {
 		d.ways[k].w.c.Loss = share
@@ -94,8 +94,8 @@ func (d *Desk) Lose(share float64) {
 // Tick is the least time that passes.
 const Tick = tick
 
-// State describes the desk.
-func (d *Desk) State() lab.WorldState {
+// State describes the comparison.
+func (d *Comparison) State() lab.WorldState {
 	s := lab.WorldState{
 		WorldOrder: d.order, There: true, Over: d.i >= d.end, Begin: d.central.begin, Time: d.at(d.i),
 		Ways: []lab.WorldWay{d.masterWay(), d.leaderWay(), d.gossipWay()}, Waits: d.waits(), Course: d.course(), Stack: d.stack(),
@@ -106,10 +106,10 @@ func (d *Desk) State() lab.WorldState {
 	return s
 }
 
-func (d *Desk) at(i int) time.Time { return d.central.begin.Add(time.Duration(i) * tick) }
+func (d *Comparison) at(i int) time.Time { return d.central.begin.Add(time.Duration(i) * tick) }
 
 // way describes what all ways have.
-func (d *Desk) way(k int, name string) lab.WorldWay {
+func (d *Comparison) way(k int, name string) lab.WorldWay {
 	t := &d.ways[k]
 	out := lab.WorldWay{Way: name, Messages: t.w.out.Messages, Capacity: t.w.capacity, Kills: d.kills}
 	if d.i > 0 {
@@ -134,7 +134,7 @@ func (d *Desk) way(k int, name string) lab.WorldWay {
 	return out
 }
 
-func (d *Desk) masterWay() lab.WorldWay {
+func (d *Comparison) masterWay() lab.WorldWay {
 	out := d.way(0, "central")
 	if d.i >= d.central.down {
 		out.Leader, out.Members = "master", 1
@@ -142,7 +142,7 @@ func (d *Desk) masterWay() lab.WorldWay {
 	return out
 }
 
-func (d *Desk) leaderWay() lab.WorldWay {
+func (d *Comparison) leaderWay() lab.WorldWay {
 	out := d.way(1, "leader")
 	out.Refused = d.led.led.Old
 	for _, b := range d.led.nodes {
@@ -158,7 +158,7 @@ func (d *Desk) leaderWay() lab.WorldWay {
 	return out
 }
 
-func (d *Desk) gossipWay() lab.WorldWay {
+func (d *Comparison) gossipWay() lab.WorldWay {
 	out := d.way(2, "gossip")
 	for _, b := range d.crowd.nodes {
 		if b.process != nil {
@@ -169,7 +169,7 @@ func (d *Desk) gossipWay() lab.WorldWay {
 }
 
 // waits lists what happens next: decisions, messages, the return of who was killed, and the offer of the next hour.
-func (d *Desk) waits() []lab.WorldWait {
+func (d *Comparison) waits() []lab.WorldWait {
 	out := []lab.WorldWait{}
 	if d.i >= d.end {
 		return out
@@ -199,7 +199,7 @@ func (d *Desk) waits() []lab.WorldWait {
 }
 
 // course is the last hour in steps of ten seconds.
-func (d *Desk) course() []lab.WorldMoment {
+func (d *Comparison) course() []lab.WorldMoment {
 	const step = 5
 	out := []lab.WorldMoment{}
 	for i := max(0, d.i/step-course) * step; i+step <= d.i; i += step {
@@ -219,7 +219,7 @@ func (d *Desk) course() []lab.WorldMoment {
 const shown = 100
 
 // stack lists units of the elected leader's campus in the order in which they would switch.
-func (d *Desk) stack() []lab.WorldUnit {
+func (d *Comparison) stack() []lab.WorldUnit {
 	now, out := d.at(d.i), []lab.WorldUnit{}
 	every := max(1, (len(d.led.places)+shown-1)/shown)
 	for i := 0; i < len(d.led.places); i += every {
