@@ -83,12 +83,13 @@ describe("the choice of dates", () => {
 
 describe("a comparison", () => {
   test("has its difference drawn and said, and statistics of both", async () => {
-    const { page, complaints } = await open(`${two}&compare=week`);
+    const computed = `&formula=${encodeURIComponent(`'${boiler}/power' / 2`)}`;
+    const { page, complaints } = await open(`${two}&compare=week${computed}`);
     await drawn(page, 0, 1);
     await page.getByRole("button", { name: "Difference", exact: true }).click();
     await page.getByRole("button", { name: "Statistics" }).click();
     const table = page.getByRole("region", { name: "Statistics of the shown points" });
-    const power = table.getByRole("row", { name: /power/ });
+    const power = table.getByRole("row", { name: /^power/ });
     await power.getByText(/kWh$/).waitFor();
     await table.getByRole("columnheader", { name: "Difference" }).waitFor();
     // Kelvin without a share for temperatures, a share for power
@@ -97,6 +98,10 @@ describe("a comparison", () => {
       .getByText(/ K$/)
       .waitFor();
     await power.getByText(/ kW \(.*%\)$/).waitFor();
+    await table
+      .getByRole("row", { name: /power' \/ 2/ })
+      .getByText(/ kW \(.*%\)$/)
+      .waitFor();
     expect(params(page).get("difference")).toBe("shown");
     const box = await page.locator(".u-over").boundingBox();
     if (!box) throw new Error("the plot has no box");

@@ -1,8 +1,9 @@
 import { count, percent, plain, unit, value } from "../format";
 import { nameOf } from "../path";
 import { inkStyle } from "../plot-axes";
-import { countedOf } from "../series";
-import { changeOf, integral, type Statistics } from "./statistics";
+import { type Curve, countedOf } from "../series";
+import type { Span } from "../span";
+import { changeOf, integral, type Statistics, statisticsOfCurve } from "./statistics";
 import type { PointStatistics } from "./use-statistics";
 import { mostSummed } from "./use-statistics";
 import type { Comparison } from "./view";
@@ -40,6 +41,27 @@ export function linesOf(points: readonly string[], known: PointStatistics): Line
         integral: sum ? `${value(sum.value)} ${unit(sum.unit)}` : "",
         complete: summary.expected ? percent(countedOf(summary), summary.expected) : "",
         before: known.before.get(path)?.statistics.mean,
+      },
+    ];
+  });
+}
+
+/** The lines of computed series, from their drawn values: the node does not know them. */
+export function computedLines(computed: readonly Curve[], window: Span): Line[] {
+  return computed.flatMap((curve) => {
+    if (curve.ghost) return [];
+    const ghost = computed.find((c) => c.ghost && c.point === curve.point);
+    return [
+      {
+        key: curve.point,
+        name: curve.point,
+        title: `${curve.point}, of its drawn values`,
+        ink: curve.ink ?? 0,
+        unit: curve.unit,
+        statistics: statisticsOfCurve(curve, window),
+        integral: "",
+        complete: "",
+        before: ghost && statisticsOfCurve(ghost, window).mean,
       },
     ];
   });
