@@ -107,7 +107,10 @@ describe("a screen that nobody visited", () => {
   test("opens while the node is down, because its code was brought ahead", async () => {
     const { page } = await opened();
     await expect
-      .poll(() => page.evaluate(() => performance.getEntriesByType("resource").map((r) => r.name)))
+      .poll(
+        () => page.evaluate(() => performance.getEntriesByType("resource").map((r) => r.name)),
+        { timeout: 30_000 },
+      )
       .toContainEqual(expect.stringContaining("/assets/people-"));
     await page.context().setOffline(true);
     await page.getByRole("link", { name: "People", exact: true }).click();

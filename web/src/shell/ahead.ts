@@ -8,15 +8,19 @@ import { type Screen, screens } from "./screens";
 export const wantedAhead = (role: string, parts: ReadonlySet<Part>): readonly Screen[] =>
   screens.filter((s) => includes(role, s.role) && (!s.part || parts.has(s.part)));
 
+/** For so long after the first answers of the node the line is left to the screen, in milliseconds. */
+const quiet = 2000;
+
 /**
  * Brings the code of the palette and of all screens when the page has nothing else to do, one after the other, so that a screen that
- * nobody visited yet opens also while the node is down. Not for those who save data.
+ * nobody visited yet opens also while the node is down. Not for those who save data, and not before something is shown.
  */
-export function useCodeAhead(role: string, parts: ReadonlySet<Part>): void {
+export function useCodeAhead(role: string, parts: ReadonlySet<Part>, isShown: boolean): void {
   useEffect(() => {
-    if (savesData()) return;
+    if (!isShown || savesData()) return;
     let left = false;
     const bring = async () => {
+      await new Promise((resolve) => setTimeout(resolve, quiet));
       for (const { load } of [{ load: loadPalette }, ...wantedAhead(role, parts)]) {
         await idle();
         if (left) return;
@@ -27,7 +31,7 @@ export function useCodeAhead(role: string, parts: ReadonlySet<Part>): void {
     return () => {
       left = true;
     };
-  }, [role, parts]);
+  }, [role, parts, isShown]);
 }
 
 const savesData = () =>

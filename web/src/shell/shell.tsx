@@ -43,7 +43,7 @@ export function Shell({ api, session, refresh, onLogOut }: Props) {
   // When the list of alarms changes, so does the verdict
   const { data: books, problem } = useBooks(api, epoch + useChanges(stampOf(alarms.data)));
   const parts = useParts(api, epoch);
-  useCodeAhead(session.role, parts);
+  useCodeAhead(session.role, parts, books !== undefined);
   const screen = old ? undefined : screenAt(place.path);
   const main = useArrival(place.path, screen?.name ?? "Not found");
 
