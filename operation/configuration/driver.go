@@ -156,7 +156,21 @@ func readOnce(ctx context.Context, session driver.Session, infos []point.Info) (
 	for i := range infos {
 		points[i] = trialPoint(&infos[i], &samples[i])
 	}
+	if i, can := session.(driver.Interpreter); can {
+		interpret(points, i)
+	}
 	return points, nil
+}
+
+// interpret adds what the device sent for each point.
+func interpret(points []answer.TrialPoint, session driver.Interpreter) {
+	for i := range points {
+		raw := session.Interpret(points[i].Name)
+		points[i].At, points[i].Raw = raw.At, raw.Words
+		for _, o := range raw.Orders {
+			points[i].Orders = append(points[i].Orders, answer.TrialOrder{Order: o.Order, Value: o.Value.AppendJSON(nil), Used: o.Used})
+		}
+	}
 }
 
 // trouble explains in words why a device could not be read.

@@ -18,6 +18,7 @@ export function fresh(stand: () => Stand, site: Site): Handlers {
       stand().user = administrator;
       return undefined;
     },
+    "GET drivers": () => ({ drivers: [] }),
     "POST drivers/sim/*": (): Trial => {
       const { points } = simulated("");
       return { ...answered, total: points.length, points: points.map(triedPoint) };

@@ -7,6 +7,12 @@ export interface Live {
   quality: string;
 }
 
+/** A value that a point had. */
+export interface Known {
+  time: number;
+  value: Value;
+}
+
 /** Fewest milliseconds between two redraws: values faster than the eye cost nothing. */
 const calm = 200;
 
@@ -15,6 +21,9 @@ const calm = 200;
  * second, in an animation frame, that something changed. A hidden page is not told at all.
  */
 export class LiveValues {
+  /** The last values of points whose newest sample has none. */
+  private readonly known = new Map<string, Known>();
+
   /** The node's time when it was last asked for all points, 0 before. */
   polledAt = 0;
 
@@ -25,6 +34,27 @@ export class LiveValues {
 
   get(path: string): Live | undefined {
     return this.newest.get(path);
+  }
+
+  /** The last value of a point whose newest sample has none, because its device does not answer or the like; undefined if it is not known, or not needed. */
+  lastKnown(path: string): Known | undefined {
+    const now = this.newest.get(path);
+    return now && now.value === null && now.quality.startsWith("bad")
+      ? this.known.get(path)
+      : undefined;
+  }
+
+  /** Whether a point has no value now and none is known from before. */
+  lacksValue(path: string): boolean {
+    const now = this.newest.get(path);
+    return now?.value === null && now.quality.startsWith("bad") && !this.known.has(path);
+  }
+
+  /** Takes over what a point had before its newest sample. */
+  applyKnown(path: string, known: Known): void {
+    const old = this.known.get(path);
+    if (!old || old.time < known.time) this.known.set(path, known);
+    this.tellSoon();
   }
 
   /** Takes over one pass over a device, of the points that are wanted. */
@@ -60,7 +90,10 @@ export class LiveValues {
 
   private put(path: string, live: Live): void {
     const old = this.newest.get(path);
-    if (!old || old.time <= live.time) this.newest.set(path, live);
+    if (old && old.time > live.time) return;
+    this.newest.set(path, live);
+    if (live.value !== null) this.known.delete(path);
+    else if (old && old.value !== null) this.known.set(path, { time: old.time, value: old.value });
   }
 
   private tellSoon(): void {

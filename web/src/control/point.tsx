@@ -5,6 +5,7 @@ import { Entries } from "../audit/entries";
 import { auditAddress, everything } from "../audit/filter";
 import { age, plain, qualityName, unit, value } from "../format";
 import type { Audit, ControlPoint, ControlSlot } from "../generated/api";
+import { useLastKnown } from "../last-known";
 import { LiveValues } from "../live";
 import { ancestorsOf, nameOf } from "../path";
 import { PlotPanel } from "../plot-panel";
@@ -44,6 +45,11 @@ export function PointScreen({ api, session, place, epoch }: ScreenProps) {
   const watched = path === "" ? [] : [path];
   const { epoch: reopened } = useStream(api, watched, live, happenings.happened);
   const known = useKnown(api, path, live, epoch + reopened);
+  useLastKnown(
+    api,
+    live,
+    useMemo(() => [path], [path]),
+  );
   const who = useAsked(
     useCallback(() => whoHolds(api, path), [api, path]),
     happenings,
@@ -135,19 +141,24 @@ interface NowProps {
   me: string;
 }
 
+const nowWords = (quality = "") =>
+  /unreachable|timeout/.test(quality) ? "offline" : qualityName(quality);
+
 /** What the point is now, and what it is doing. */
 function Now({ point, live, api, me }: NowProps) {
   useTick(live);
   const now = api.now();
   const last = live.get(point.point);
+  const known = live.lastKnown(point.point);
   const { level, word, words } = doing(point, now);
   const shown = level === "wait" ? "" : `is-${level}`;
   return (
     <section class={`card panel condition ${shown}`} aria-label="Now">
       <p class="point-value">
-        {value(last ? last.value : point.observed)} {unit(plain(point.unit))}
+        {value(known ? known.value : last ? last.value : point.observed)} {unit(plain(point.unit))}
         <span class="quiet">
-          {last ? ` ${qualityName(last.quality)}, ${age(now - last.time)}` : ""}
+          {known && ` the last value, ${age(now - known.time)} ago; now ${nowWords(last?.quality)}`}
+          {last && !known && ` ${qualityName(last.quality)}, ${age(now - last.time)}`}
           {point.writable ? "" : " · read-only"}
         </span>
       </p>

@@ -2,6 +2,7 @@ import { useCallback, useMemo } from "preact/hooks";
 import type { Api, Device, Point, PointPage, Session } from "../api";
 import { useHappenings } from "../control/use-control";
 import { count, plain } from "../format";
+import { useLastKnown } from "../last-known";
 import type { LiveValues } from "../live";
 import { LiveValues as Values } from "../live";
 import { ancestorsOf, isUnder, nameOf, patternFor } from "../path";
@@ -103,6 +104,11 @@ function DevicePage({ api, epoch: returns, place, session, device, devices }: Pr
   const epoch = returns + reopened;
   const { data: points, problem } = usePointsOf(api, device.path, epoch);
   useLatestOf(api, device.path, live, epoch);
+  useLastKnown(
+    api,
+    live,
+    useMemo(() => (points ?? []).map((p) => p.path), [points]),
+  );
   const [view, show] = useDeviceView(place, device.path, points);
   const catalogue = useMemo(() => new Map((points ?? []).map((p) => [p.path, p])), [points]);
   const plot = useCallback(

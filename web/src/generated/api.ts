@@ -3433,6 +3433,14 @@ export interface Trial {
   notes: string[];
 }
 
+export interface TrialOrder {
+  /** A is the most significant byte */
+  order: "ABCD" | "CDAB" | "BADC" | "DCBA";
+  value: Value;
+  /** The configuration says this order */
+  used: boolean;
+}
+
 export interface TrialPoint {
   /** Within the device */
   name: string;
@@ -3442,6 +3450,12 @@ export interface TrialPoint {
   writable: boolean;
   value: Value;
   quality: Quality;
+  /** Where the device keeps it, such as holding 0–1; only if the driver says so, as modbus does */
+  at?: string;
+  /** The words of 16 bits that the device sent for it; only if the driver shows them */
+  raw?: Count[];
+  /** Its value in each order of the bytes; of numbers of several words */
+  orders?: TrialOrder[];
   /** Only if the trial found the point - what the list of points must say to have it, by column */
   entry?: Record<string, string>;
 }

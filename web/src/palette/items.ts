@@ -84,7 +84,11 @@ export function actionItems(known: Known, onSet: () => void): Item[] {
         ]
       : []),
     ...(may("engineer")
-      ? [action("Add a device…", "", "new driver modbus bacnet scan list", () => go("/devices"))]
+      ? [
+          action("Add a device…", "", "new driver modbus bacnet scan list", () =>
+            go("/devices/add"),
+          ),
+        ]
       : []),
     ...themes.map(({ theme, text }) =>
       action(text, "", "theme appearance mode", () => chooseTheme(theme)),

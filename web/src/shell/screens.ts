@@ -212,6 +212,16 @@ export const screens: readonly Screen[] = [
     load: async () => (await import("../system/system")).SystemScreen,
   },
   {
+    path: "devices",
+    name: "Devices",
+    icon: "plus",
+    role: "viewer",
+    place: "more",
+    group: "System",
+    key: "f",
+    load: async () => (await import("../device/list")).DevicesScreen,
+  },
+  {
     path: "nodes",
     name: "Nodes",
     icon: "nodes",

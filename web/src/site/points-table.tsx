@@ -1,7 +1,7 @@
 import { memo } from "preact/compat";
 import type { Point } from "../api";
-import { age, exact, qualityName, reasonFor, span, unit, value } from "../format";
-import type { Live, LiveValues } from "../live";
+import { age, dateTime, exact, qualityName, reasonFor, span, unit, value } from "../format";
+import type { Known, Live, LiveValues } from "../live";
 import { relativeTo } from "../path";
 import { PointName } from "../point-name";
 import { pointAddress } from "../shell/place";
@@ -50,6 +50,8 @@ export function PointsTable({
           <Space rows={list.first} />
           {points.slice(list.first, list.end).map((point, i) => {
             const last = live.get(point.path);
+            const known = live.lastKnown(point.path);
+            const at = known?.time ?? (last && last.value !== null ? last.time : undefined);
             return (
               <PointRow
                 key={point.path}
@@ -57,7 +59,8 @@ export function PointsTable({
                 point={point}
                 label={relativeTo(point.path, branch)}
                 last={last}
-                age={last ? age(time - last.time) : ""}
+                known={known}
+                age={at === undefined ? "" : age(time - at)}
                 stale={last ? isStale(time - last.time, point.interval * 1000) : false}
                 color={plotted.indexOf(point.path)}
                 onToggle={onToggle}
@@ -111,6 +114,9 @@ interface RowProps {
   point: Point;
   label: string;
   last: Live | undefined;
+  /** Its last value, if it has none now. */
+  known: Known | undefined;
+  /** Of the value that is shown; "" without one. */
   age: string;
   stale: boolean;
   /** The index of its colour in the plot, -1 if it is not plotted. */
@@ -123,13 +129,21 @@ const PointRow = memo(function PointRow({
   point,
   label,
   last,
+  known,
   age,
   stale,
   color,
   onToggle,
 }: RowProps) {
   const told = qualityName(last?.quality ?? "");
-  const quality = !last ? "no value yet" : stale ? `stale, was ${told}` : told;
+  const shown = known ? known.value : last?.value;
+  const quality = known
+    ? lastWords(last)
+    : !last
+      ? "no value yet"
+      : stale
+        ? `stale, was ${told}`
+        : told;
   return (
     <tr aria-rowindex={index} class={rowClass(last, stale)}>
       <th scope="row" title={describe(point)}>
@@ -145,8 +159,11 @@ const PointRow = memo(function PointRow({
           <PointName path={point.path} description={point.description} shown={label} />
         </label>
       </th>
-      <td class="number value" title={exact(last?.value)}>
-        {value(last?.value)}
+      <td
+        class={`number value${known ? " is-old" : ""}`}
+        title={known ? `${exact(known.value)}, ${dateTime(known.time)}` : exact(last?.value)}
+      >
+        {value(shown)}
         <span class="narrow unit"> {unit(point.unit)}</span>
       </td>
       <td class="wide unit">{unit(point.unit)}</td>
@@ -167,6 +184,10 @@ const PointRow = memo(function PointRow({
     </tr>
   );
 });
+
+/** What the quality says beside a last value: that nobody answers, before all else. */
+const lastWords = (last: Live | undefined) =>
+  /unreachable|timeout/.test(last?.quality ?? "") ? "offline" : qualityName(last?.quality ?? "");
 
 /** How a row looks by the quality of its value. */
 export function rowClass(last: Live | undefined, stale: boolean): string {

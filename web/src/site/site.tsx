@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import type { Api, Device, Point } from "../api";
 import { count, plain } from "../format";
+import { useLastKnown } from "../last-known";
 import { LiveValues } from "../live";
 import { isUnder } from "../path";
 import { PlotPanel } from "../plot-panel";
@@ -112,6 +113,11 @@ function Site({ api, live, epoch, scope, view, points, devices, place, onShow }:
   const trouble = useTrouble(root, live, api, scope);
   const catalogue = useMemo(() => new Map(points.map((p) => [p.path, p])), [points]);
   const listed = useMemo(() => listedBelow(root, view.branch, search), [root, view.branch, search]);
+  useLastKnown(
+    api,
+    live,
+    useMemo(() => listed.points.slice(0, mostLookedUp).map((p) => p.path), [listed]),
+  );
   const isHeat = place.path === heatPath;
   const span = spanIn(place.search);
   const select = (branch: string) =>
@@ -174,6 +180,9 @@ function Site({ api, live, epoch, scope, view, points, devices, place, onShow }:
     </div>
   );
 }
+
+/** Of how many points the history is asked for the last value. */
+const mostLookedUp = 500;
 
 const heatPath = "/site/completeness";
 

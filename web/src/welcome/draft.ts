@@ -1,5 +1,8 @@
 import { numeral } from "../language/number";
-// What is typed about the first device, and what becomes of it.
+// What is typed about a device, and what becomes of it.
+
+import { withOrder } from "./order";
+import { type Setting, sectionOf, settingsGap } from "./schema";
 
 /** A register of a Modbus device. */
 export interface Register {
@@ -18,7 +21,7 @@ export interface Register {
 
 /** The first device as it is typed. */
 export interface Draft {
-  driver: "sim" | "modbus" | "bacnet" | "opcua";
+  driver: string;
   name: string;
   interval: string;
   model: string;
@@ -31,12 +34,17 @@ export interface Draft {
   fromList: boolean;
   /** The text of the list. */
   list: string;
+  /** The order of the bytes of registers for which the list says none; "" for the standard, ABCD. */
+  listOrder: string;
   /** Of BACnet: the node's own address on the network, "" for any, and the device's number, "" if its address tells. */
   local: string;
   instance: string;
   /** Of OPC UA: the URL of the server, and how it is spoken to, which the server offers. */
   endpoint: string;
   security: Security | undefined;
+  /** Of a driver without a form of its own: its settings, and what was typed for them. */
+  settings: readonly Setting[];
+  typed: Readonly<Record<string, string>>;
 }
 
 /** A way to speak to an OPC UA server, as the driver is told. */
@@ -108,6 +116,9 @@ export const firstDraft: Draft = {
   registers: [{ ...noRegister, address: "0" }],
   fromList: false,
   list: "",
+  listOrder: "",
+  settings: [],
+  typed: {},
   local: "",
   instance: "",
   endpoint: "",
@@ -120,10 +131,12 @@ export function configOf(draft: Draft): Record<string, unknown> {
   if (draft.driver === "bacnet") return bacnetOf(draft);
   if (draft.driver === "opcua")
     return { endpoint: draft.endpoint.trim(), ...draft.security, registry: [] };
+  if (draft.driver !== "modbus") return sectionOf(draft.settings, draft.typed);
   return {
     address: draft.address.trim(),
     unit: Number(draft.unit),
     ...(draft.timeout.trim() ? { timeout: `${numeral(draft.timeout)}s` } : {}),
+    ...(draft.fromList && draft.listOrder ? { byte_order: draft.listOrder } : {}),
     registry: draft.fromList ? listOf(draft.list) : draft.registers.map(rowOf),
   };
 }
@@ -169,6 +182,7 @@ export function gapOf(draft: Draft): string {
   if (draft.driver === "sim") return "";
   if (draft.driver === "bacnet") return bacnetGap(draft);
   if (draft.driver === "opcua") return opcuaGap(draft);
+  if (draft.driver !== "modbus") return settingsGap(draft.settings, draft.typed);
   if (draft.address.trim() === "") return "Give the address of the device, such as 192.168.1.20.";
   if (!isNumber(draft.unit, 255)) return "The unit is a number from 0 to 255.";
   if (!isAmount(draft.timeout, 0.001, 60)) return "The time-out is 0.001 to 60 seconds.";
@@ -195,8 +209,30 @@ function opcuaGap(draft: Draft): string {
   return draft.security ? "" : "Ask the server, and choose how to speak to it.";
 }
 
-/** Whether the points of a driver are found by a trial. */
-export const findsPoints = (driver: Draft["driver"]) => driver === "bacnet" || driver === "opcua";
+/** Whether the points of a device are found by a trial: its driver can, and no list is given. */
+export function findsPoints(draft: Draft): boolean {
+  if (draft.driver === "bacnet" || draft.driver === "opcua") return true;
+  const list = draft.settings.find((s) => s.type === "points");
+  return draft.driver === "dnp3" && list !== undefined && !draft.typed[list.key]?.trim();
+}
+
+/** The draft in which a register, or all of them if it is "", has another order of its bytes; undefined if only a person can say it in the list. */
+export function reordered(
+  draft: Draft,
+  register: string,
+  order: string,
+): Partial<Draft> | undefined {
+  const said = order === "ABCD" ? "" : order;
+  if (!draft.fromList) {
+    const isMeant = (r: Register) => hasOrder(r) && (register === "" || r.name.trim() === register);
+    return {
+      registers: draft.registers.map((r) => (isMeant(r) ? { ...r, byteOrder: said } : r)),
+    };
+  }
+  if (register === "") return { listOrder: said };
+  const list = withOrder(draft.list, register, order);
+  return list === undefined ? undefined : { list };
+}
 
 function listGap(list: string): string {
   if (list.trim() === "") return "Choose the file of the list, or paste its text.";

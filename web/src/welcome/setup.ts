@@ -15,6 +15,10 @@ export interface TriedPoint {
   unit: string;
   value: number | boolean | string | null;
   quality: string;
+  /** Where the device keeps it, the words that it sent, and its value in each order of the bytes, if the driver shows them. */
+  at?: string;
+  raw?: number[];
+  orders?: { order: string; value: number | boolean | string | null; used: boolean }[];
   /** What a list of points says to have it, if the trial found it. */
   entry?: Record<string, string>;
 }
@@ -61,8 +65,14 @@ const rowOf = (text: string) => Number(/^row (\d+):/.exec(text)?.[1] ?? 0);
 export function problemsOf(err: unknown): string[] {
   if (!(err instanceof Problem) || err.problems.length === 0) return [wordsOf(err)];
   const inRow = (p: { path: string; detail: string }) =>
-    rowOf(p.detail) > 0 ? p.detail : [p.path, p.detail].filter((s) => s !== "").join(": ");
+    rowOf(p.detail) > 0 ? withColumn(p) : [p.path, p.detail].filter((s) => s !== "").join(": ");
   return err.problems.map(inRow).sort((a, b) => rowOf(a) - rowOf(b));
+}
+
+/** "row 3: (unit) …" with the column that the path ends with, such as registry[0].type. */
+function withColumn({ path, detail }: { path: string; detail: string }): string {
+  const [, column = ""] = /\bregistry\[\d+\]\.([a-z_]+)$/.exec(path) ?? [];
+  return column ? detail.replace(/^(row \d+):/, `$1, column ${column}:`) : detail;
 }
 
 /** A device to add. */
