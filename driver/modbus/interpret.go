@@ -9,17 +9,6 @@ import (
 	"voltbus/point"
 )
 
-// orders are the arrangements of the bytes of a value, with their names.
-var orders = []struct {
-	name  string
-	order layout.Order
-}{
-	{"ABCD", layout.Order{}},
-	{"CDAB", layout.Order{Words: true}},
-	{"BADC", layout.Order{Bytes: true}},
-	{"DCBA", layout.Order{Bytes: true, Words: true}},
-}
-
 // Interpret implements driver.Interpreter. Only numbers of several words have an order.
 func (s *session) Interpret(name string) driver.Raw {
 	i, known := s.byName[name]
@@ -36,10 +25,10 @@ func (s *session) Interpret(name string) driver.Raw {
 		return raw
 	}
 	now := r.layout.Order
-	for _, o := range orders {
-		r.layout.Order = o.order
+	for _, name := range [...]string{"ABCD", "CDAB", "BADC", "DCBA"} {
+		r.layout.Order, _ = layout.ParseOrder(name)
 		value, _ := r.decode(words, other)
-		raw.Orders = append(raw.Orders, driver.Ordered{Order: o.name, Value: value, Used: o.order == now})
+		raw.Orders = append(raw.Orders, driver.Ordered{Order: name, Value: value, Used: r.layout.Order == now})
 	}
 	return raw
 }

@@ -80,7 +80,10 @@ export function actionItems(known: Known, onSet: () => void): Item[] {
     ...(may("operator")
       ? [
           action("Acknowledge alarms", open, "alerts", () => go("/alarms")),
-          action("Set a point…", "choose it next", "control command override write", onSet),
+          {
+            ...action("Set a point…", "choose it next", "control command override write", onSet),
+            stays: true,
+          },
         ]
       : []),
     ...(may("engineer")

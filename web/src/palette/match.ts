@@ -13,6 +13,8 @@ export interface Item {
   isPath?: boolean;
   /** Further words that find it and are not shown. */
   also?: string;
+  /** Whether it goes on in the palette. */
+  stays?: boolean;
   run(): void;
 }
 

@@ -58,8 +58,7 @@ export function Palette({ api, onClose, ...known }: Props) {
         onSearch={setSearch}
         onBack={() => setIsSetting(false)}
         onRun={(item) => {
-          // The action may go on in the palette
-          if (item.key !== settingKey) close();
+          if (!item.stays) close();
           item.run();
         }}
         onClose={close}
@@ -70,8 +69,6 @@ export function Palette({ api, onClose, ...known }: Props) {
     </dialog>
   );
 }
-
-const settingKey = "action Set a point…";
 
 function useItems(
   api: Api,

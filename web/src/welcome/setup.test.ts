@@ -13,8 +13,8 @@ test("the problems of a list are told by their rows, each of them", () => {
   const err = new Problem(400, "Invalid", "the first", "invalid", [], "", found);
   expect(problemsOf(err)).toEqual([
     "config.unit: is out of range",
-    "row 2: (a) is wrong",
-    "row 11: (b) is wrong",
+    "row 2, column type: (a) is wrong",
+    "row 11, column type: (b) is wrong",
   ]);
   expect(problemsOf(new Problem(503, "Busy", "try again", "unavailable"))).toEqual(["try again"]);
 });
