@@ -59,7 +59,7 @@ export interface Trial {
   notes?: string[] | null;
 }
 
-const rowOf = (text: string) => Number(/^row (\d+):/.exec(text)?.[1] ?? 0);
+const rowOf = (text: string) => Number(/^row (\d+)[,:]/.exec(text)?.[1] ?? 0);
 
 /** What is wrong with a device, a sentence each; those of a list by their rows. */
 export function problemsOf(err: unknown): string[] {
