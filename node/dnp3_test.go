@@ -11,6 +11,7 @@ import (
 
 	"voltbus/api/answer"
 	"voltbus/api/client"
+	"voltbus/operation/configuration/report"
 	"voltbus/operation/devices"
 	"voltbus/protocol/dnp3/app"
 	"voltbus/protocol/dnp3/channel"
@@ -123,7 +124,7 @@ func TestATrialFindsThePointsOfADeviceThatListsNone(t *testing.T) {
 	address, stop := serve("127.0.0.1:0")
 	defer stop()
 	r := run(t, load(t, t.TempDir(), listenAnywhere))
-	var trial answer.Trial
+	var trial report.Trial
 	if p := r.call(r.token(), "POST", "/drivers/dnp3/try", m{"config": m{"address": address, "registry": []m{}}}, &trial); p.Kind != "" {
 		t.Fatalf("the trial gives %+v", p)
 	}
@@ -134,7 +135,7 @@ func TestATrialFindsThePointsOfADeviceThatListsNone(t *testing.T) {
 	for _, p := range trial.Points {
 		registry = append(registry, p.Entry)
 	}
-	trial = answer.Trial{}
+	trial = report.Trial{}
 	if p := r.call(r.token(), "POST", "/drivers/dnp3/try", m{"config": m{"address": address, "registry": registry}}, &trial); p.Kind != "" || trial.Kind != "" || trial.Total != 2 {
 		t.Errorf("what was found gives %+v, %+v", p, trial)
 	}
@@ -154,7 +155,7 @@ func TestEventsThatWaitAtADeviceOutliveATrialOfIt(t *testing.T) {
 	registry := []m{{"name": "power", "type": "analog_input", "index": 0}}
 	tries := run(t, load(t, t.TempDir(), listenAnywhere))
 	for _, list := range [][]m{registry, {}} {
-		var trial answer.Trial
+		var trial report.Trial
 		if p := tries.call(tries.token(), "POST", "/drivers/dnp3/try", m{"config": m{"address": address, "registry": list}}, &trial); p.Kind != "" || trial.Kind != "" || len(trial.Points) == 0 {
 			t.Fatalf("the trial gives %+v, %+v", p, trial)
 		}

@@ -13,6 +13,7 @@ import (
 	"voltbus/config"
 	"voltbus/driver/all"
 	"voltbus/lab/modbusfarm"
+	"voltbus/operation/configuration/report"
 	"voltbus/operation/devices"
 	"voltbus/testing/peers"
 )
@@ -44,7 +45,7 @@ func TestADeviceIsTriedAndThenAdded(t *testing.T) {
 	defer stop()
 	r := run(t, load(t, dir, listenAnywhere+"# what we have\ndevices: # none yet\n"))
 	section := m{"address": address, "registry": "boiler.csv"}
-	var trial answer.Trial
+	var trial report.Trial
 	if p := r.call(r.token(), "POST", "/drivers/modbus/try", m{"config": section}, &trial); p.Kind != "" {
 		t.Fatalf("the trial gives %+v", p)
 	}
@@ -86,7 +87,7 @@ func TestAListIsTriedAndAddedAsText(t *testing.T) {
 		"a YAML list": {"# of the maker\n- {name: supply, table: input, address: 0, type: float32}\n- name: unit\n  address: 30\n  type: uint16\n", []string{}},
 	} {
 		section := m{"address": peer.Addr, "registry": tt.list}
-		var trial answer.Trial
+		var trial report.Trial
 		if p := r.call(r.token(), "POST", "/drivers/modbus/try", m{"config": section}, &trial); p.Kind != "" {
 			t.Fatalf("%s: the trial gives %+v", name, p)
 		}
@@ -143,7 +144,7 @@ func TestATrialSaysWhatIsWrong(t *testing.T) {
 	const nobody = "127.0.0.1:1" // a port that nobody is given by chance
 	r := run(t, load(t, t.TempDir(), listenAnywhere))
 	registry := []m{{"name": "x", "table": "holding", "address": 0, "type": "uint16"}}
-	var trial answer.Trial
+	var trial report.Trial
 	r.call(r.token(), "POST", "/drivers/modbus/try", m{"config": m{"address": nobody, "registry": registry}}, &trial)
 	if trial.Kind != "unreachable" || trial.Detail == "" || len(trial.Points) != 0 {
 		t.Errorf("nobody there gives %+v", trial)

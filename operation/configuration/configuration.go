@@ -14,6 +14,7 @@ import (
 	"voltbus/fault"
 	"voltbus/identity"
 	"voltbus/operation"
+	"voltbus/operation/configuration/report"
 )
 
 // The arguments.
@@ -107,7 +108,7 @@ var (
 		Name: "driver.list", ID: "listDrivers", HTTP: "GET /drivers", Role: identity.Engineer,
 		Summary: "List the kinds of devices, with the keys of each", Result: "By name",
 	})
-	Try = operation.Declare[Attempt, answer.Trial](operation.Spec{
+	Try = operation.Declare[Attempt, report.Trial](operation.Spec{
 		Name: "device.try", ID: "tryDriver", HTTP: "POST /drivers/{kind}/try", Role: identity.Engineer, Audited: true, Body: deviceBody,
 		Summary: "Open a device, read it once and close it, within 15 seconds", Result: "What the device did",
 		Doc: "What the device did is in the answer, also that it does not answer. 400 with all problems if the section is wrong. What the device keeps for others, such as events of dnp3 that wait, it keeps. A driver that can find points, such as dnp3, lists those that the device has when the section lists none (registry: []).",

@@ -14,6 +14,7 @@ import (
 	"voltbus/driver"
 	"voltbus/fault"
 	"voltbus/operation"
+	"voltbus/operation/configuration/report"
 	"voltbus/point"
 )
 
@@ -69,26 +70,26 @@ func (p places) take(op, subject string) (end func(), err error) {
 	}
 }
 
-func (p devices) try(ctx context.Context, c *operation.Call, in *Attempt) (answer.Trial, error) {
+func (p devices) try(ctx context.Context, c *operation.Call, in *Attempt) (report.Trial, error) {
 	c.Did(in.Kind, nil)
 	i := slices.IndexFunc(p.opts.Kinds, func(k driver.Kind) bool { return k.Name == in.Kind && k.Dial != nil })
 	if i < 0 {
-		return answer.Trial{}, fault.E("device.try", fault.NotFound, in.Kind, errKind)
+		return report.Trial{}, fault.E("device.try", fault.NotFound, in.Kind, errKind)
 	}
 	d, notes, err := edit.ReadDevice(p.place(), edit.NewDevice{Path: "try", Driver: in.Kind, Config: in.Config})
 	if err != nil {
-		return answer.Trial{}, p.invalid(err, nil)
+		return report.Trial{}, p.invalid(err, nil)
 	}
 	end, err := p.trying.take("device.try", in.Kind)
 	if err != nil {
-		return answer.Trial{}, err
+		return report.Trial{}, err
 	}
 	defer end()
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, tryTime)
 	defer cancel()
 	points, total, err := tryOnce(ctx, p.opts.Kinds[i], d.Config)
-	out := answer.Trial{Total: total, Points: append([]answer.TrialPoint{}, points...), Notes: []string{}}
+	out := report.Trial{Total: total, Points: append([]report.TrialPoint{}, points...), Notes: []string{}}
 	out.TookMS = float64(time.Since(began)) / float64(time.Millisecond)
 	for _, note := range p.problems(notes, nil) {
 		out.Notes = append(out.Notes, note.Detail)
@@ -102,7 +103,7 @@ func (p devices) try(ctx context.Context, c *operation.Call, in *Attempt) (answe
 // tryOnce opens a line and a device, reads the configured points, or else those that the device lists,
 // and closes both. It also returns their number. What the device holds for other readers stays there:
 // the node may collect from it over another line.
-func tryOnce(ctx context.Context, kind driver.Kind, cfg driver.Config) (points []answer.TrialPoint, total int, err error) {
+func tryOnce(ctx context.Context, kind driver.Kind, cfg driver.Config) (points []report.TrialPoint, total int, err error) {
 	infos := cfg.Points()
 	if l, can := cfg.(driver.ReadOnly); can {
 		cfg = l.ReadOnly()
@@ -125,9 +126,9 @@ func tryOnce(ctx context.Context, kind driver.Kind, cfg driver.Config) (points [
 }
 
 // discover asks a device for the points it has.
-func discover(ctx context.Context, d driver.Discoverer) ([]answer.TrialPoint, int, error) {
+func discover(ctx context.Context, d driver.Discoverer) ([]report.TrialPoint, int, error) {
 	found, err := d.Discover(ctx)
-	points := make([]answer.TrialPoint, 0, min(len(found), tryPoints))
+	points := make([]report.TrialPoint, 0, min(len(found), tryPoints))
 	for i := range found[:min(len(found), tryPoints)] {
 		p := trialPoint(&found[i].Info, &found[i].Sample)
 		p.Entry = found[i].Entry
@@ -137,7 +138,7 @@ func discover(ctx context.Context, d driver.Discoverer) ([]answer.TrialPoint, in
 }
 
 // readOnce reads points.
-func readOnce(ctx context.Context, session driver.Session, infos []point.Info) ([]answer.TrialPoint, error) {
+func readOnce(ctx context.Context, session driver.Session, infos []point.Info) ([]report.TrialPoint, error) {
 	names := make([]string, len(infos))
 	for i := range infos {
 		names[i] = string(infos[i].Path)
@@ -152,7 +153,7 @@ func readOnce(ctx context.Context, session driver.Session, infos []point.Info) (
 	if err != nil {
 		return nil, err
 	}
-	points := make([]answer.TrialPoint, len(infos))
+	points := make([]report.TrialPoint, len(infos))
 	for i := range infos {
 		points[i] = trialPoint(&infos[i], &samples[i])
 	}
@@ -163,12 +164,12 @@ func readOnce(ctx context.Context, session driver.Session, infos []point.Info) (
 }
 
 // interpret adds what the device sent for each point.
-func interpret(points []answer.TrialPoint, session driver.Interpreter) {
+func interpret(points []report.TrialPoint, session driver.Interpreter) {
 	for i := range points {
 		raw := session.Interpret(points[i].Name)
 		points[i].At, points[i].Raw = raw.At, raw.Words
 		for _, o := range raw.Orders {
-			points[i].Orders = append(points[i].Orders, answer.TrialOrder{Order: o.Order, Value: o.Value.AppendJSON(nil), Used: o.Used})
+			points[i].Orders = append(points[i].Orders, report.TrialOrder{Order: o.Order, Value: o.Value.AppendJSON(nil), Used: o.Used})
 		}
 	}
 }
@@ -184,8 +185,8 @@ func trouble(err error, within time.Duration) (kind, detail string) {
 	return fault.KindOf(err).String(), err.Error()
 }
 
-func trialPoint(info *point.Info, s *point.Sample) answer.TrialPoint {
-	return answer.TrialPoint{
+func trialPoint(info *point.Info, s *point.Sample) report.TrialPoint {
+	return report.TrialPoint{
 		Name: string(info.Path), Kind: info.Kind.String(), Unit: info.Unit, Description: info.Description,
 		Writable: info.Writable, Value: s.Value.AppendJSON(nil), Quality: s.Quality.String(),
 	}
