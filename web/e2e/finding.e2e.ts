@@ -81,7 +81,8 @@ describe("the palette", () => {
     expect(await sidewaysScroll(page)).toBe(0);
     expect(await seriousViolations(page)).toEqual([]);
     await shot(page, "palette-phone");
-    await page.getByRole("button", { name: "Close" }).tap();
+    const palette = page.getByRole("dialog", { name: "Jump to" });
+    await palette.getByRole("button", { name: "Close" }).tap();
     await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
     await shot(page, "home-phone");
     expect(complaints.filter((c) => !/status of 404/.test(c))).toEqual([]);

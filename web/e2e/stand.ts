@@ -218,6 +218,8 @@ export class Stand {
           words.every((w) => `${p.path} ${p.description} ${p.unit}`.toLowerCase().includes(w));
         return { points: this.site.flatMap(catalogueOf).filter(has), next: "" };
       },
+      "GET aggregate": () => ({ series: [] }),
+      "GET range": () => ({ series: [] }),
       "GET latest": () => ({ samples: this.site.flatMap((u) => latest(u, now)) }),
       "GET devices": () => ({ devices: this.site.map((u) => deviceOf(u, this.seconds(now), now)) }),
       "GET ledger": () => this.books(now),
