@@ -125,7 +125,7 @@ func list[T any](ctx context.Context, c *Client, path string, q url.Values) ([]T
 	return nil, fault.E("openadr."+path, fault.Rejected, c.c.URL, fmt.Errorf("the server has more than %d; ask for one program", mostPages*page))
 }
 
-// Subscription is a wish to be told of events.
+// Subscription has the server tell of events.
 type Subscription struct {
 	ID string `json:"id"`
 }
@@ -233,7 +233,7 @@ func (c *Client) bearer(ctx context.Context) (string, error) {
 	return c.token, nil
 }
 
-// largest is how many octets of an answer are read.
+// largest is how many bytes of an answer are read.
 const largest = 32 << 20
 
 // answer sends a request and decodes what comes.

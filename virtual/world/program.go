@@ -15,21 +15,21 @@ import (
 // time. It must neither read the clock of the machine nor start goroutines. After an error or a panic it is marked as failed, and the run goes on.
 type Program interface {
 	// Begin is called at the start.
-	Begin(d *Desk) error
+	Begin(d *Access) error
 	// Scan is called when a device of the own site has reported.
-	Scan(d *Desk, device string, points map[string]float64) error
+	Scan(d *Access, device string, points map[string]float64) error
 	// Message is called with what was sent to a subject that the program listens to.
-	Message(d *Desk, subject string, data []byte) error
-	// Wake is called at the moment that Desk.Wake was asked for.
-	Wake(d *Desk) error
+	Message(d *Access, subject string, data []byte) error
+	// Wake is called at the moment that Access.Wake was asked for.
+	Wake(d *Access) error
 	// Save returns the whole state, for Load.
 	Save() ([]byte, error)
 	// Load replaces the state.
 	Load(state []byte) error
 }
 
-// Desk is what a program may do while it is called. It must not be kept.
-type Desk struct {
+// Access is what a program may do while it is called. It must not be kept.
+type Access struct {
 	*kernel.Scope // Now, Time and Rand
 
 	seat *seat
@@ -64,7 +64,7 @@ const kindBegin = "begin"
 
 // Handle implements kernel.Actor.
 func (t *seat) Handle(s *kernel.Scope, e *kernel.Event) error {
-	d := &Desk{Scope: s, seat: t}
+	d := &Access{Scope: s, seat: t}
 	switch e.Kind {
 	case kindBegin:
 		t.wake = -1
@@ -90,10 +90,10 @@ func (t *seat) Handle(s *kernel.Scope, e *kernel.Event) error {
 }
 
 // Listen has messages to these subjects come; * stands for one part of a subject, > for all the rest. It replaces what was asked for before.
-func (d *Desk) Listen(subjects ...string) { d.seat.world.listen(d.seat.site, subjects) }
+func (d *Access) Listen(subjects ...string) { d.seat.world.listen(d.seat.site, subjects) }
 
 // Wake has the program called after a while. There is one such moment; the last one asked for counts.
-func (d *Desk) Wake(after time.Duration) error {
+func (d *Access) Wake(after time.Duration) error {
 	if after <= 0 {
 		return fmt.Errorf("wake after %s: the clock of a world does not run backwards, and not on the spot", after)
 	}
@@ -102,7 +102,7 @@ func (d *Desk) Wake(after time.Duration) error {
 }
 
 // Command sets a point of the own site, such as site/model/on, from this moment on.
-func (d *Desk) Command(point string, value float64) error {
+func (d *Access) Command(point string, value float64) error {
 	body, err := json.Marshal(command{point, json.RawMessage(strconv.FormatFloat(value, 'g', -1, 64))})
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (d *Desk) Command(point string, value float64) error {
 }
 
 // Publish sends a message to all sites with a link that listen to its subject.
-func (d *Desk) Publish(subject string, body any) error {
+func (d *Access) Publish(subject string, body any) error {
 	data, err := json.Marshal(body)
 	if err != nil {
 		return err

@@ -18,22 +18,22 @@ type cooler struct {
 	fails bool
 }
 
-func (c *cooler) Begin(d *Desk) error {
+func (c *cooler) Begin(d *Access) error {
 	d.Listen("house.*.temp")
 	return d.Wake(10 * time.Minute)
 }
 
-func (c *cooler) Scan(_ *Desk, _ string, points map[string]float64) error {
+func (c *cooler) Scan(_ *Access, _ string, points map[string]float64) error {
 	c.Temp = points["temp"]
 	return nil
 }
 
-func (c *cooler) Message(_ *Desk, _ string, data []byte) error {
+func (c *cooler) Message(_ *Access, _ string, data []byte) error {
 	c.Heard++
 	return json.Unmarshal(data, new(float64))
 }
 
-func (c *cooler) Wake(d *Desk) error {
+func (c *cooler) Wake(d *Access) error {
 	if c.fails && d.Now() > 30*time.Minute {
 		return errors.New("the table of the chiller has ended")
 	}

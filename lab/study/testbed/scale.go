@@ -83,7 +83,7 @@ func scaleOnce(ctx context.Context, b *experiment.Bench, t *experiment.Trial, no
 	return nil
 }
 
-// heap returns what of the heap is in use after a collection, in octets.
+// heap returns what of the heap is in use after a collection, in bytes.
 func heap() float64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -130,16 +130,16 @@ type chair struct {
 }
 
 // Begin implements world.Program.
-func (c *chair) Begin(d *world.Desk) error {
+func (c *chair) Begin(d *world.Access) error {
 	d.Listen("report.>", "answer.>")
 	return d.Wake(decision)
 }
 
 // Scan implements world.Program.
-func (c *chair) Scan(*world.Desk, string, map[string]float64) error { return nil }
+func (c *chair) Scan(*world.Access, string, map[string]float64) error { return nil }
 
 // Message implements world.Program.
-func (c *chair) Message(d *world.Desk, subject string, data []byte) error {
+func (c *chair) Message(d *world.Access, subject string, data []byte) error {
 	if strings.HasPrefix(subject, "answer.") {
 		var a regulation.Answer
 		err := json.Unmarshal(data, &a)
@@ -155,7 +155,7 @@ func (c *chair) Message(d *world.Desk, subject string, data []byte) error {
 }
 
 // Wake implements world.Program.
-func (c *chair) Wake(d *world.Desk) error {
+func (c *chair) Wake(d *world.Access) error {
 	need := 0.0
 	for _, r := range c.master.Reports() {
 		need += r.Hold
@@ -194,10 +194,10 @@ const (
 )
 
 // Begin implements world.Program.
-func (k *keeper) Begin(*world.Desk) error { return nil }
+func (k *keeper) Begin(*world.Access) error { return nil }
 
 // Scan implements world.Program.
-func (k *keeper) Scan(d *world.Desk, device string, points map[string]float64) error {
+func (k *keeper) Scan(d *world.Access, device string, points map[string]float64) error {
 	if k.site == "" {
 		k.site, k.changed = strings.TrimSuffix(device, "/room"), -lockOut
 		d.Listen("order." + k.site)
@@ -212,7 +212,7 @@ func (k *keeper) Scan(d *world.Desk, device string, points map[string]float64) e
 	return d.Publish("report."+k.site, &r)
 }
 
-func (k *keeper) set(d *world.Desk, on bool) error {
+func (k *keeper) set(d *world.Access, on bool) error {
 	value := 0.0
 	if k.on, k.changed = on, d.Now(); on {
 		value = 1
@@ -220,7 +220,7 @@ func (k *keeper) set(d *world.Desk, on bool) error {
 	return d.Command(k.site+"/room/on", value)
 }
 
-func (k *keeper) report(d *world.Desk) regulation.Report {
+func (k *keeper) report(d *world.Access) regulation.Report {
 	r := regulation.Report{
 		Unit: k.site, At: d.Time(), Temperature: k.temp, Low: low, High: high, On: k.on, Rated: rated,
 		Hold: rated / 3, Free: max(0, lockOut-(d.Now()-k.changed)),
@@ -232,7 +232,7 @@ func (k *keeper) report(d *world.Desk) regulation.Report {
 }
 
 // Message implements world.Program.
-func (k *keeper) Message(d *world.Desk, _ string, data []byte) error {
+func (k *keeper) Message(d *world.Access, _ string, data []byte) error {
 	var o regulation.Order
 	if err := json.Unmarshal(data, &o); err != nil {
 		return err
@@ -253,7 +253,7 @@ func (k *keeper) Message(d *world.Desk, _ string, data []byte) error {
 }
 
 // Wake implements world.Program.
-func (k *keeper) Wake(*world.Desk) error { return nil }
+func (k *keeper) Wake(*world.Access) error { return nil }
 
 // Save implements world.Program.
 func (k *keeper) Save() ([]byte, error) { return nil, errNotKept }
