@@ -31,7 +31,12 @@ export async function openPage(
   browser: Browser,
   options: BrowserContextOptions = {},
 ): Promise<Watched> {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+  // Requests that the service worker makes are seen by no test: those that are about it let it in
+  const context = await browser.newContext({
+    viewport: { width: 1440, height: 900 },
+    serviceWorkers: "block",
+    ...options,
+  });
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on("pageerror", (err) => complaints.push(String(err)));

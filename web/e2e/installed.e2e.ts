@@ -15,7 +15,7 @@ async function installed() {
     site: building,
     address: "/alarms",
     handlers: stand.handlers,
-    browser: phone,
+    browser: { ...phone, serviceWorkers: "allow" },
   });
   await opened.page.evaluate(() => navigator.serviceWorker.ready);
   await opened.page.waitForFunction(() => navigator.serviceWorker.controller !== null);

@@ -16,7 +16,7 @@ async function told(more: object = {}) {
     site: building,
     address: "/alarms",
     handlers: stand.handlers,
-    browser: phone,
+    browser: { ...phone, serviceWorkers: "allow" },
     ...more,
   });
   return { stand, ...opened };
