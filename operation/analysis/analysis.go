@@ -134,7 +134,7 @@ type Part struct {
 
 // Operations lists the operations of the part.
 func (p *Part) Operations() []operation.Bound {
-	d := p.desk()
+	d := p.handler()
 	list := []operation.Bound{
 		operation.Bind(ListAnnotations, nil, d.annotations), operation.Bind(Annotate, nil, d.annotate), operation.Bind(DeleteAnnotation, nil, d.deleteAnnotation),
 		operation.Bind(ListViews, nil, d.views), operation.Bind(SaveView, nil, d.saveView), operation.Bind(DeleteView, nil, d.deleteView),
@@ -153,8 +153,8 @@ func (p *Part) Operations() []operation.Bound {
 // Mailing sends weekly reports by e-mail.
 type Mailing = mailing.Mailing
 
-func (p *Part) desk() *desk {
-	d := &desk{Part: p, zone: zoneOf(p.Zone)}
+func (p *Part) handler() *handler {
+	d := &handler{Part: p, zone: zoneOf(p.Zone)}
 	if p.Documents != nil {
 		d.kept = analysis.New(p.Documents, p.Now)
 	}
@@ -166,7 +166,7 @@ func (p *Part) Reports() *Mailing {
 	if p.Documents == nil || p.History == nil || p.Mail == nil {
 		return nil
 	}
-	d := p.desk()
+	d := p.handler()
 	return mailing.New(mailing.Options{
 		Documents: p.Documents, Make: d.Make, Node: p.Node, Zone: d.zone, Now: p.Now, Log: p.Log,
 		Reports: func(ctx context.Context) ([]analysis.Report, error) {

@@ -13,15 +13,15 @@ import (
 	"voltbus/report/mailing"
 )
 
-// desk carries out the operations.
-type desk struct {
+// handler carries out the operations.
+type handler struct {
 	*Part
 	kept *analysis.Keeper
 	zone *time.Location
 }
 
 // at parses a time; one that is empty is the other one.
-func (d *desk) at(op, field string, text operation.Time, or time.Time) (time.Time, error) {
+func (d *handler) at(op, field string, text operation.Time, or time.Time) (time.Time, error) {
 	if text == "" {
 		return or, nil
 	}
@@ -32,7 +32,7 @@ func (d *desk) at(op, field string, text operation.Time, or time.Time) (time.Tim
 	return t, nil
 }
 
-func (d *desk) annotations(ctx context.Context, _ *operation.Call, in *Time) (Annotations, error) {
+func (d *handler) annotations(ctx context.Context, _ *operation.Call, in *Time) (Annotations, error) {
 	from, bad := d.at("annotation.list", "from", in.From, time.Time{})
 	to, err := d.at("annotation.list", "to", in.To, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC))
 	if err := errors.Join(bad, err); err != nil {
@@ -49,7 +49,7 @@ func (d *desk) annotations(ctx context.Context, _ *operation.Call, in *Time) (An
 	return out, nil
 }
 
-func (d *desk) annotate(ctx context.Context, c *operation.Call, in *Annotation) (analysis.Annotation, error) {
+func (d *handler) annotate(ctx context.Context, c *operation.Call, in *Annotation) (analysis.Annotation, error) {
 	c.Did(in.ID, map[string]string{"from": string(in.From), "text": in.Text})
 	from, err := d.at("annotation.put", "from", in.From, time.Time{})
 	if err != nil {
@@ -62,12 +62,12 @@ func (d *desk) annotate(ctx context.Context, c *operation.Call, in *Annotation) 
 	return d.kept.Annotate(ctx, analysis.Annotation{ID: in.ID, From: from, To: to, Text: in.Text, Points: in.Points}, c.Name)
 }
 
-func (d *desk) deleteAnnotation(ctx context.Context, c *operation.Call, in *ID) (operation.None, error) {
+func (d *handler) deleteAnnotation(ctx context.Context, c *operation.Call, in *ID) (operation.None, error) {
 	c.Did(in.ID, nil)
 	return operation.None{}, d.kept.DeleteAnnotation(ctx, in.ID, c.Name)
 }
 
-func (d *desk) views(ctx context.Context, _ *operation.Call, _ *struct{}) (Views, error) {
+func (d *handler) views(ctx context.Context, _ *operation.Call, _ *struct{}) (Views, error) {
 	list, err := d.kept.Views(ctx)
 	if err != nil {
 		return Views{}, err
@@ -80,17 +80,17 @@ func (d *desk) views(ctx context.Context, _ *operation.Call, _ *struct{}) (Views
 	return out, nil
 }
 
-func (d *desk) saveView(ctx context.Context, c *operation.Call, in *View) (operation.None, error) {
+func (d *handler) saveView(ctx context.Context, c *operation.Call, in *View) (operation.None, error) {
 	c.Did(in.Name, nil)
 	return operation.None{}, d.kept.SaveView(ctx, &in.View, c.Name)
 }
 
-func (d *desk) deleteView(ctx context.Context, c *operation.Call, in *ViewName) (operation.None, error) {
+func (d *handler) deleteView(ctx context.Context, c *operation.Call, in *ViewName) (operation.None, error) {
 	c.Did(in.View, nil)
 	return operation.None{}, d.kept.DeleteView(ctx, in.View, c.Name)
 }
 
-func (d *desk) reports(ctx context.Context, _ *operation.Call, _ *struct{}) (Reports, error) {
+func (d *handler) reports(ctx context.Context, _ *operation.Call, _ *struct{}) (Reports, error) {
 	list, err := d.kept.Reports(ctx)
 	if err != nil {
 		return Reports{}, err
@@ -110,12 +110,12 @@ func (d *desk) reports(ctx context.Context, _ *operation.Call, _ *struct{}) (Rep
 	return out, nil
 }
 
-func (d *desk) saveReport(ctx context.Context, c *operation.Call, in *Report) (operation.None, error) {
+func (d *handler) saveReport(ctx context.Context, c *operation.Call, in *Report) (operation.None, error) {
 	c.Did(in.Name, map[string]string{"contacts": strings.Join(in.Contacts, ", ")})
 	return operation.None{}, d.kept.SaveReport(ctx, &in.Report, c.Name)
 }
 
-func (d *desk) deleteReport(ctx context.Context, c *operation.Call, in *ReportName) (operation.None, error) {
+func (d *handler) deleteReport(ctx context.Context, c *operation.Call, in *ReportName) (operation.None, error) {
 	c.Did(in.Report, nil)
 	return operation.None{}, d.kept.DeleteReport(ctx, in.Report, c.Name)
 }

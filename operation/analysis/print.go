@@ -36,7 +36,7 @@ var (
 	errFewer = errors.New("the report is not kept; name one of report.list, or points")
 )
 
-func (d *desk) print(ctx context.Context, _ *operation.Call, in *Printed, to operation.Stream) error {
+func (d *handler) print(ctx context.Context, _ *operation.Call, in *Printed, to operation.Stream) error {
 	const op = "report.pdf"
 	what := analysis.Report{Title: in.Title, Points: in.Point}
 	switch {
@@ -71,7 +71,7 @@ func (d *desk) print(ctx context.Context, _ *operation.Call, in *Printed, to ope
 	return nil
 }
 
-func (d *desk) span(op string, in *Printed) (from, to time.Time, err error) {
+func (d *handler) span(op string, in *Printed) (from, to time.Time, err error) {
 	from, to = report.Week(d.Now(), d.zone)
 	if in.From != "" {
 		if from, err = d.at(op, "from", in.From, from); err != nil {
@@ -90,7 +90,7 @@ func (d *desk) span(op string, in *Printed) (from, to time.Time, err error) {
 }
 
 // Make makes a report as PDF.
-func (d *desk) Make(ctx context.Context, what *analysis.Report, from, to time.Time) ([]byte, error) {
+func (d *handler) Make(ctx context.Context, what *analysis.Report, from, to time.Time) ([]byte, error) {
 	r := report.Report{Title: what.Title, Node: d.Node, Zone: d.zone, From: from, To: to, Made: d.Now()}
 	for _, p := range what.Points {
 		s, err := d.series(ctx, p, from, to)
@@ -114,7 +114,7 @@ func (d *desk) Make(ctx context.Context, what *analysis.Report, from, to time.Ti
 }
 
 // series asks for the curve and the figures of a point.
-func (d *desk) series(ctx context.Context, path string, from, to time.Time) (report.Series, error) {
+func (d *handler) series(ctx context.Context, path string, from, to time.Time) (report.Series, error) {
 	selection := query.Selection{Points: []point.Path{point.Path(path)}}
 	whole, err := d.summary(ctx, selection, from, to, to.Sub(from))
 	if err != nil {
@@ -145,7 +145,7 @@ func (d *desk) series(ctx context.Context, path string, from, to time.Time) (rep
 }
 
 // week is so many weeks later by the clock of the zone.
-func (d *desk) week(t time.Time, weeks int) time.Time { return t.In(d.zone).AddDate(0, 0, 7*weeks) }
+func (d *handler) week(t time.Time, weeks int) time.Time { return t.In(d.zone).AddDate(0, 0, 7*weeks) }
 
 // stepFor is a round step of which a time has at most some hundreds.
 func stepFor(width time.Duration) time.Duration {
@@ -162,7 +162,7 @@ func figures() []query.Function {
 	return []query.Function{"p5", query.Median, "p95", query.TimeWeighted}
 }
 
-func (d *desk) summary(ctx context.Context, selection query.Selection, from, to time.Time, step time.Duration) (query.Summary, error) {
+func (d *handler) summary(ctx context.Context, selection query.Selection, from, to time.Time, step time.Duration) (query.Summary, error) {
 	parsed, err := query.ParseStep(fmt.Sprintf("%dms", max(1, step.Milliseconds())))
 	if err != nil {
 		return query.Summary{}, err
@@ -197,7 +197,7 @@ func integrals(unit string) (over string, factor float64, is bool) {
 }
 
 // listAlarms adds the alarms that opened.
-func (d *desk) listAlarms(ctx context.Context, r *report.Report) error {
+func (d *handler) listAlarms(ctx context.Context, r *report.Report) error {
 	if d.Alarms == nil {
 		return nil
 	}
