@@ -29,6 +29,8 @@ export function catalogue(): Map<string, string> {
       );
     }
   }
+  const sentences = readFileSync(join(web, "src/generated/sentences.json"), "utf8");
+  for (const key of JSON.parse(sentences) as string[]) found.set(key, "a node");
   return found;
 }
 

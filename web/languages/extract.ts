@@ -49,6 +49,9 @@ const worded = new Set(
   "label title word words text hint advice caption heading does says what why says".split(" "),
 );
 
+/** Functions whose arguments are always words. */
+const marks = new Set(["word", "coded"]);
+
 /** Functions and methods whose arguments are never words. */
 const quiet = new Set(
   (
@@ -384,7 +387,11 @@ const handlers: Record<string, Handler> = {
     if (word !== undefined) return f.plural(n, word);
     f.visit(n.callee, "sentence");
     const name: string = n.callee.property?.name ?? n.callee.name ?? "";
-    const args: Mode = quiet.has(name) || mode === "never" ? "never" : "sentence";
+    const args: Mode = marks.has(name)
+      ? "word"
+      : quiet.has(name) || mode === "never"
+        ? "never"
+        : "sentence";
     for (const a of n.arguments) f.visit(a, args);
   },
   JSXFragment: (f, n) => f.children(n),

@@ -1,6 +1,7 @@
 import type { Value } from "./api";
+import { word } from "./language/codes";
 import { decimal, fixed } from "./language/number";
-import { locale } from "./language/words";
+import { locale, say } from "./language/words";
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -23,7 +24,7 @@ function pair(ms: number, big: number, bigName: string, small: number, smallName
 }
 
 /** How old something is: "now" up to a second and a half, so that a live table stays calm. */
-export const age = (ms: number) => (ms < 1.5 * SECOND ? "now" : span(ms));
+export const age = (ms: number) => (ms < 1.5 * SECOND ? word("now") : span(ms));
 
 /** A number with groups of thousands. */
 export const count = (n: number) => decimal(n, 0);
@@ -32,12 +33,12 @@ export const count = (n: number) => decimal(n, 0);
 export const rate = (n: number) => decimal(n, n >= 100 ? 0 : n >= 0.095 ? 1 : 2);
 
 /** "1 device", "7 devices". */
-export const plural = (n: number, word: string) => `${count(n)} ${word}${n === 1 ? "" : "s"}`;
+export const plural = (n: number, noun: string) => say(`{0#${noun}}`, n);
 
 /** A value for people, with a fixed number of decimals for its size, so that columns stand still. */
 export function value(v: Value | undefined): string {
   if (v === null || v === undefined) return "–";
-  if (typeof v === "boolean") return v ? "on" : "off";
+  if (typeof v === "boolean") return word(v ? "on" : "off");
   if (typeof v === "string") return plain(v);
   if (Number.isInteger(v)) return Math.abs(v) < 1e15 ? decimal(v, 3) : String(v);
   const size = Math.abs(v);
@@ -47,7 +48,11 @@ export function value(v: Value | undefined): string {
 }
 
 /** A value with all its digits. */
-export const exact = (v: Value | undefined) => (v === null || v === undefined ? "" : String(v));
+export const exact = (v: Value | undefined) => (v === null || v === undefined ? "" : localized(v));
+
+/** A value as it is, but for the decimal sign of the page's language. */
+const localized = (v: Value) =>
+  typeof v === "number" ? String(v).replace(".", fixed(0.1, 1)[1] ?? ".") : String(v);
 
 /** An amount of storage: "3.2 MB". */
 export function bytes(n: number): string {
@@ -88,6 +93,9 @@ export const reasonFor = (quality: string) =>
   Object.hasOwn(reasons, quality) ? (reasons[quality] ?? "") : "";
 
 const qualityNames: Record<string, string> = {
+  good: "good",
+  uncertain: "uncertain",
+  bad: "bad",
   "good(substituted)": "substituted",
   "good(estimated)": "estimated",
   "good(edited)": "edited",

@@ -1,6 +1,7 @@
 import type { Device, Ledger, NodeHealth } from "./api";
 import { plain, plural } from "./format";
 import type { Counts } from "./generated/api";
+import { said } from "./language/said";
 
 /** How bad it is. */
 export type Level = "good" | "wait" | "warn" | "bad";
@@ -36,7 +37,7 @@ export const hasOthers = (ledger: Ledger) => (ledger.origins ?? []).some((o) => 
 export function healthOf(told: NodeHealth): Health {
   const known = told.level && Object.hasOwn(words, told.level) ? told.level : undefined;
   const level = known ?? (told.status === "ok" ? "good" : "warn");
-  return { level, text: plain(told.summary ?? ""), counts: told.counts };
+  return { level, text: plain(said(told.summary ?? "")), counts: told.counts };
 }
 
 /** A level in words. */

@@ -1,4 +1,6 @@
+import { inSentence } from "../language/codes";
 import { numeral, wrongNumber } from "../language/number";
+import { language } from "../language/words";
 // What is written in the form of a rule.
 
 import type { AlarmRule } from "../generated/api";
@@ -131,7 +133,7 @@ export function readInputs(text: string): Record<string, string> | undefined {
 
 /** Reads a field into the rule; returns what is wrong with it, "" if nothing is. */
 function readField(rule: AlarmRule, f: FormField, text: string): string {
-  if (text === "") return f.required ? `Write: ${f.words.toLowerCase()}.` : "";
+  if (text === "") return f.required ? `Write: ${inSentence(f.words, language)}.` : "";
   if (f.name === "values") rule.values = text.split(",").map((v) => v.trim());
   else if (f.name === "feedback") rule.feedback = text;
   else if (f.name === "expression") rule.expression = text;

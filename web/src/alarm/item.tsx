@@ -3,6 +3,8 @@ import type { Api } from "../api";
 import { useAct } from "../control/use-act";
 import { dateTime, plain, plural, span, unit } from "../format";
 import type { Alarm } from "../generated/api";
+import { coded } from "../language/codes";
+import { said } from "../language/said";
 import { agentAddress, pointAddress } from "../shell/place";
 import { includes } from "../shell/role";
 import { levelOf, stateWords, waits } from "./words";
@@ -30,8 +32,8 @@ export function AlarmItem({ alarm: a, api, role, onDone }: Props) {
     <li class={`is-${levelOf(a)} ${a.active ? "is-active" : "is-over"}`}>
       <p class="alarm-head">
         <span class="dot" aria-hidden="true" />
-        <strong>{plain(a.priority)}</strong>
-        <span class="alarm-text">{plain(a.text)}</span>
+        <strong>{coded(plain(a.priority))}</strong>
+        <span class="alarm-text">{plain(said(a.text))}</span>
       </p>
       <Facts alarm={a} now={api.now()} />
       {act.problem && (
@@ -115,7 +117,7 @@ function Facts({ alarm: a, now }: { alarm: Alarm; now: number }) {
       </time>
       {a.now && `, now ${plain(a.now)} ${words}`}
       {a.value && `, opened at ${plain(a.value)} ${words}`}
-      {a.point && a.limit && `, alarm when it ${plain(a.limit)}`}
+      {a.point && a.limit && `, alarm when it ${plain(said(a.limit))}`}
       {a.count > 1 && `, ${plural(a.count, "time")}`}
       {a.first && ", first in its group"}
       {a.acknowledged_by && `, acknowledged by ${plain(a.acknowledged_by)}`}

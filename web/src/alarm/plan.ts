@@ -1,3 +1,5 @@
+import { inSentence } from "../language/codes";
+import { language } from "../language/words";
 // The plan of who is told of alarms, as the document "escalation" has it.
 
 /** How a contact is told. */
@@ -168,7 +170,8 @@ export const timeOf = (field: string): string => {
 export function missing(plan: Plan): string {
   for (const [i, c] of plan.contacts.entries()) {
     if (c.name.trim() === "") return `Write a name for contact ${i + 1}.`;
-    if (c.to.trim() === "") return `${c.name}: write ${(wayOf(c.by)?.to ?? "to").toLowerCase()}.`;
+    if (c.to.trim() === "")
+      return `${c.name}: write ${inSentence(wayOf(c.by)?.to ?? "to", language)}.`;
     if (c.by === "push" && !plan.push)
       return `${c.name}: pushes are off. Write an address for the push services, below.`;
     if (plan.contacts.findIndex((o) => o.name === c.name) !== i)

@@ -4,6 +4,7 @@ import type { Api } from "../api";
 import { useAct } from "../control/use-act";
 import { count, plain } from "../format";
 import type { AlarmRule, TriedPoints } from "../generated/api";
+import { coded } from "../language/codes";
 import { type Draft, draftOf, fieldsOf, readDraft } from "./draft";
 import "../control/control.css";
 import "./alarms.css";
@@ -146,7 +147,9 @@ function Fields({ draft, path, unit, onChange: change }: FieldsProps) {
           onChange={(e) => change({ priority: e.currentTarget.value as Draft["priority"] })}
         >
           {["low", "medium", "high", "critical"].map((p) => (
-            <option key={p}>{p}</option>
+            <option key={p} value={p}>
+              {coded(p)}
+            </option>
           ))}
         </select>
       </label>

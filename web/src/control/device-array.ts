@@ -1,4 +1,6 @@
 import type { ControlPoint, Priorities } from "../generated/api";
+import { inSentence } from "../language/codes";
+import { language } from "../language/words";
 import { levelName, levels } from "./levels";
 import { withUnit } from "./words";
 
@@ -32,7 +34,7 @@ export const standardOf = (point: ControlPoint, device: Priorities) =>
 
 const named = (level: number) => {
   const name = levelName(level);
-  return name === "" ? `level ${level}` : `level ${level} (${name.toLowerCase()})`;
+  return name === "" ? `level ${level}` : `level ${level} (${inSentence(name, language)})`;
 };
 
 /** What the device follows, and why it is not what the node commands. */

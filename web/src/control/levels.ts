@@ -1,3 +1,5 @@
+import { inSentence } from "../language/codes";
+import { language } from "../language/words";
 import { includes, type Role } from "../shell/role";
 
 /** How many levels a priority array has. */
@@ -27,7 +29,7 @@ export const levelName = (level: number) => names[level] ?? "";
 /** A level with its name: "8, manual operator". */
 export function levelWords(level: number): string {
   const name = levelName(level);
-  return name === "" ? String(level) : `${level}, ${name.toLowerCase()}`;
+  return name === "" ? String(level) : `${level}, ${inSentence(name, language)}`;
 }
 
 /** The role that a command of a level needs. */

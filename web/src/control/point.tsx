@@ -6,6 +6,7 @@ import { auditAddress, everything } from "../audit/filter";
 import { age, plain, qualityName, unit, value } from "../format";
 import type { Audit, ControlPoint, ControlSlot } from "../generated/api";
 import { useLastKnown } from "../last-known";
+import { coded } from "../language/codes";
 import { LiveValues } from "../live";
 import { ancestorsOf, nameOf } from "../path";
 import { PlotPanel } from "../plot-panel";
@@ -294,7 +295,7 @@ function Proof({ api, path, role, seen, epoch }: ProofProps) {
           </a>
         )}
       </div>
-      {!may && <p class="quiet">The audit log is for the role engineer; yours is {role}.</p>}
+      {!may && <p class="quiet">The audit log is for the role engineer; yours is {coded(role)}.</p>}
       {may && !data && <p class="quiet">{problem || "Asking the audit log…"}</p>}
       {may && data?.length === 0 && <p class="quiet">Nobody commanded it yet.</p>}
       {data && (

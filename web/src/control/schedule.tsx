@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import type { Api, Device } from "../api";
 import { date, dateMinute, plain, plural } from "../format";
 import type { ControlTask } from "../generated/api";
+import { coded } from "../language/codes";
 import { go, type Place } from "../shell/place";
 import { includes } from "../shell/role";
 import { Ask } from "./ask";
@@ -60,7 +61,7 @@ export function Schedule({ api, place, tasks, devices, me, role, now, onDone }: 
       {includes(role, "operator") ? (
         <ReserveForm {...{ api, tasks, devices, me, now, onDone }} onWanted={setWanted} />
       ) : (
-        <p class="quiet">To reserve needs the role operator; yours is {role}.</p>
+        <p class="quiet">To reserve needs the role operator; yours is {coded(role)}.</p>
       )}
     </>
   );

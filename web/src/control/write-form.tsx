@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import type { Api } from "../api";
 import { plain, unit } from "../format";
 import type { ControlPoint, Value } from "../generated/api";
+import { coded } from "../language/codes";
 import { includes } from "../shell/role";
 import { Ask } from "./ask";
 import { command } from "./calls";
@@ -28,7 +29,7 @@ export function WriteForm(props: Props) {
     ? "This point is read-only: nothing can be set. If the device allows it, declare the point writable in its configuration."
     : includes(role, "operator")
       ? ""
-      : `Your role, ${role}, may look. To set a point needs the role operator.`;
+      : `Your role, ${coded(role)}, may look. To set a point needs the role operator.`;
   return (
     <section class="card panel" aria-labelledby="set-title">
       <h2 id="set-title">Set it</h2>

@@ -18,14 +18,21 @@ export const language: Language | typeof pseudo = chosen() || preferred(preferen
 /** The locale of its numbers and dates. */
 export const locale = localeOf(language, preferences());
 
+/** The patterns of the sentences that a node makes; none in English. */
+export let sentences: readonly string[] = [];
+
 const translate: Translate = await load();
+
+/** Whether a text has a translation. */
+export const isTranslated = (english: string) => translate(english) !== undefined;
 
 async function load(): Promise<Translate> {
   if (language === pseudo) return (await import("./pseudo")).lengthened;
   const file = files[`../../languages/${language}.json`];
   if (!file) return () => undefined;
   try {
-    const table = await file();
+    const [table, patterns] = await Promise.all([file(), import("../generated/sentences.json")]);
+    sentences = patterns.default;
     return (english) => table[hash(english)];
   } catch {
     // The page is of more use in English than not at all

@@ -1,6 +1,7 @@
 import { plain } from "../format";
 import type { Concern } from "../generated/api";
 import { adviceFor, type Level } from "../health";
+import { said } from "../language/said";
 
 /** Something that is wrong, what to do about it, and where to look. */
 export interface Trouble {
@@ -14,7 +15,7 @@ export interface Trouble {
 export const troubles = (concerns: readonly Concern[]): Trouble[] =>
   concerns.map((c) => ({
     level: c.severity === "critical" ? "bad" : "warn",
-    title: plain(c.sentence),
+    title: plain(said(c.sentence)),
     advice: c.kind ? adviceFor(c.kind) : "",
     address: c.link.startsWith("/") && !c.link.startsWith("//") ? c.link : "/",
   }));

@@ -2,6 +2,7 @@ import { useCallback, useState } from "preact/hooks";
 import type { Api } from "../api";
 import { date, dateMinute, plain } from "../format";
 import type { IssuedOwnToken, OwnToken, OwnTokens as OwnTokenList } from "../generated/api";
+import { coded } from "../language/codes";
 import { includes, rolePurpose, roles } from "../shell/role";
 import { usePoll, wordsOf } from "../use-poll";
 import { SecretOnce } from "./secret";
@@ -73,7 +74,7 @@ export function OwnTokens({ api, epoch, role }: Props) {
               <strong>{plain(t.name)}</strong>
               <span class="quiet person-how">{expiryWords(t, api.now())}</span>
             </span>
-            <span class="person-role">{t.role}</span>
+            <span class="person-role">{coded(t.role)}</span>
             <span class="quiet person-since">since {date(Date.parse(t.created))}</span>
             <span class="actions">
               <button
@@ -151,7 +152,7 @@ function OwnForm({ api, role: own, onIssued, onCancel }: FormProps) {
         <select value={role} onChange={(e) => setRole(e.currentTarget.value)}>
           {allowed.map((r) => (
             <option key={r} value={r}>
-              {r}
+              {coded(r)}
             </option>
           ))}
         </select>

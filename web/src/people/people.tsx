@@ -1,6 +1,7 @@
 import { useCallback, useState } from "preact/hooks";
 import type { Api } from "../api";
 import { date, plain, plural } from "../format";
+import { coded } from "../language/codes";
 import { includes, type Role, rolePurpose, roles } from "../shell/role";
 import type { ScreenProps } from "../shell/screens";
 import { usePoll, wordsOf } from "../use-poll";
@@ -112,7 +113,7 @@ function AccountTable({ people, self, onChange, onRemove }: TableProps) {
             {p.name === self && <span class="quiet"> (you)</span>}
             <span class="quiet person-how">{howLogsIn(p)}</span>
           </span>
-          <span class="person-role">{plain(p.role)}</span>
+          <span class="person-role">{coded(plain(p.role))}</span>
           <span class="quiet person-since">since {date(Date.parse(p.created))}</span>
           <span class="actions">
             {!p.local && (
@@ -214,7 +215,7 @@ function RoleChoice({ role, onRole }: { role: string; onRole(role: string): void
       <select value={role} onChange={(e) => onRole(e.currentTarget.value)}>
         {roles.map((r) => (
           <option key={r} value={r}>
-            {r}
+            {coded(r)}
           </option>
         ))}
       </select>

@@ -2,10 +2,11 @@
 
 import { dateLocale, exact } from "../format";
 import type { ScheduleChange, Value } from "../generated/api";
+import { word } from "../language/codes";
 
 /** A value of a schedule in words. */
 export const valueWords = (v: Value) =>
-  v === null ? "nothing" : v === true ? "on" : v === false ? "off" : exact(v);
+  typeof v === "boolean" ? word(v ? "on" : "off") : v === null ? "nothing" : exact(v);
 
 /** A part of a strip, from 0 to 1. */
 export interface Segment {

@@ -3,6 +3,7 @@ import type { Session } from "../api";
 import { count } from "../format";
 import type { Counts } from "../generated/api";
 import { markOf } from "../health";
+import { coded } from "../language/codes";
 import { LanguageSwitch } from "../language/switch";
 import { Mark } from "../mark";
 import { Icon } from "./icons";
@@ -193,9 +194,9 @@ export function ThemeSwitch() {
 function Account({ session, onLogOut }: { session: Session; onLogOut(): void }) {
   return (
     <div class="account">
-      <span class="account-name" title={`Logged in as ${session.user}, ${session.role}`}>
+      <span class="account-name" title={`Logged in as ${session.user}, ${coded(session.role)}`}>
         <strong>{session.user}</strong>
-        <span class="quiet">{session.role}</span>
+        <span class="quiet">{coded(session.role)}</span>
       </span>
       <button
         type="button"

@@ -1,5 +1,6 @@
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { coded } from "../language/codes";
 import { Boundary, Fault } from "./boundary";
 import { includes } from "./role";
 import type { Screen, ScreenProps } from "./screens";
@@ -85,8 +86,8 @@ const NotAllowed = ({ screen, role }: { screen: Screen; role: string }) => (
   <div class="card nothing">
     <h1>{screen.name} is not for this account</h1>
     <p>
-      It needs the role {screen.role}; yours is {role}. An administrator can change that under
-      People.
+      It needs the role {coded(screen.role)}; yours is {coded(role)}. An administrator can change
+      that under People.
     </p>
   </div>
 );

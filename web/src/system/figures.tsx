@@ -1,6 +1,7 @@
 import type { Device, Ledger } from "../api";
 import { count, rate, span } from "../format";
 import { deviceLevel, isComplete, type Level } from "../health";
+import { word } from "../language/codes";
 import type { Rates } from "../overview/rates";
 
 interface Props {
@@ -41,7 +42,7 @@ function answering(devices: readonly Device[]): Figure {
   return {
     name: "Devices",
     figure: `${count(asked.length - silent)} of ${count(asked.length)}`,
-    note: disabled > 0 ? `answer; ${count(disabled)} disabled` : "answer",
+    note: disabled > 0 ? `answer; ${count(disabled)} disabled` : word("answer"),
     level: silent > 0 ? "bad" : "good",
   };
 }

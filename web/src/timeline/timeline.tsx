@@ -1,6 +1,7 @@
 import { useCallback, useState } from "preact/hooks";
 import { plain } from "../format";
 import type { Timeline, TimelineEvent } from "../generated/api";
+import { said } from "../language/said";
 import { pointAddress } from "../shell/place";
 import type { ScreenProps } from "../shell/screens";
 import { usePoll } from "../use-poll";
@@ -120,7 +121,7 @@ function Line({ event: e }: { event: TimelineEvent }) {
       <span class="timeline-text">
         <span class="unseen">{levelWords[e.level]}</span>
         {e.node && <strong>{plain(e.node)}: </strong>}
-        {plain(e.text)}{" "}
+        {plain(said(e.text))}{" "}
         {e.point && !e.node && (
           <a href={pointAddress(e.subject)} aria-label={`Point ${plain(e.subject)}`}>
             point

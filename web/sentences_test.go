@@ -1,0 +1,239 @@
+package web
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// generated is the list of the sentences that a node makes for people, with placeholders, by which the page
+// translates them.
+const generated = "src/generated/sentences.json"
+
+// TestTheSentencesOfTheNodeAreListed keeps the list true: UPDATE_DOCS=1 writes it anew.
+func TestTheSentencesOfTheNodeAreListed(t *testing.T) {
+	var list []string
+	for _, pattern := range []string{"../verdict/*.go", "../timeline/sentence.go", "../health/facts.go", "../alarm/rule.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: no files: %v", pattern, err)
+		}
+		for _, file := range files {
+			if !strings.HasSuffix(file, "_test.go") {
+				list = append(list, sentencesOf(t, file)...)
+			}
+		}
+	}
+	list = slices.DeleteFunc(list, vague.MatchString)
+	slices.Sort(list)
+	list = slices.Compact(list)
+	if os.Getenv("UPDATE_DOCS") != "" {
+		text, err := json.MarshalIndent(list, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(generated, append(text, '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	var kept []string
+	if text, err := os.ReadFile(generated); err != nil || json.Unmarshal(text, &kept) != nil || !reflect.DeepEqual(kept, list) {
+		t.Errorf("%s is not what the sources say: run UPDATE_DOCS=1 go test ./web -run Sentences, then npm --prefix web run words", generated)
+	}
+}
+
+// vague are texts that would be taken for parts of any sentence, and those that no reader of the page sees.
+var vague = regexp.MustCompile(`^(The |the |is \{0\}|2006-.*|missing; .*|(The node )?\{0\}( by| at| of)?( \{1\})?(: \{2\}| the agent \{2\})?|[Tt]he node \{0\} \{1\}|The connection to \{0\} \{1\})$`)
+
+// sentencesOf returns the sentences of a file: formats, sums of texts, and verbs between who and what.
+func sentencesOf(t *testing.T, file string) []string {
+	tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, d := range tree.Decls {
+		f, is := d.(*ast.FuncDecl)
+		if !is || f.Body == nil {
+			continue
+		}
+		ast.Inspect(f.Body, func(n ast.Node) bool {
+			if of, is := n.(*ast.CompositeLit); is {
+				if made := verbs(f.Name.Name, of); len(made) > 0 {
+					found = append(found, made...)
+					return false
+				}
+			}
+			e, is := n.(ast.Expr)
+			if !is {
+				return true
+			}
+			var s sentence
+			if !s.read(e) {
+				return true
+			}
+			if s.isSentence() {
+				found = append(found, s.whole())
+			}
+			return false
+		})
+	}
+	return found
+}
+
+// verbs makes sentences of who did what from a table of actions.
+func verbs(function string, table *ast.CompositeLit) []string {
+	shape := map[string]string{
+		"tellAgent": "{0} % the agent {1}", "change": "{0} % {1}", "alarmAct": "{0} % {1}", "tellAccess": "{0} % {1}", "tellJoin": "The node {0} %",
+	}[function]
+	var found []string
+	for _, e := range table.Elts {
+		pair, is := e.(*ast.KeyValueExpr)
+		if !is || shape == "" {
+			continue
+		}
+		var action, verb sentence
+		if !action.read(pair.Key) || !verb.read(pair.Value) {
+			continue
+		}
+		text := strings.Replace(shape, "%", verb.text, 1)
+		if strings.HasPrefix(action.text, "config.") {
+			text = "{0} " + verb.text
+		}
+		found = append(found, text)
+	}
+	return found
+}
+
+// sentence is a text with placeholders.
+type sentence struct {
+	text  string
+	holes int
+}
+
+func (s *sentence) hole(form string) {
+	s.text += "{" + strconv.Itoa(s.holes) + form + "}"
+	s.holes++
+}
+
+var (
+	verb  = regexp.MustCompile(`%[-+#0-9.]*[a-zA-Z]`)
+	words = regexp.MustCompile(`\p{L}{2,} |[ ]\p{L}{2,}`)
+	holes = regexp.MustCompile(`\{(\d+)`)
+)
+
+// read adds a text that an expression makes; false if it makes none that begins with a literal.
+func (s *sentence) read(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		text, err := strconv.Unquote(e.Value)
+		if e.Kind != token.STRING || err != nil {
+			return false
+		}
+		s.text += text
+		return true
+	case *ast.BinaryExpr:
+		if e.Op != token.ADD || !holdsText(e) {
+			return false
+		}
+		s.part(e.X)
+		s.part(e.Y)
+		return true
+	case *ast.CallExpr:
+		return s.call(e)
+	}
+	return false
+}
+
+func (s *sentence) part(e ast.Expr) {
+	if !s.read(e) {
+		s.hole("")
+	}
+}
+
+// call reads fmt.Sprintf, plural.Of and plural.Word.
+func (s *sentence) call(e *ast.CallExpr) bool {
+	fun, is := e.Fun.(*ast.SelectorExpr)
+	if !is {
+		return false
+	}
+	from, is := fun.X.(*ast.Ident)
+	if !is {
+		return false
+	}
+	switch from.Name + "." + fun.Sel.Name {
+	case "fmt.Sprintf":
+		var format sentence
+		if !format.read(e.Args[0]) {
+			return false
+		}
+		at := 0
+		for i, place := range verb.FindAllStringIndex(format.text, -1) {
+			s.text += format.text[at:place[0]]
+			if at = place[1]; i+1 < len(e.Args) {
+				s.argument(e.Args[i+1])
+			}
+		}
+		s.text += format.text[at:]
+		return true
+	case "plural.Of":
+		var noun sentence
+		if noun.read(e.Args[1]) {
+			s.hole("#" + noun.text)
+			return true
+		}
+	case "plural.Word":
+		var one, other sentence
+		if one.read(e.Args[1]) && other.read(e.Args[2]) {
+			s.hole("?" + one.text + "|" + other.text)
+			return true
+		}
+	}
+	return false
+}
+
+// argument reads what stands for a verb of a format: forms of a number, or any value.
+func (s *sentence) argument(e ast.Expr) {
+	call, is := e.(*ast.CallExpr)
+	if !is || !s.call(call) {
+		s.hole("")
+	}
+}
+
+// holdsText reports whether a sum has a literal.
+func holdsText(e ast.Expr) bool {
+	found := false
+	ast.Inspect(e, func(n ast.Node) bool {
+		if l, is := n.(*ast.BasicLit); is && l.Kind == token.STRING {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+func (s *sentence) isSentence() bool {
+	bare := regexp.MustCompile(`\{[^}]*\}`).ReplaceAllString(s.text, "_")
+	return words.MatchString(bare) && !strings.Contains(s.text, "://") && !strings.Contains(s.text, "%")
+}
+
+// whole is the sentence, with what it is added to before it if it begins in the middle.
+func (s *sentence) whole() string {
+	if !strings.ContainsAny(s.text[:1], ",;: ") {
+		return s.text
+	}
+	return "{0}" + holes.ReplaceAllStringFunc(s.text, func(hole string) string {
+		n, _ := strconv.Atoi(hole[1:])
+		return "{" + strconv.Itoa(n+1)
+	})
+}

@@ -1,0 +1,80 @@
+// Sentences that a node makes are English. This finds the pattern of one and says it in the page's language; text
+// inside, such as a reason of a device, stays as it is where it has no pattern.
+
+import { isTranslated, language, say, sentences } from "./words";
+
+/** A hole of a pattern: a value, a number with its noun (#), or a word that agrees with a number (?). */
+interface Hole {
+  kind: string;
+  one: string;
+}
+
+interface Pattern {
+  key: string;
+  match: RegExp;
+  holes: Hole[];
+  /** How many letters it has outside its holes: of two that fit, the one that says more is right. */
+  weight: number;
+}
+
+const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+
+function pattern(key: string): Pattern {
+  const holes: Hole[] = [];
+  const parts = key.split(/\{\d+([#?]?)([^}]*)\}/);
+  let source = "";
+  let weight = 0;
+  for (let i = 0; i < parts.length; i += 3) {
+    source += escaped(parts[i] ?? "");
+    weight += parts[i]?.length ?? 0;
+    if (i + 1 >= parts.length) break;
+    const [kind = "", words = ""] = [parts[i + 1], parts[i + 2]];
+    const [one = "", other = ""] = words.split("|");
+    holes.push({ kind, one });
+    if (kind === "#") source += `([\\d,.]+) ${escaped(words)}(?:s|es)?`;
+    else if (kind === "?") source += `(${escaped(one)}|${escaped(other)})`;
+    else source += "(.*?)";
+  }
+  return { key, match: new RegExp(`^${source}$`, "s"), holes, weight };
+}
+
+const patterns = sentences.map(pattern).sort((a, b) => b.weight - a.weight);
+
+const mostKept = 2000;
+const kept = new Map<string, string>();
+
+/** A sentence of a node in the page's language; as it is if it has no pattern. */
+export function said(text: string): string {
+  if (language === "en" || patterns.length === 0) return text;
+  const found = kept.get(text) ?? translated(text, 0);
+  if (kept.size >= mostKept) kept.clear();
+  kept.set(text, found);
+  return found;
+}
+
+const deepest = 3;
+
+function translated(text: string, depth: number): string {
+  if (depth > deepest || !/\p{L}{2}/u.test(text)) return text;
+  if (isTranslated(text)) return say(text);
+  for (const p of patterns) {
+    const values = p.match.exec(text)?.slice(1);
+    if (!values) continue;
+    return say(p.key, ...values.map((v, i) => filling(p.holes[i], v, depth)));
+  }
+  // Several sentences in one
+  if (text.includes("; "))
+    return text
+      .split("; ")
+      .map((part) => translated(part, depth + 1))
+      .join("; ");
+  // A reason that somebody gave
+  const [, rest, why] = /^(.+) \(([^()]*)\)$/s.exec(text) ?? [];
+  return rest === undefined ? text : `${translated(rest, depth + 1)} (${why})`;
+}
+
+function filling(hole: Hole | undefined, value: string, depth: number): string | number {
+  if (hole?.kind === "#") return Number(value.replaceAll(",", ""));
+  if (hole?.kind === "?") return value === hole.one ? 1 : 2;
+  return translated(value, depth + 1);
+}
