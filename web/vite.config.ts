@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
-import { wording } from "./languages/plugin";
+import { shortened, wording } from "./languages/plugin";
 
 // compressed keeps the assets as they go over the wire, in both codings that browsers know. The node unpacks one
 // for a client that knows neither.
@@ -43,7 +43,7 @@ function stamped(): Plugin {
 
 // The page must work under the policy "default-src 'self'": no inlined assets, no inline script.
 export default defineConfig({
-  plugins: [wording(), compressed(), stamped()],
+  plugins: [shortened(), wording(), compressed(), stamped()],
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
     target: "es2022",

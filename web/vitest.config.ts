@@ -1,5 +1,7 @@
 import { defineConfig } from "vitest/config";
+import { shortened } from "./languages/plugin";
 
 export default defineConfig({
+  plugins: [shortened()],
   test: { include: ["src/**/*.test.ts", "languages/*.test.ts"], environment: "node" },
 });

@@ -34,7 +34,7 @@ export function keyFor(english: string, file: string, has: (key: string) => bool
   return has(own) ? own : english;
 }
 
-/** Rewrites the sources of the page, and shortens the files of languages. */
+/** Rewrites the sources of the page. */
 export function wording(): Plugin {
   const keys = new Set(names().flatMap((n) => Object.keys(read(n))));
   return {
@@ -42,7 +42,6 @@ export function wording(): Plugin {
     enforce: "pre",
     transform(code, id) {
       const file = id.split("?")[0] ?? id;
-      if (/\/languages\/[a-z]{2}\.json$/.test(file)) return { code: short(file), map: null };
       if (!file.startsWith(`${src}/`) || !hasWords(file)) return null;
       const named = (english: string) => keyFor(english, file, (k) => keys.has(k));
       const known = messages(file, code, named).filter((m) => keys.has(m.key));
@@ -50,6 +49,16 @@ export function wording(): Plugin {
     },
   };
 }
+
+/** Shortens the files of languages. */
+export const shortened = (): Plugin => ({
+  name: "shortened",
+  enforce: "pre",
+  transform(_, id) {
+    const file = id.split("?")[0] ?? id;
+    return /\/languages\/[a-z]{2}\.json$/.test(file) ? { code: short(file), map: null } : null;
+  },
+});
 
 /** A file of a language as a module, with short names instead of the English texts. */
 function short(file: string): string {

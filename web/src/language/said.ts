@@ -46,28 +46,43 @@ const kept = new Map<string, string>();
 /** A sentence of a node in the page's language; as it is if it has no pattern. */
 export function said(text: string): string {
   if (language === "en" || patterns.length === 0) return text;
-  const found = kept.get(text) ?? translated(text, 0);
+  const found = kept.get(text) ?? capital(text);
   if (kept.size >= mostKept) kept.clear();
   kept.set(text, found);
   return found;
 }
 
-const deepest = 3;
+/** A sentence whose pattern may begin with a small letter. */
+function capital(text: string): string {
+  const found = translated(text, 0);
+  if (found !== text) return found;
+  const small = text.charAt(0).toLowerCase() + text.slice(1);
+  const other = translated(small, 0);
+  return other === small ? text : other.charAt(0).toUpperCase() + other.slice(1);
+}
+
+const deepest = 4;
 
 function translated(text: string, depth: number): string {
   if (depth > deepest || !/\p{L}{2}/u.test(text)) return text;
   if (isTranslated(text)) return say(text);
+  // Several sentences in one: each has its own pattern
+  if (text.includes("; ") && depth === 0) {
+    const parts = text.split("; ");
+    const others = parts.map((part, i) => (i === 0 ? capital(part) : translated(part, 1)));
+    if (parts.every((part, i) => part !== others[i])) return others.join("; ");
+  }
   for (const p of patterns) {
     const values = p.match.exec(text)?.slice(1);
     if (!values) continue;
     return say(p.key, ...values.map((v, i) => filling(p.holes[i], v, depth)));
   }
-  // Several sentences in one
-  if (text.includes("; "))
+  const joint = /^\d+ \w+(, \d+ \w+)+$/.test(text) ? ", " : "; ";
+  if (text.includes(joint))
     return text
-      .split("; ")
-      .map((part) => translated(part, depth + 1))
-      .join("; ");
+      .split(joint)
+      .map((part, i) => (i === 0 ? capital(part) : translated(part, depth + 1)))
+      .join(joint);
   // A reason that somebody gave
   const [, rest, why] = /^(.+) \(([^()]*)\)$/s.exec(text) ?? [];
   return rest === undefined ? text : `${translated(rest, depth + 1)} (${why})`;
