@@ -68,7 +68,7 @@ var composed = []string{
 	"{0#sample} recorded, none lost", "{0#sample} recorded, {1} lost", "{0#sample} recorded, {1} refused",
 	"{0#sample} recorded, the figures of {1} do not add up",
 	"{0} critical", "{0} high", "{0} medium", "{0} low", "has no new value",
-	"{0} {1?is|are} refused", "{0} {1?is|are} behind", "{0} {1?is|are} not well", "{0} and {1}",
+	"The agent {0}", "The schedule {0}", "The application {0}", "{0} {1?is|are} refused", "{0} {1?is|are} behind", "{0} {1?is|are} not well", "{0} and {1}",
 }
 
 // sentencesOf returns the sentences of a file: formats, sums of texts, and verbs between who and what.
