@@ -16,13 +16,30 @@ describe("a sentence of a node in German", () => {
 
   test.each([
     ["The node started", "Der Knoten startete"],
-    ["ann set hq/ahu1/setpoint to 21.5 (a guest is cold)", "ann setzte hq/ahu1/setpoint auf 21.5 (a guest is cold)"],
-    ["The agent night could not set a/b to 3: is read-only", "Der Agent night konnte a/b nicht auf 3 setzen: is read-only"],
-    ["The node started, version 0.5.0; before, it never ran", "Der Knoten startete, Version 0.5.0; davor: lief nie"],
-    ["Both devices answer; 3,200 samples recorded, none lost", "Beide Geräte antworten; 3.200 Messwerte aufgezeichnet, keiner verloren"],
-    ["2 alarms are open (1 critical, 1 low); 1 of 10 devices does not answer (zone 4); 1 sample recorded, none lost",
-      "2 Alarme sind offen (1 kritisch, 1 niedrig); 1 von 10 Geräten antwortet nicht (zone 4); 1 Messwert aufgezeichnet, keiner verloren"],
-    ["the node b1 is away; what it records waits on its disk", "der Knoten b1 ist fort; was er aufzeichnet, wartet auf seiner Platte"],
+    [
+      "ann set hq/ahu1/setpoint to 21.5 (a guest is cold)",
+      "ann setzte hq/ahu1/setpoint auf 21.5 (a guest is cold)",
+    ],
+    [
+      "The agent night could not set a/b to 3: is read-only",
+      "Der Agent night konnte a/b nicht auf 3 setzen: is read-only",
+    ],
+    [
+      "The node started, version 0.5.0; before, it never ran",
+      "Der Knoten startete, Version 0.5.0; davor: lief nie",
+    ],
+    [
+      "Both devices answer; 3,200 samples recorded, none lost",
+      "Beide Geräte antworten; 3.200 Messwerte aufgezeichnet, keiner verloren",
+    ],
+    [
+      "2 alarms are open (1 critical, 1 low); 1 of 10 devices does not answer (zone 4); 1 sample recorded, none lost",
+      "2 Alarme sind offen (1 kritisch, 1 niedrig); 1 von 10 Geräten antwortet nicht (zone 4); 1 Messwert aufgezeichnet, keiner verloren",
+    ],
+    [
+      "the node b1 is away; what it records waits on its disk",
+      "der Knoten b1 ist fort; was er aufzeichnet, wartet auf seiner Platte",
+    ],
     ["an error of a device that nobody translated", "an error of a device that nobody translated"],
   ])("%s", (english, german) => expect(said(english)).toBe(german));
 });

@@ -66,27 +66,36 @@ const deepest = 4;
 function translated(text: string, depth: number): string {
   if (depth > deepest || !/\p{L}{2}/u.test(text)) return text;
   if (isTranslated(text)) return say(text);
-  // Several sentences in one: each has its own pattern
-  if (text.includes("; ") && depth === 0) {
-    const parts = text.split("; ");
-    const others = parts.map((part, i) => (i === 0 ? capital(part) : translated(part, 1)));
-    if (parts.every((part, i) => part !== others[i])) return others.join("; ");
-  }
+  const joint = /^\d+ \w+(, \d+ \w+)+$/.test(text) ? ", " : "; ";
+  return (
+    several(text.split(joint), joint, depth) ??
+    bySentence(text, depth) ??
+    withReason(/^(.+) \(([^()]*)\)$/s.exec(text), depth) ??
+    text
+  );
+}
+
+/** Several sentences in one, of which each has its own pattern. */
+function several(parts: string[], joint: string, depth: number): string | undefined {
+  if (parts.length < 2) return undefined;
+  const others = parts.map((part, i) =>
+    i === 0 && depth === 0 ? capital(part) : translated(part, depth + 1),
+  );
+  return parts.every((part, i) => part !== others[i]) ? others.join(joint) : undefined;
+}
+
+function bySentence(text: string, depth: number): string | undefined {
   for (const p of patterns) {
     const values = p.match.exec(text)?.slice(1);
     if (!values) continue;
     return say(p.key, ...values.map((v, i) => filling(p.holes[i], v, depth)));
   }
-  const joint = /^\d+ \w+(, \d+ \w+)+$/.test(text) ? ", " : "; ";
-  if (text.includes(joint))
-    return text
-      .split(joint)
-      .map((part, i) => (i === 0 ? capital(part) : translated(part, depth + 1)))
-      .join(joint);
-  // A reason that somebody gave
-  const [, rest, why] = /^(.+) \(([^()]*)\)$/s.exec(text) ?? [];
-  return rest === undefined ? text : `${translated(rest, depth + 1)} (${why})`;
+  return undefined;
 }
+
+/** A sentence with a reason that somebody gave behind it. */
+const withReason = (found: RegExpExecArray | null, depth: number): string | undefined =>
+  found ? `${translated(found[1] ?? "", depth + 1)} (${found[2]})` : undefined;
 
 function filling(hole: Hole | undefined, value: string, depth: number): string | number {
   if (hole?.kind === "#") return Number(value.replaceAll(",", ""));
