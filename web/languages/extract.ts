@@ -87,7 +87,7 @@ export function messages(
 /** A part of a message: text, or a piece of source that is its value. */
 type Piece =
   | { text: string; start: number; end: number }
-  | { form?: string; source: Node; start: number; end: number; element?: boolean };
+  | { form?: string; source: Node; call?: Node; start: number; end: number; element?: boolean };
 
 const isText = (p: Piece): p is Extract<Piece, { text: string }> => "text" in p;
 
@@ -121,9 +121,11 @@ class Finder {
   literal(node: Node, mode: Mode): unknown {
     const pieces = piecesOf(node);
     if (!pieces) return this.inside(node, mode === "never" ? "never" : "sentence");
-    if (isWords(pieces.map((p) => (isText(p) ? p.text : "\ufffc")).join(""), mode))
-      this.add(pieces, node.start, node.end, "say", ["", ""]);
-    for (const p of pieces) if (!isText(p)) this.value(p.source, mode);
+    const words = isWords(pieces.map((p) => (isText(p) ? p.text : "\ufffc")).join(""), mode);
+    if (words) this.add(pieces, node.start, node.end, "say", ["", ""]);
+    // What stands alone in a template without words of its own is a message by itself
+    for (const p of pieces)
+      if (!isText(p)) this.value(words ? p.source : (p.call ?? p.source), mode);
   }
 
   /** What stands in a placeholder: it may hold messages of its own. */
@@ -230,12 +232,12 @@ function piecesOf(node: Node): Piece[] | undefined {
 function valuePiece(e: Node, place: Node): Piece {
   const { start, end } = place;
   const word = pluralOf(e);
-  if (word !== undefined) return { source: e.arguments[0], form: `#${word}`, start, end };
+  if (word !== undefined) return { source: e.arguments[0], call: e, form: `#${word}`, start, end };
   const { test, consequent: one, alternate: other } = e;
   const agrees =
     e.type === "ConditionalExpression" && test.operator === "===" && test.right.value === 1;
   if (agrees && isString(one) && isString(other))
-    return { source: test.left, form: `?${one.value}|${other.value}`, start, end };
+    return { source: test.left, call: e, form: `?${one.value}|${other.value}`, start, end };
   return { source: e, start, end };
 }
 

@@ -1,3 +1,4 @@
+import { word } from "../language/codes";
 // What is known of the nodes of the tree, in words, and in the order that somebody wants.
 
 import { count, plain, plural, span } from "../format";
@@ -166,7 +167,7 @@ export function fleetSentence(nodes: readonly Node[], now: number): Standing {
   const whole = plural(nodes.length, "node");
   if (bad > 0) {
     const away = nodes.filter((n) => n.state === "away").length;
-    const what = away === bad ? "away" : "away, shut out, or not taken from";
+    const what = away === bad ? word("away") : "away, shut out, or not taken from";
     const names = nodes.filter((_, i) => levels[i] === "bad").map((n) => plain(n.name));
     const which = bad <= mostNamed ? `: ${names.join(", ")}` : "";
     return {

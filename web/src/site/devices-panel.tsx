@@ -1,6 +1,7 @@
 import type { Device } from "../api";
 import { age, count, plain, plural, span } from "../format";
 import { adviceFor, deviceLevel } from "../health";
+import { coded } from "../language/codes";
 import { isUnder, nameOf } from "../path";
 import { PointName } from "../point-name";
 import { deviceAddress } from "../shell/place";
@@ -54,7 +55,7 @@ function DeviceItem({ device, now }: { device: Device; now: number }) {
         <a class="link" title={device.path} href={deviceAddress(device.path)}>
           <PointName path={device.path} description={nameOf(device.path)} stacked />
         </a>
-        <span class="state">{plain(device.state)}</span>
+        <span class="state">{coded(plain(device.state))}</span>
         <span class="quiet number">{read > 0 ? age(now - read) : "never read"}</span>
       </div>
       <p class="quiet facts">{facts.filter((f) => f !== "").join(" · ")}</p>
