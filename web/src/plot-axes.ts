@@ -1,5 +1,6 @@
 import type uPlot from "uplot";
 import { unit } from "./format";
+import { word } from "./language/codes";
 import { locale } from "./language/words";
 import type { Curve } from "./series";
 
@@ -52,7 +53,7 @@ export function valueAxis(
     size: (_, values) => wide(values) * 7 + 14,
     ...(label && key !== onOff ? { label, labelSize: 18, labelGap: 0 } : {}),
     ...(key === onOff
-      ? { splits: () => [0, 1], values: () => ["off", "on"] }
+      ? { splits: () => [0, 1], values: () => [word("off"), word("on")] }
       : { values: (_: uPlot, splits: number[]) => splits.map(short) }),
   };
 }

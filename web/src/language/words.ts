@@ -27,10 +27,10 @@ const translate: Translate = await load();
 export const isTranslated = (english: string) => translate(english) !== undefined;
 
 async function load(): Promise<Translate> {
-  if (language === pseudo) return (await import("./pseudo")).lengthened;
   const file = files[`../../languages/${language}.json`];
-  if (!file) return () => undefined;
   try {
+    if (language === pseudo) return (await import("./pseudo")).lengthened;
+    if (!file) return () => undefined;
     const [table, patterns] = await Promise.all([file(), import("../generated/sentences.json")]);
     sentences = patterns.default;
     return (english) => table[hash(english)];
