@@ -313,7 +313,7 @@ func TestOddNamesAreTakenOrRefused(t *testing.T) {
 	d := newDesk(t)
 	for _, k := range []document.Key{
 		key("shared", "x"), key("agent/platform.driver", "devices/campus/b 1/ahu.csv"), key("device/campus/b1/温度", "Ü ber.yaml"),
-		key("device/a", "config://x"), key("shared", "agent/x"), key("shared", "%2e%2e"),
+		key("device/a", "config://x"), key("shared", "agent/x"), key("shared", "%2e%2e"), key("person/ada", "x"), key("token/panel", "x"),
 	} {
 		if k.Name == "config://x" { // an empty segment
 			if err := k.Validate(); err == nil {
@@ -330,7 +330,7 @@ func TestOddNamesAreTakenOrRefused(t *testing.T) {
 	for _, k := range []document.Key{
 		key("", "x"), key("agent/", "x"), key("agent/node", "x"), key("agent/a b", "x"), key("agent/-a", "x"), key("Shared", "x"), key("device/", "x"),
 		key("device/a//b", "x"), key("shared", ""), key("shared", "/x"), key("shared", "x/"), key("shared", "a/../b"), key("shared", " x"), key("shared", "a\nb"),
-		key("shared", "shared/x"), key("shared", "SHARED/x"), key("shared", strings.Repeat("x", document.MaxName+1)), key("shared", "\xff"), key("person/ada", "x"),
+		key("shared", "shared/x"), key("shared", "SHARED/x"), key("shared", strings.Repeat("x", document.MaxName+1)), key("shared", "\xff"), key("person/", "x"), key("people/ada", "x"),
 	} {
 		if err := k.Validate(); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%q is taken", k)
