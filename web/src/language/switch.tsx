@@ -10,7 +10,7 @@ export function LanguageSwitch() {
       value={chosen()}
       onChange={(e) => choose(e.currentTarget.value as Language | "")}
     >
-      <option value="">Language of the browser</option>
+      <option value="">Browser language</option>
       {Object.entries(languages).map(([value, name]) => (
         <option key={value} value={value} lang={value}>
           {name}
