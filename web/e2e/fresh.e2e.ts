@@ -116,7 +116,7 @@ describe.skipIf(program === "")("a fresh node", () => {
       const text = device.getByRole("textbox", { name: "Text of the list" });
       await text.fill("name,address,type\nsupply,0,float32\nunit,30,uint15\n");
       await device.getByRole("button", { name: "Try it" }).click();
-      await device.getByText(/^row 3: \(unit\)/).waitFor();
+      await device.getByText(/^row 3, column type: \(unit\)/).waitFor();
       await device.getByLabel("File of the list").setInputFiles({
         name: "plc.csv",
         mimeType: "text/csv",

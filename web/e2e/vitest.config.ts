@@ -4,8 +4,9 @@ export default defineConfig({
   test: {
     include: ["e2e/**/*.e2e.ts"],
     environment: "node",
-    // Each file has a browser and nodes of its own. A node that is given from outside is shared by all.
-    maxWorkers: 2,
+    // Each file has a browser and nodes of its own, and waits more than it works. A node that is given from outside is
+    // shared by all.
+    maxWorkers: 3,
     fileParallelism: !process.env.VOLTBUS_URL,
     testTimeout: 60_000,
     expect: { poll: { timeout: 10_000 } },

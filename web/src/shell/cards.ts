@@ -4,6 +4,11 @@ import { useEffect } from "preact/hooks";
 
 const tables = "table:is(.data-table, .metering-table, .orders, .proof):not(.array-table)";
 
+/** Says what an element is even where it is not laid out as a part of a table, by which browsers go otherwise. */
+function say(element: HTMLElement, role: string): void {
+  if (!element.hasAttribute("role")) element.setAttribute("role", role);
+}
+
 /** Writes the headings of the columns to the cells of a table. */
 export function label(table: HTMLTableElement): void {
   const heads = [...(table.tHead?.rows[0]?.cells ?? [])];
@@ -11,15 +16,22 @@ export function label(table: HTMLTableElement): void {
   table.classList.toggle("as-cards", isPlain);
   if (!isPlain) return;
   const words = heads.map((h) => h.textContent?.trim() ?? "");
+  say(table, "table");
+  for (const head of heads) say(head, "columnheader");
   for (const body of table.tBodies) {
-    for (const row of body.rows) {
-      let column = 0;
-      for (const cell of row.cells) {
-        const text = cell.colSpan === 1 ? (words[column] ?? "") : "";
-        if (cell.dataset.label !== text) cell.dataset.label = text;
-        column += cell.colSpan;
-      }
-    }
+    say(body, "rowgroup");
+    for (const row of body.rows) labelRow(row, words);
+  }
+}
+
+function labelRow(row: HTMLTableRowElement, words: readonly string[]): void {
+  say(row, "row");
+  let column = 0;
+  for (const cell of row.cells) {
+    say(cell, cell.tagName === "TH" ? "rowheader" : "cell");
+    const text = cell.colSpan === 1 ? (words[column] ?? "") : "";
+    if (cell.dataset.label !== text) cell.dataset.label = text;
+    column += cell.colSpan;
   }
 }
 
