@@ -71,7 +71,8 @@ func TestASourceTakesNothingWhileTheNodeDoesNotRecord(t *testing.T) {
 	section := fmt.Sprintf("sources: [{name: in, kind: kafka, url: \"kafka://%s\", from: readings, under: plant, whole: true, format: json}]\n", server.Addr)
 	kafkapeer.Produce(t, server.Addr, "readings", kafkapeer.Record{Value: `{"point": "plant/a", "value": 1}`}, kafkapeer.Record{Value: `{"point": "other/b", "value": 2}`})
 	r := run(t, load(t, dir, listenAnywhere+"log: {min_free: 1000TiB}\n"+section))
-	eventually(t, "it is told", func() bool {
+	// A server that is slow to let a member into its group is asked again after pauses that double.
+	eventuallyIn(t, 2*time.Minute, "it is told", func() bool {
 		s := r.source(t)
 		return s.State == "paused" && s.Messages == 0 && strings.Contains(s.Reason, "the node does not record: ") && strings.Contains(s.Reason, "recording is paused")
 	})
