@@ -60,11 +60,8 @@ func RunGroup(ctx context.Context, c Group) (*Met, error) {
 	}
 	g.met.Parts, g.met.Offers = make([]float64, len(c.Units)), make([]float64, len(c.Units))
 	n := int(c.Length / tick)
-	for i := range n {
-		if i%1024 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		g.pass(i)
+	if err := each(ctx, n, g.pass); err != nil {
+		return nil, err
 	}
 	if err := g.account(n); err != nil {
 		return nil, err

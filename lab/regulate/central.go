@@ -80,20 +80,36 @@ type world struct {
 func Run(ctx context.Context, c Config) (*Outcome, error) {
 	began := time.Now()
 	w := newWorld(c)
-	n := int(c.Length / tick)
-	for i := range n {
-		if i%1024 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		w.tick(i)
+	if err := w.through(ctx, w.tick); err != nil {
+		return nil, err
+	}
+	w.out.Took = time.Since(began)
+	return &w.out, nil
+}
+
+// through lets all ticks pass, and sums up. It ends early with ctx.
+func (w *world) through(ctx context.Context, pass func(i int)) error {
+	n := int(w.c.Length / tick)
+	if err := each(ctx, n, pass); err != nil {
+		return err
 	}
 	report, err := score.Judge(w.signal, &signal.Signal{Step: tick, Values: w.answer})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	w.account(report, n)
-	w.out.Took = time.Since(began)
-	return &w.out, nil
+	return nil
+}
+
+// each lets so many ticks pass. It ends early with ctx.
+func each(ctx context.Context, ticks int, pass func(i int)) error {
+	for i := range ticks {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		pass(i)
+	}
+	return nil
 }
 
 func newWorld(c Config) *world {

@@ -7,8 +7,6 @@ import (
 
 	"voltbus/regulation/gossip"
 	"voltbus/regulation/master"
-	"voltbus/regulation/score"
-	"voltbus/regulation/signal"
 )
 
 // talker is a node that decides for itself.
@@ -35,18 +33,9 @@ type crowd struct {
 func RunGossip(ctx context.Context, c Campus) (*Led, error) {
 	began := time.Now()
 	w := newCrowd(c)
-	n := int(c.Length / tick)
-	for i := range n {
-		if i%1024 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		w.pass(i)
-	}
-	report, err := score.Judge(w.signal, &signal.Signal{Step: tick, Values: w.answer})
-	if err != nil {
+	if err := w.through(ctx, w.pass); err != nil {
 		return nil, err
 	}
-	w.account(report, n)
 	w.led.Outcome = w.out
 	w.led.Took = time.Since(began)
 	return &w.led, nil

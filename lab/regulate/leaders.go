@@ -10,9 +10,7 @@ import (
 	"voltbus/regulation/master"
 	"voltbus/regulation/member"
 	"voltbus/regulation/quorum"
-	"voltbus/regulation/score"
 	"voltbus/regulation/share"
-	"voltbus/regulation/signal"
 )
 
 // The times of members.
@@ -98,18 +96,9 @@ type campus struct {
 func RunCampus(ctx context.Context, c Campus) (*Led, error) {
 	began := time.Now()
 	w := newCampus(c)
-	n := int(c.Length / tick)
-	for i := range n {
-		if i%1024 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		w.pass(i)
-	}
-	report, err := score.Judge(w.signal, &signal.Signal{Step: tick, Values: w.answer})
-	if err != nil {
+	if err := w.through(ctx, w.pass); err != nil {
 		return nil, err
 	}
-	w.account(report, n)
 	w.led.Outcome = w.out
 	w.led.Took = time.Since(began)
 	for _, b := range w.nodes {

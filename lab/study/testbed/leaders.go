@@ -3,7 +3,6 @@ package testbed
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -51,7 +50,7 @@ func packetLoss() experiment.Experiment {
 		Metric:   experiment.Metric{Name: "composite score", Unit: "of 1", Axis: "% of messages lost", Higher: true},
 		Settings: campusSettings(experiment.Setting{Name: "losses", Default: "0,1,5,20", Doc: "messages that are lost, in %"}),
 		Run: func(ctx context.Context, b *experiment.Bench) error {
-			losses, err := percents("losses", b.Text("losses"))
+			losses, err := numbers("losses", b.Text("losses"), 0, 99)
 			if err != nil {
 				return err
 			}
@@ -181,11 +180,11 @@ func campuses() experiment.Experiment {
 			{Name: "need", Default: "15", Doc: "what the signal 1 asks of all, in % of their baseline"},
 		},
 		Run: func(ctx context.Context, b *experiment.Bench) error {
-			losses, err := percents("losses", b.Text("losses"))
+			losses, err := numbers("losses", b.Text("losses"), 0, 99)
 			if err != nil {
 				return err
 			}
-			units, err := counts("units", b.Text("units"))
+			units, err := numbers("units", b.Text("units"), 1, 1_000_000)
 			if err != nil {
 				return err
 			}
@@ -199,19 +198,6 @@ func campuses() experiment.Experiment {
 			return nil
 		},
 	}
-}
-
-// counts reads whole numbers from 1 on.
-func counts(setting, list string) ([]int, error) {
-	var out []int
-	for text := range strings.SplitSeq(list, ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(text))
-		if err != nil || n < 1 || n > 1_000_000 {
-			return nil, fault.E("study.counts", fault.Invalid, setting, fmt.Errorf("%q: write numbers from 1 to 1000000 with commas between", list))
-		}
-		out = append(out, n)
-	}
-	return out, nil
 }
 
 // meet measures a case of several campuses.

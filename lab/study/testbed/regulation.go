@@ -47,7 +47,7 @@ func tenThousand() experiment.Experiment {
 			{Name: "share", Default: "20", Doc: "capacity that is offered, in % of the need"},
 		},
 		Run: func(ctx context.Context, b *experiment.Bench) error {
-			losses, err := percents("losses", b.Text("losses"))
+			losses, err := numbers("losses", b.Text("losses"), 0, 99)
 			if err != nil {
 				return err
 			}
@@ -63,13 +63,13 @@ func tenThousand() experiment.Experiment {
 	}
 }
 
-// percents reads whole numbers from 0 to 99.
-func percents(setting, list string) ([]int, error) {
+// numbers reads whole numbers of a range, with commas between.
+func numbers(setting, list string, least, most int) ([]int, error) {
 	var out []int
 	for text := range strings.SplitSeq(list, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(text))
-		if err != nil || n < 0 || n > 99 {
-			return nil, fault.E("study.percents", fault.Invalid, setting, fmt.Errorf("%q: write numbers from 0 to 99 with commas between", list))
+		if err != nil || n < least || n > most {
+			return nil, fault.E("study."+setting, fault.Invalid, setting, fmt.Errorf("%q: write numbers from %d to %d with commas between", list, least, most))
 		}
 		out = append(out, n)
 	}

@@ -44,7 +44,7 @@ func thousandNodes() experiment.Experiment {
 			{Name: "length", Default: "1h", Doc: "virtual time"},
 		},
 		Run: func(ctx context.Context, b *experiment.Bench) error {
-			nodes, err := counts("nodes", b.Text("nodes"))
+			nodes, err := numbers("nodes", b.Text("nodes"), 1, 1_000_000)
 			if err != nil {
 				return err
 			}
