@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Curve } from "../series";
-import { computedCurve, FormulaError, knownOf, parseFormula, withPaths } from "./formula";
+import { computedCurve, knownOf } from "./computed";
+import { FormulaError, parseFormula, withPaths } from "./formula";
 
 const units: Record<string, string> = {
   "b/power": "kW",

@@ -7,7 +7,7 @@ import { inkStyle } from "../plot-axes";
 import { extent } from "../plot-paths";
 import { type Curve, valueAt } from "../series";
 import type { Span } from "../span";
-import { letterOf } from "./formula";
+import { letterOf } from "./computed";
 import type { HistorySource } from "./use-history";
 import type { Shown } from "./use-shown";
 

@@ -1,14 +1,8 @@
 import { useMemo } from "preact/hooks";
 import type { Point } from "../api";
 import type { Curve } from "../series";
-import {
-  computedCurve,
-  type Formula,
-  FormulaError,
-  type Known,
-  knownOf,
-  parseFormula,
-} from "./formula";
+import { computedCurve, knownOf } from "./computed";
+import { type Formula, FormulaError, type Known, parseFormula } from "./formula";
 
 /** A formula of a view: read, or what is wrong with it. */
 export interface Read {
