@@ -1,36 +1,14 @@
 // A stand-in for a node: it answers the shapes of the API with generated data over real HTTP and
 // server-sent events, so that the page can be tested against cases that a healthy node has not.
 
-import { readdirSync, readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { extname, join } from "node:path";
 import type { Ledger, PlotSample, Point, Scan, Value } from "../src/api";
 import type { Concern, Counts } from "../src/generated/api";
 import { isUnder } from "../src/path";
 import { columnsOf } from "./columns";
 import { catalogueOf, deviceOf, type Site, type Source, type Unit } from "./sites";
-
-const root = join(import.meta.dirname, "..");
-
-/** The policy that the program sends, read from where it stands, so that both cannot differ. */
-const policy = [
-  ...(/policy = (.*?)\n\n/s.exec(readFileSync(join(root, "web.go"), "utf8"))?.[1] ?? "").matchAll(
-    /"([^"]+)"/g,
-  ),
-]
-  .map((piece) => piece[1])
-  .join("");
-if (!policy.includes("script-src 'self'")) throw new Error("web.go no longer says its policy");
-
-const types: Record<string, string> = {
-  ".html": "text/html; charset=utf-8",
-  ".js": "text/javascript; charset=utf-8",
-  ".css": "text/css; charset=utf-8",
-  ".svg": "image/svg+xml",
-  ".png": "image/png",
-  ".webmanifest": "application/manifest+json",
-};
+import { serveFile } from "./stand-files";
 
 /** A node without alarms. */
 const noAlarms = {
@@ -489,22 +467,4 @@ function problem(
 ): void {
   response.writeHead(status, { "Content-Type": "application/problem+json" });
   response.end(JSON.stringify({ title: detail, detail, kind, subject: "", ...more }));
-}
-
-const publicFiles = new Set(readdirSync(join(root, "public")).map((name) => `/${name}`));
-
-/** Like the program: an asset, which the build keeps in codings, or else the page. */
-function serveFile(path: string, response: ServerResponse): void {
-  const isFile = path.startsWith("/assets/") || publicFiles.has(path);
-  const name = isFile ? path : "/index.html";
-  response.setHeader("Content-Security-Policy", policy);
-  try {
-    const packed = path.startsWith("/assets/");
-    const content = readFileSync(join(root, "dist", packed ? `${name}.gz` : name));
-    if (packed) response.setHeader("Content-Encoding", "gzip");
-    response.writeHead(200, { "Content-Type": types[extname(name)] ?? "text/plain" });
-    response.end(content);
-  } catch {
-    response.writeHead(404).end();
-  }
 }
