@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"voltbus/cmd/voltbus/shell"
 	"voltbus/fault"
 	"voltbus/regulation/score"
 	"voltbus/regulation/signal"
@@ -24,7 +25,10 @@ func New() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newScore(), newSignal(), newOpenADR())
+	for _, sub := range []*cobra.Command{newScore(), newSignal(), newOpenADR()} {
+		cmd.AddCommand(sub)
+		shell.StrictArgs(sub)
+	}
 	return cmd
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"voltbus/internal/plural"
 )
 
 // wrongArgs explains the arguments of a command. err is cobra's error.
@@ -17,7 +19,7 @@ func wrongArgs(cmd *cobra.Command, args []string, err error) error {
 	case counted && len(args) == 0:
 		err = fmt.Errorf("say %s", takes)
 	case counted:
-		err = fmt.Errorf("takes %s, and %d words are there; put one with spaces in quotes", takes, len(args))
+		err = fmt.Errorf("takes %s, and %s there; put one with spaces in quotes", takes, plural.Of(len(args), "word")+plural.Word(len(args), " is", " are"))
 	case strings.HasPrefix(text, "unknown command") && !cmd.HasSubCommands() && len(args) > 0:
 		err = fmt.Errorf("%q does not belong here", args[0])
 	}

@@ -36,7 +36,10 @@ The history does not answer: after a decision that differs, readings are still t
 	}
 	record := newReplayRecord(f)
 	f.Where.Register(record)
-	cmd.AddCommand(record, newReplayRun())
+	for _, sub := range []*cobra.Command{record, newReplayRun()} {
+		cmd.AddCommand(sub)
+		shell.StrictArgs(sub)
+	}
 	return cmd
 }
 

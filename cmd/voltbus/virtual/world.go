@@ -40,7 +40,10 @@ messages. A day passes in seconds, twice the same with one seed. The agents are 
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newRun(), newCheck(), newModels())
+	for _, sub := range []*cobra.Command{newRun(), newCheck(), newModels()} {
+		cmd.AddCommand(sub)
+		shell.StrictArgs(sub)
+	}
 	return cmd
 }
 
