@@ -5,6 +5,7 @@ cd "$(dirname "$0")"
 module=github.com/FerretDB/FerretDB
 work=$(mktemp -d)
 trap 'chmod -R u+w "$work" && rm -rf "$work"' EXIT
+go mod download "$module" # go list names no folder for what is not on the machine yet
 cp -r "$(go list -m -f '{{.Dir}}' "$module")" "$work/src"
 chmod -R u+w "$work/src"
 go list -m -f '{{.Version}}' "$module" >"$work/src/build/version/version.txt"
