@@ -1,8 +1,8 @@
 // Package quorum elects the leader of a campus by Raft (Ongaro and Ousterhout, USENIX ATC 2014): a leader is only where a majority of the nodes hear
 // each other, so a divided campus has at most one, and its smaller side none. The list of nodes is fixed. The log of Raft is used for elections only.
 //
-// It is a state machine: whoever runs it hands it ballots and the time, and sends the ballots that it returns. The library draws the times of
-// elections by its own lots, so that runs with one seed differ.
+// It is a state machine: whoever runs it hands it ballots and the time, and sends the ballots that it returns. The lots that decide when a node
+// stands for election are drawn here, not by the library, so that runs with one seed are equal.
 package quorum
 
 import (
@@ -26,6 +26,7 @@ type Config struct {
 	Members []string      // addresses of all nodes, with the own one: the same at each
 	Beat    time.Duration // 0: 2 seconds
 	Silence time.Duration // of a leader after which another one is elected, at least 2 beats; 0: 5 beats
+	Seed    uint64        // of the lots; the address is mixed in, so all nodes may have the same one
 	Kept    *Kept         // what Keep got last; nil at the first start ever
 	// Keep puts the state on disk. What follows from it is said only then.
 	Keep func(*Kept) error
@@ -49,6 +50,7 @@ type Elector struct {
 	storage *raft.MemoryStorage
 	kept    Kept
 	tick    time.Time
+	lots    lots
 	applied uint64      // index of the last entry that Raft gave out as committed
 	undone  *raft.Ready // what Keep could not keep
 	broken  error
@@ -87,7 +89,7 @@ func (e *Elector) open() (err error) {
 		all[i] = uint64(i) + 1 //nolint:gosec // a small number
 	}
 	k := &e.kept
-	e.applied = k.First - 1
+	e.applied, e.lots = k.First-1, newLots(e.c.Seed+k.Term, e.c.Address, int(e.c.Silence/e.c.Beat))
 	snapshot := &raftpb.Snapshot{Metadata: &raftpb.SnapshotMetadata{
 		Index: new(k.First - 1), Term: new(k.Before), ConfState: &raftpb.ConfState{Voters: all},
 	}}
@@ -153,14 +155,14 @@ func (e *Elector) step(now time.Time, in []regulation.Ballot, out *[]regulation.
 	for i := range in {
 		var m raftpb.Message
 		if proto.Unmarshal(in[i].Raft, &m) == nil && m.GetFrom() != 0 && m.GetFrom() == e.number(in[i].From) && m.GetTo() == e.number(e.c.Address) {
-			_ = e.state.Step(&m) // one that does not fit is dropped
+			e.hear(&m)
 		}
 	}
 	if e.tick.IsZero() {
 		e.tick = now
 	}
 	for ; !now.Before(e.tick); e.tick = e.tick.Add(e.c.Beat) {
-		e.state.Tick()
+		e.pass()
 		if now.Sub(e.tick) > e.c.Silence { // the program stood still
 			e.tick = now
 		}

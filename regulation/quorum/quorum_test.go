@@ -1,7 +1,11 @@
 package quorum_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
+	"hash"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -33,10 +37,15 @@ type world struct {
 	nodes   map[string]*node
 	moving  []regulation.Ballot
 	leaders map[uint64]string // of each term
+	seed    uint64
+	said    hash.Hash // all ballots, with their times
 }
 
-func newWorld(t *testing.T, loss float64) *world {
-	w := &world{t: t, now: time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC), random: rand.New(rand.NewPCG(1, 1)), loss: loss, nodes: map[string]*node{}, leaders: map[uint64]string{}}
+func newWorld(t *testing.T, loss float64) *world { return seeded(t, loss, 1) }
+
+// seeded is a world whose nodes draw their lots from a seed.
+func seeded(t *testing.T, loss float64, seed uint64) *world {
+	w := &world{seed: seed, t: t, now: time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC), random: rand.New(rand.NewPCG(1, 1)), loss: loss, nodes: map[string]*node{}, leaders: map[uint64]string{}, said: sha256.New()}
 	for _, a := range members {
 		w.nodes[a] = &node{address: a}
 		w.start(a)
@@ -46,7 +55,7 @@ func newWorld(t *testing.T, loss float64) *world {
 
 func (w *world) start(address string) {
 	n := w.nodes[address]
-	e, err := quorum.New(quorum.Config{Address: address, Members: members, Beat: beat, Kept: n.kept, Keep: func(k *quorum.Kept) error {
+	e, err := quorum.New(quorum.Config{Address: address, Members: members, Beat: beat, Seed: w.seed, Kept: n.kept, Keep: func(k *quorum.Kept) error {
 		if n.full {
 			return fault.E("disk", fault.Unavailable, address, errors.New("no room"))
 		}
@@ -76,6 +85,7 @@ func (w *world) step() {
 			}
 		}
 		for _, b := range n.process.Step(w.now, in) {
+			fmt.Fprintln(w.said, w.now.Unix(), b.From, b.To, b.Raft)
 			if w.random.Float64() >= w.loss && w.nodes[b.To].side == n.side {
 				w.moving = append(w.moving, b)
 			}
@@ -100,7 +110,8 @@ func (w *world) until(agree int, but ...*node) *node {
 				votes[n.process.Leader().Leader]++
 			}
 		}
-		for address, count := range votes {
+		for _, address := range members {
+			count := votes[address]
 			if n := w.nodes[address]; n != nil && n.process != nil && count >= agree && !slices.Contains(but, n) && n.process.Leader().Leader == address {
 				return n
 			}
@@ -140,6 +151,27 @@ func TestALeaderIsElectedAgainWhenItIsKilledAndNoTermHasTwo(t *testing.T) {
 		if len(n.kept.Begins) > 70 {
 			t.Errorf("%s keeps %d entries", n.address, len(n.kept.Begins))
 		}
+	}
+}
+
+// Which leaders there are, and each ballot, follows from the seed; so do runs of the lab.
+func TestElectionsAreRepeatedByTheirSeed(t *testing.T) {
+	run := func(seed uint64) string {
+		w := seeded(t, 0.2, seed)
+		for range 20 {
+			leader := w.until(4)
+			leader.process = nil
+			w.until(3)
+			w.start(leader.address)
+		}
+		return hex.EncodeToString(w.said.Sum(nil))
+	}
+	first := run(1)
+	if again := run(1); again != first {
+		t.Errorf("two runs with one seed differ: %s, %s", first, again)
+	}
+	if other := run(2); other == first {
+		t.Error("another seed elects the same")
 	}
 }
 
