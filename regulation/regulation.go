@@ -49,10 +49,9 @@ func (r *Report) Check() error {
 	if r.Unit == "" {
 		return errors.New("unit: write the path of the unit")
 	}
-	for name, v := range map[string]float64{
-		"temperature": r.Temperature, "low": r.Low, "high": r.High, "speed": r.Speed, "power": r.Power, "rated": r.Rated, "hold": r.Hold,
-	} {
+	for i, v := range [...]float64{r.Temperature, r.Low, r.High, r.Speed, r.Power, r.Rated, r.Hold} {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
+			name := [...]string{"temperature", "low", "high", "speed", "power", "rated", "hold"}[i]
 			return fmt.Errorf("%s of %s: %v is no number", name, r.Unit, v)
 		}
 	}

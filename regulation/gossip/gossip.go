@@ -52,6 +52,7 @@ type Config struct {
 type news struct {
 	report regulation.Report
 	rounds int // in which it is still passed on
+	own    bool
 }
 
 // Node is the state. It is for one goroutine.
@@ -61,9 +62,9 @@ type Node struct {
 	random *rand.Rand
 	peers  []string
 	known  map[string]bool // of the peers
-	own    map[string]bool // units
 	index  map[string]int
 	list   []news
+	told   int // reports of the last message
 	beat   time.Time
 	next   time.Time // decision
 	master *master.Master
@@ -77,7 +78,7 @@ func New(c Config, units Units) *Node {
 	c.Master.Wait = max(c.Master.Wait, 3*c.Beat)
 	n := &Node{
 		c: c, units: units, random: rand.New(rand.NewPCG(c.Seed, 3)), //nolint:gosec // lots, the same for a seed
-		known: map[string]bool{c.Address: true}, own: map[string]bool{}, index: map[string]int{}, master: master.New(c.Master),
+		known: map[string]bool{c.Address: true}, index: map[string]int{}, master: master.New(c.Master),
 	}
 	for _, p := range c.Peers {
 		n.meet(p)
@@ -110,9 +111,7 @@ func (n *Node) Step(now time.Time, signal float64, in []Message) []Message {
 			n.meet(p)
 		}
 		for k := range in[i].Reports {
-			if !n.own[in[i].Reports[k].Unit] {
-				n.hear(&in[i].Reports[k])
-			}
+			n.hear(&in[i].Reports[k], false)
 		}
 	}
 	if !now.Before(n.next) {
@@ -142,9 +141,8 @@ func (n *Node) meet(address string) {
 // look hears the own units, as far as they have news.
 func (n *Node) look(now time.Time) {
 	for _, r := range n.units.Reports(now) {
-		n.own[r.Unit] = true
-		if i, ok := n.index[r.Unit]; !ok || n.changed(&n.list[i].report, &r) {
-			n.hear(&r)
+		if i, ok := n.index[r.Unit]; !ok || !n.list[i].own || n.changed(&n.list[i].report, &r) {
+			n.hear(&r, true)
 		}
 	}
 }
@@ -157,11 +155,18 @@ func (n *Node) changed(old, now *regulation.Report) bool {
 		max(old.Temperature, now.Temperature)-min(old.Temperature, now.Temperature) >= noticed || now.At.Sub(old.At) >= n.c.Refresh
 }
 
-// hear takes a report that is newer than the one that is known. A wrong one is dropped.
-func (n *Node) hear(r *regulation.Report) {
+// hear takes a report that is newer than the one that is known. A wrong one is dropped, and what others say of an own unit.
+func (n *Node) hear(r *regulation.Report, own bool) {
 	i, ok := n.index[r.Unit]
-	if ok && !r.At.After(n.list[i].report.At) {
-		return
+	if ok {
+		e := &n.list[i]
+		if e.own && !own {
+			return
+		}
+		e.own = own
+		if !r.At.After(e.report.At) {
+			return
+		}
 	}
 	if _, err := n.master.Hear(r); err != nil {
 		return
@@ -171,7 +176,7 @@ func (n *Node) hear(r *regulation.Report) {
 		n.index[r.Unit] = i
 		n.list = append(n.list, news{})
 	}
-	n.list[i] = news{report: *r, rounds: n.rounds()}
+	n.list[i] = news{report: *r, rounds: n.rounds(), own: own}
 }
 
 // rounds is in how many rounds a report is passed on: so many that with some losses all hear of it.
@@ -185,7 +190,7 @@ const told = 4
 
 // tell makes the messages of a round.
 func (n *Node) tell() []Message {
-	var reports []regulation.Report
+	reports := make([]regulation.Report, 0, n.told+old)
 	for i := range n.list {
 		if e := &n.list[i]; e.rounds > 0 && len(reports) < n.c.Most {
 			e.rounds--
@@ -195,6 +200,7 @@ func (n *Node) tell() []Message {
 	for range min(old, len(n.list), n.c.Most-len(reports)) {
 		reports = append(reports, n.list[n.random.IntN(len(n.list))].report)
 	}
+	n.told = len(reports)
 	n.shuffle(min(n.c.Fan+told, len(n.peers)))
 	peers := slices.Clone(n.peers[:min(n.c.Fan+told, len(n.peers))])
 	out := make([]Message, min(n.c.Fan, len(n.peers)))
@@ -217,7 +223,7 @@ func (n *Node) decide(now time.Time, signal float64) {
 	orders, status := n.master.Decide(now, signal)
 	n.status = status
 	for i := range orders {
-		if !n.own[orders[i].Unit] {
+		if !n.list[n.index[orders[i].Unit]].own {
 			continue // its node decides so, too
 		}
 		a := n.units.Order(now, &orders[i])

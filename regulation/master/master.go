@@ -3,6 +3,7 @@
 package master
 
 import (
+	"slices"
 	"time"
 
 	"voltbus/fault"
@@ -41,7 +42,9 @@ type Master struct {
 	token   regulation.Token
 	number  uint64
 	index   map[string]int
+	last    int                 // place of the unit that was found last
 	units   []regulation.Report // as they are, or as they will be after the orders that are under way
+	told    []regulation.Report // as reported
 	known   []known
 	view    []regulation.Report // of the units, for a decision
 	stack   stack.Stack
@@ -50,8 +53,8 @@ type Master struct {
 
 // known is what the master knows of a unit beside its state.
 type known struct {
-	told    regulation.Report // as reported
-	pending uint64            // number of the order under way; 0: none
+	at      time.Time // of the last report
+	pending uint64    // number of the order under way; 0: none
 	asked   time.Time
 	barred  time.Time // until then it is not ordered, because it refused
 }
@@ -76,23 +79,37 @@ func (m *Master) SetToken(t regulation.Token) { m.token = t }
 // Hear takes a report. It reports whether the unit is new and has been registered by it. A report older than the last one is dropped. What
 // Report.Check finds is a fault.Invalid.
 func (m *Master) Hear(r *regulation.Report) (registered bool, err error) {
-	i, ok := m.index[r.Unit]
-	if ok && r.At.Before(m.known[i].told.At) {
+	i, ok := m.find(r.Unit)
+	if ok && r.At.Before(m.known[i].at) {
 		return false, nil
 	}
 	if err := r.Check(); err != nil {
 		return false, fault.E("master.Hear", fault.Invalid, r.Unit, err)
 	}
 	if !ok {
-		m.index[r.Unit] = len(m.units)
-		m.units, m.known = append(m.units, *r), append(m.known, known{told: *r})
+		m.last = len(m.units)
+		m.index[r.Unit] = m.last
+		m.units, m.told, m.known = append(m.units, *r), append(m.told, *r), append(m.known, known{at: r.At})
 		return true, nil
 	}
-	m.known[i].told = *r
+	m.told[i], m.known[i].at = *r, r.At
 	if m.known[i].pending == 0 {
 		m.units[i] = *r
 	}
 	return false, nil
+}
+
+// find returns the place of a unit. The one after the last is tried first: a node reports its units in the same order each time.
+func (m *Master) find(unit string) (int, bool) {
+	if next := m.last + 1; next < len(m.units) && m.units[next].Unit == unit {
+		m.last = next
+		return next, true
+	}
+	i, ok := m.index[unit]
+	if ok {
+		m.last = i
+	}
+	return i, ok
 }
 
 // Answered takes the answer to an order. One to an order that was taken for lost, or came twice, only counts as a report.
@@ -109,7 +126,7 @@ func (m *Master) Answered(now time.Time, a *regulation.Answer) {
 		return
 	}
 	k.pending = 0
-	m.units[i] = k.told
+	m.units[i] = m.told[i]
 	if a.Code == regulation.Done {
 		return
 	}
@@ -119,25 +136,27 @@ func (m *Master) Answered(now time.Time, a *regulation.Answer) {
 
 // Reports returns what the units said last, in the order of their registration.
 func (m *Master) Reports() []regulation.Report {
-	out := make([]regulation.Report, len(m.known))
-	for i := range m.known {
-		out[i] = m.known[i].told
-	}
-	return out
+	return slices.Clone(m.told)
 }
 
 // Decide returns the orders that bring the power of the units to the baseline minus signal × capacity, and what it knew. The signal is between
 // −1 and +1; positive: consume less.
 func (m *Master) Decide(now time.Time, signal float64) ([]regulation.Order, Status) {
-	st := Status{At: now, Signal: signal, Capacity: m.c.Capacity, Units: len(m.units), Refused: m.refused}
-	m.refused = map[string]int{}
-	m.view = m.view[:0]
-	for i := range m.units {
-		m.view = append(m.view, m.seen(now, i, &st))
+	st := Status{At: now, Signal: signal, Capacity: m.c.Capacity, Units: len(m.units)}
+	if len(m.refused) > 0 {
+		st.Refused, m.refused = m.refused, map[string]int{}
 	}
+	m.view = slices.Grow(m.view[:0], len(m.units))[:len(m.units)]
+	stale := now.Add(-m.c.Stale)
 	for i := range m.view {
-		st.Baseline += m.view[i].Hold
-		st.Power += m.view[i].Power
+		u := &m.view[i]
+		m.see(now, i, u)
+		if m.known[i].at.Before(stale) {
+			st.Silent++
+			u.Free, u.Power = 1, u.Hold // nobody knows better
+		}
+		st.Baseline += u.Hold
+		st.Power += u.Power
 	}
 	st.Target = st.Baseline - signal*m.c.Capacity
 	d := m.stack.Decide(m.view, st.Target)
@@ -149,24 +168,23 @@ func (m *Master) Decide(now time.Time, signal float64) ([]regulation.Order, Stat
 	return orders, st
 }
 
-// seen is a unit as a decision has it: one that is silent, refused or has an order under way does not change.
-func (m *Master) seen(now time.Time, i int, st *Status) regulation.Report {
+// see writes a unit as a decision has it: one that refused or has an order under way does not change.
+func (m *Master) see(now time.Time, i int, u *regulation.Report) {
 	k := &m.known[i]
 	if k.pending != 0 && now.Sub(k.asked) >= m.c.Wait {
 		k.pending = 0
-		m.units[i] = k.told
+		m.units[i] = m.told[i]
 	}
-	u := m.units[i]
-	age := max(0, now.Sub(k.told.At)) // the clock of a unit may be ahead
-	u.Free = max(0, u.Free-age, k.barred.Sub(now))
-	switch {
-	case age > m.c.Stale:
-		st.Silent++
-		u.Free, u.Power = 1, u.Hold // nobody knows better
-	case k.pending != 0:
+	*u = m.units[i]
+	if u.Free > 0 {
+		u.Free = max(0, u.Free-max(0, now.Sub(k.at))) // the clock of a unit may be ahead
+	}
+	if !k.barred.IsZero() {
+		u.Free = max(u.Free, k.barred.Sub(now))
+	}
+	if k.pending != 0 {
 		u.Free = max(u.Free, 1)
 	}
-	return u
 }
 
 // order makes the order of a change, and expects that it is carried out.

@@ -204,12 +204,15 @@ func (m *Member) take(now time.Time, msg *Message) {
 func (m *Member) hello(from string, h *Hello) {
 	m.see(h.Token)
 	m.hears[from] = h.Hears
-	for i := range h.Reports {
-		if !slices.Contains(h.Hears, m.c.Address) {
-			break // orders would not arrive
+	reports := h.Reports
+	if !slices.Contains(h.Hears, m.c.Address) {
+		reports = nil // orders would not arrive
+	}
+	for i := range reports {
+		if u := reports[i].Unit; m.owners[u] != from {
+			m.owners[u] = from
 		}
-		m.owners[h.Reports[i].Unit] = from
-		_, _ = m.master.Hear(&h.Reports[i]) // a wrong report leaves the unit as it was
+		_, _ = m.master.Hear(&reports[i]) // a wrong report leaves the unit as it was
 	}
 	if h.Leads && h.Token == m.token && !m.leads && m.led {
 		m.handOver(from)
