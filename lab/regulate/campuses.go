@@ -2,7 +2,10 @@ package regulate
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"io"
 	"math"
 	"time"
 
@@ -153,7 +156,7 @@ func (g *group) account(ticks int) error {
 	if err != nil {
 		return err
 	}
-	units := 0
+	units, digest := 0, sha256.New()
 	for k, w := range g.campuses {
 		w.account(report, ticks)
 		n := float64(len(w.places))
@@ -168,9 +171,9 @@ func (g *group) account(ticks int) error {
 		all.Orders += one.Orders
 		all.Messages += one.Messages
 		all.Baseline += one.Baseline
-		all.Fingerprint = all.Fingerprint*1099511628211 ^ one.Fingerprint
+		_, _ = io.WriteString(digest, one.Digest) // a hash takes everything
 		g.met.Kills += w.led.Kills
-		g.met.Old += w.led.Old
+		g.met.Old += w.old()
 		for _, b := range w.nodes {
 			g.met.Terms = max(g.met.Terms, b.token.Term)
 		}
@@ -182,6 +185,6 @@ func (g *group) account(ticks int) error {
 	g.met.Switches /= float64(units)
 	g.met.Natural /= float64(units)
 	g.met.Capacity = g.c.Need * g.met.Baseline
-	g.met.Score = report
+	g.met.Score, g.met.Digest = report, hex.EncodeToString(digest.Sum(nil))
 	return nil
 }

@@ -33,18 +33,18 @@ type Config struct {
 
 // Outcome is what a run measured.
 type Outcome struct {
-	Score       *score.Report
-	Comfort     Spread  // K·h a day, of each unit
-	Switches    float64 // mean of a unit and day
-	Early       int     // switches before the end of a lock-out
-	Natural     float64 // switches of a unit and day that its thermostat made by itself
-	Refused     int     // orders that were refused
-	Orders      int
-	Messages    int     // reports, orders and answers that were sent
-	Capacity    float64 // kW, the mean
-	Baseline    float64 // kW, the mean
-	Took        time.Duration
-	Fingerprint uint64 // of the power at each tick: equal for equal runs
+	Score    *score.Report
+	Comfort  Spread  // K·h a day, of each unit
+	Switches float64 // mean of a unit and day
+	Early    int     // switches before the end of a lock-out
+	Natural  float64 // switches of a unit and day that its thermostat made by itself
+	Refused  int     // orders that were refused
+	Orders   int
+	Messages int     // reports, orders and answers that were sent
+	Capacity float64 // kW, the mean
+	Baseline float64 // kW, the mean
+	Took     time.Duration
+	Digest   string // SHA-256 of the history, hexadecimal: equal for equal runs
 }
 
 // Spread is of all units.
@@ -72,6 +72,7 @@ type world struct {
 	down   int                // tick until which the master is killed
 	out    Outcome
 	answer []float64 // the response at each tick
+	told   history
 
 	capacity float64 // kW, of this hour
 }
@@ -123,7 +124,7 @@ func newWorld(c Config) *world {
 	}
 	w := &world{
 		c: c, begin: time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC), random: rand.New(rand.NewPCG(c.Seed, 1)), //nolint:gosec // a model, the same for a seed
-		signal: signal.Generate(c.Seed, c.Length), names: map[string]int{},
+		signal: signal.Generate(c.Seed, c.Length), names: map[string]int{}, told: newHistory(),
 	}
 	for i := range c.Units {
 		u := w.building(i)
@@ -247,7 +248,7 @@ func (w *world) measure(power, hold float64) {
 	w.answer = append(w.answer, (hold-power)/w.capacity)
 	w.out.Capacity += w.capacity
 	w.out.Baseline += hold
-	w.out.Fingerprint = w.out.Fingerprint*1099511628211 ^ math.Float64bits(power)
+	w.told.add(len(w.answer)-1, power, hold, w.places)
 }
 
 // account sums up.
@@ -264,5 +265,5 @@ func (w *world) account(report *score.Report, ticks int) {
 	}
 	w.out.Baseline /= float64(ticks)
 	w.out.Capacity /= float64(ticks)
-	w.out.Score = report
+	w.out.Score, w.out.Digest = report, w.told.digest()
 }

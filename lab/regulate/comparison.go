@@ -144,7 +144,7 @@ func (d *Comparison) masterWay() lab.WorldWay {
 
 func (d *Comparison) leaderWay() lab.WorldWay {
 	out := d.way(1, "leader")
-	out.Refused = d.led.led.Old
+	out.Refused = d.led.old()
 	for _, b := range d.led.nodes {
 		if b.process == nil {
 			continue

@@ -23,8 +23,9 @@ type crowd struct {
 	c           Campus
 	nodes       []*talker
 	numbers     map[string]int
-	inbox, next [][]gossip.Message
-	killed      int // the node that is killed next
+	inbox, next [][]gossip.Message // by node, for this tick and the next one
+	said        [][]gossip.Message // by node, in this tick
+	killed      int                // the node that is killed next
 	led         Led
 }
 
@@ -46,8 +47,9 @@ func newCrowd(c Campus) *crowd {
 	w.c.Config = w.world.c                      // with the defaults
 	w.random = rand.New(rand.NewPCG(c.Seed, 2)) //nolint:gosec // a model, the same for a seed
 	w.inbox, w.next = make([][]gossip.Message, c.Nodes), make([][]gossip.Message, c.Nodes)
+	w.said = make([][]gossip.Message, c.Nodes)
 	for i := range c.Nodes {
-		b := w.settle(i, c.Nodes, &w.led.Old)
+		b := w.settle(i, c.Nodes)
 		w.numbers[b.address] = i
 		w.nodes = append(w.nodes, &talker{building: b})
 	}
@@ -87,10 +89,17 @@ func (w *crowd) pass(i int) {
 		if b.process == nil && i >= b.back {
 			w.start(k)
 		}
+	}
+	abreast(len(w.nodes), func(k int) {
+		b := w.nodes[k]
+		w.said[k] = nil
 		if b.process != nil && (len(w.inbox[k]) > 0 || !now.Before(b.process.Next())) {
-			w.post(b.process.Step(now, w.signal.Values[i], w.inbox[k]))
+			w.said[k] = b.process.Step(now, w.signal.Values[i], w.inbox[k])
 		}
 		w.inbox[k] = w.inbox[k][:0]
+	})
+	for _, messages := range w.said {
+		w.post(messages)
 	}
 }
 

@@ -26,7 +26,7 @@ type Campus struct {
 
 	Nodes int           // over which the units are distributed
 	Kill  time.Duration // between two kills of the leader; 0: none
-	Raft  bool          // a majority elects the leader, not the smallest address. Then runs of one seed differ
+	Raft  bool          // a majority elects the leader, not the smallest address
 }
 
 // building is a node: its process, and its units, which outlive it.
@@ -38,7 +38,7 @@ type building struct {
 	names   map[string]*place
 	outside float64
 	token   regulation.Token
-	refused *int         // orders of old leaders
+	refused int          // orders of old leaders
 	kept    *quorum.Kept // on its disk, of elections by a majority
 
 	others *share.Exchange // what leaders of all campuses offer, as the process knows; nil without other campuses
@@ -62,7 +62,7 @@ func (b *building) Order(now time.Time, o *regulation.Order) regulation.Answer {
 	code := p.Order(now, o)
 	p.switches.Observe(now, p.On(), p.Lockout())
 	if code == regulation.OldTerm {
-		*b.refused++
+		b.refused++
 	} else if o.Token.Term > b.token.Term {
 		b.token = o.Token
 	}
@@ -89,6 +89,7 @@ type campus struct {
 	nodes []*building
 	inbox [][]member.Message // by node, for this tick
 	next  [][]member.Message
+	said  [][]member.Message // by node, in this tick
 	led   Led
 }
 
@@ -99,7 +100,7 @@ func RunCampus(ctx context.Context, c Campus) (*Led, error) {
 	if err := w.through(ctx, w.pass); err != nil {
 		return nil, err
 	}
-	w.led.Outcome = w.out
+	w.led.Outcome, w.led.Old = w.out, w.old()
 	w.led.Took = time.Since(began)
 	for _, b := range w.nodes {
 		w.led.Terms = max(w.led.Terms, b.token.Term)
@@ -111,20 +112,29 @@ func newCampus(c Campus) *campus {
 	w := &campus{world: newWorld(c.Config), c: c}
 	w.c.Config = w.world.c                      // with the defaults
 	w.random = rand.New(rand.NewPCG(c.Seed, 2)) //nolint:gosec // a model, the same for a seed
-	w.inbox, w.next = make([][]member.Message, c.Nodes), make([][]member.Message, c.Nodes)
+	w.inbox, w.next, w.said = make([][]member.Message, c.Nodes), make([][]member.Message, c.Nodes), make([][]member.Message, c.Nodes)
 	for i := range c.Nodes {
-		b := w.settle(i, c.Nodes, &w.led.Old)
+		b := w.settle(i, c.Nodes)
 		w.nodes = append(w.nodes, b)
 		w.start(b)
 	}
 	return w
 }
 
+// old counts the orders of old leaders that units refused.
+func (w *campus) old() int {
+	n := 0
+	for _, b := range w.nodes {
+		n += b.refused
+	}
+	return n
+}
+
 func addressOf(i int) string { return fmt.Sprintf("10.0.%03d.%03d", i/250, i%250) }
 
 // settle makes one of some nodes, with its part of the units.
-func (w *world) settle(i, nodes int, refused *int) *building {
-	b := &building{address: addressOf(i), names: map[string]*place{}, refused: refused}
+func (w *world) settle(i, nodes int) *building {
+	b := &building{address: addressOf(i), names: map[string]*place{}}
 	for k := i; k < len(w.places); k += nodes {
 		p := &w.places[k]
 		b.places = append(b.places, p)
@@ -151,7 +161,7 @@ func (w *campus) elector(b *building) member.Elector {
 	for i := range all {
 		all[i] = addressOf(i)
 	}
-	e, err := quorum.New(quorum.Config{Address: b.address, Members: all, Beat: beat, Silence: silence, Kept: b.kept, Keep: func(k *quorum.Kept) error {
+	e, err := quorum.New(quorum.Config{Address: b.address, Members: all, Beat: beat, Silence: silence, Seed: w.c.Seed, Kept: b.kept, Keep: func(k *quorum.Kept) error {
 		b.kept = new(*k)
 		return nil
 	}})
@@ -189,15 +199,22 @@ func (w *campus) serve(i int, asked func(b *building) float64) {
 		w.kill(i)
 	}
 	w.inbox, w.next = w.next, w.inbox
-	for k, b := range w.nodes {
+	for _, b := range w.nodes {
 		b.outside = outside(at)
 		if b.process == nil && i >= b.back {
 			w.start(b)
 		}
+	}
+	abreast(len(w.nodes), func(k int) {
+		b := w.nodes[k]
+		w.said[k] = nil
 		if b.process != nil && (len(w.inbox[k]) > 0 || !now.Before(b.process.Next())) {
-			w.post(k, b.process.Step(now, asked(b), w.inbox[k]))
+			w.said[k] = b.process.Step(now, asked(b), w.inbox[k])
 		}
 		w.inbox[k] = w.inbox[k][:0]
+	})
+	for k, messages := range w.said {
+		w.post(k, messages)
 	}
 }
 

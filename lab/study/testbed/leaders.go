@@ -15,7 +15,7 @@ import (
 func leadersMethod(more ...string) []string {
 	return regulationMethod(append([]string{
 		"Nodes with units each say every 10 seconds that they are there, and how their units are. A node that has been silent for 30 seconds is taken for absent; the smallest address that is heard leads, and decides each 2 seconds.",
-		"A majority elects by Raft, with the same beat and the same silence; its elections draw lots of their own, so that runs with one seed differ.",
+		"A majority elects by Raft, with the same beat and the same silence.",
 		"Without a leader each node tells two others, drawn by lot, each 2 seconds what it has heard of all units, and decides for its own units by the same rules.",
 	}, more...)...)
 }
@@ -145,13 +145,13 @@ func lead(ctx context.Context, b *experiment.Bench, c experiment.Case, w way, ha
 		if err != nil {
 			return err
 		}
-		tellLed(t, o, run.Length)
+		tellLed(b, c, t, o)
 		return nil
 	})
 }
 
-func tellLed(t *experiment.Trial, o *regulate.Led, length time.Duration) {
-	tellRegulation(t, &o.Outcome, length)
+func tellLed(b *experiment.Bench, c experiment.Case, t *experiment.Trial, o *regulate.Led) {
+	tellRegulation(b, c, t, &o.Outcome)
 	t.Also("kills", "", float64(o.Kills))
 	t.Also("terms", "", float64(o.Terms))
 	t.Also("orders of old leaders refused", "", float64(o.Old))
@@ -217,7 +217,7 @@ func meet(ctx context.Context, b *experiment.Bench, units []int, kill time.Durat
 		if err != nil {
 			return err
 		}
-		tellLed(t, &m.Led, b.Duration("length"))
+		tellLed(b, c, t, &m.Led)
 		for i := range m.Parts {
 			name := fmt.Sprintf("campus %d, ", i+1)
 			t.Also(name+"offer, mean", "kW", m.Offers[i])

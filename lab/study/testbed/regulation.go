@@ -112,13 +112,14 @@ func regulateOnce(ctx context.Context, b *experiment.Bench, c experiment.Case, r
 		if err != nil {
 			return err
 		}
-		tellRegulation(t, o, run.Length)
+		tellRegulation(b, c, t, o)
 		return nil
 	})
 }
 
 // tellRegulation records what a run measured.
-func tellRegulation(t *experiment.Trial, o *regulate.Outcome, length time.Duration) {
+func tellRegulation(b *experiment.Bench, c experiment.Case, t *experiment.Trial, o *regulate.Outcome) {
+	length := b.Duration("length")
 	t.Value(o.Score.Composite)
 	t.Also("correlation", "of 1", o.Score.Correlation)
 	t.Also("delay", "of 1", o.Score.Delay)
@@ -133,4 +134,5 @@ func tellRegulation(t *experiment.Trial, o *regulate.Outcome, length time.Durati
 	t.Also("messages", "a second", float64(o.Messages)/length.Seconds())
 	t.Also("capacity, mean", "kW", o.Capacity)
 	t.Also("virtual time", "× real", length.Seconds()/o.Took.Seconds())
+	b.Note("Repeat %d of %q had the seed %d, and its history the SHA-256 %s.", t.Repeat+1, c.Name, b.Seed()+int64(t.Repeat), o.Digest)
 }
