@@ -6,13 +6,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
 
 	"voltbus/fault"
 	"voltbus/lab/experiment"
+	"voltbus/lab/machine"
 	"voltbus/regulation"
 	"voltbus/regulation/master"
 	"voltbus/regulation/signal"
@@ -32,7 +35,7 @@ func thousandNodes() experiment.Experiment {
 		Method: []string{
 			"Each node is a site with a room, a program in Go and a link to the master that delays for 20 to 30 ms and loses 1 % of the messages. It reports each minute, switches its unit by the band of its room, and follows the orders of the master.",
 			"The master is the one of package regulation. It registers nodes by their first report, and decides each 10 seconds for a signal like RegD whose capacity is 20 % of the need.",
-			"Memory of a node is what the heap in use has grown by at the end of the run, after a collection, divided by the nodes; the history is counted, not kept.",
+			"Memory is measured twice. The heap of a node is what the heap in use has grown by at the end of the run, after a collection, divided by the nodes. The resident memory is what the kernel counts for the process: before the world is made, when free memory has been given back, and at the end of the run, as it is then with all that waits to be collected. The history is counted, not kept.",
 		},
 		Limits: []string{
 			"A node is a program in Go with models, links and messages. It has no log, store or bus server: those of a whole node are measured by other experiments.",
@@ -62,6 +65,10 @@ func thousandNodes() experiment.Experiment {
 // scaleOnce runs the world once.
 func scaleOnce(ctx context.Context, b *experiment.Bench, t *experiment.Trial, nodes int) (err error) {
 	before := heap()
+	without, err := resident(true)
+	if err != nil {
+		return err
+	}
 	w, desk, err := newScale(b, nodes)
 	if err != nil {
 		return err
@@ -74,9 +81,16 @@ func scaleOnce(ctx context.Context, b *experiment.Bench, t *experiment.Trial, no
 	if len(r.Failures) > 0 {
 		return fault.E("study.thousand-nodes", fault.Internal, r.Failures[0].Actor, errors.New(r.Failures[0].Reason))
 	}
+	with, err := resident(false)
+	if err != nil {
+		return err
+	}
 	grown := max(0, heap()-before)
 	tellWorld(b, t, r)
-	t.Also("memory of a node", "kB", grown/float64(nodes)/1000)
+	t.Also("heap of a node", "kB", grown/float64(nodes)/1000)
+	t.Also("resident memory of a node", "kB", max(0, with-without)/float64(nodes)/1000)
+	t.Also("resident memory of the process without nodes", "MB", without/1e6)
+	t.Also("resident memory of the process with nodes", "MB", with/1e6)
 	t.Also("nodes that the master knows", "", float64(len(desk.master.Reports())))
 	t.Also("orders", "", float64(desk.orders))
 	runtime.KeepAlive(w)
@@ -89,6 +103,15 @@ func heap() float64 {
 	runtime.GC()
 	runtime.ReadMemStats(&m)
 	return float64(m.HeapAlloc)
+}
+
+// resident returns the memory that the kernel counts for this process, in bytes; free memory is given back before that, if asked for.
+func resident(givenBack bool) (float64, error) {
+	if givenBack {
+		debug.FreeOSMemory()
+	}
+	u, err := machine.NewMeter(os.Getpid()).Usage()
+	return float64(u.Memory), err
 }
 
 func newScale(b *experiment.Bench, nodes int) (*world.World, *chair, error) {
