@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import signal
 import sys
 import textwrap
 import time
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 
 from voltbus import _realtime, _world
+from voltbus._patience import Limit
 
 SECOND = 1_000_000_000
 
@@ -172,3 +174,18 @@ def test_the_clock_of_the_machine_is_as_before_afterwards(tmp_path: Path) -> Non
     Process(tmp_path, "Clumsy").advance(600).answers()
     assert (datetime.now, time.time, time.sleep) == before
     assert abs(datetime.now(timezone.utc).timestamp() - time.time()) < 60
+
+
+class Late(Exception):
+    """A block took too long."""
+
+
+def test_a_wait_in_real_time_is_interrupted_and_its_line_told() -> None:
+    def late(where: str) -> None:
+        raise Late(where)
+
+    with pytest.raises(Late, match=r"test_world\.py:\d+: time\.sleep\(3600\)"), Limit(0.01, late):
+        time.sleep(3600)
+    with Limit(0.01, late):
+        pass
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0

@@ -41,7 +41,11 @@ type answer struct {
 	Wants    []string                   `json:"wants"`
 	Told     []string                   `json:"told"`
 	Error    string                     `json:"error"`
+	Late     string                     `json:"late"` // the line at which agents wait in real time
 }
+
+// told is the share of the patience after which a process says by itself where its agents wait. One that cannot is killed at its end.
+const told = 0.8
 
 // describe makes what the process begins with.
 func (c *crew) describe(s *Site, p *plant, f *File) error {
@@ -57,7 +61,8 @@ func (c *crew) describe(s *Site, p *plant, f *File) error {
 		Path     []string       `json:"path"`
 		Writable map[string]any `json:"writable"`
 		Seed     uint64         `json:"seed"`
-	}{Seed: c.world.kernel.Seeds()[0].Seed, Site: c.site, Start: f.World.Start, Writable: maps.Clone(c.world.opts.Writable), Path: []string{}}
+		Patience float64        `json:"patience"` // s
+	}{Patience: told * c.world.opts.Patience.Seconds(), Seed: c.world.kernel.Seeds()[0].Seed, Site: c.site, Start: f.World.Start, Writable: maps.Clone(c.world.opts.Writable), Path: []string{}}
 	for i := range s.Agents {
 		a := &s.Agents[i]
 		d.Agents = append(d.Agents, agent{a.Name, a.Class, a.Config})
@@ -121,9 +126,6 @@ func (c *crew) run(s *kernel.Scope) error {
 // take does what an answer says.
 func (c *crew) take(s *kernel.Scope, a *answer) error {
 	w := c.world
-	for _, call := range a.Told {
-		w.tell(c.site, call)
-	}
 	for _, one := range a.Alerts {
 		one.At, one.Site = s.Now(), c.site
 		w.alerts = append(w.alerts, one)

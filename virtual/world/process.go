@@ -65,9 +65,6 @@ func (c *crew) begin(ctx context.Context, o *Options) error {
 	if a.Wants != nil {
 		c.world.listen(c.site, a.Wants)
 	}
-	for _, call := range a.Told {
-		c.world.tell(c.site, call)
-	}
 	return nil
 }
 
@@ -75,9 +72,15 @@ func (c *crew) begin(ctx context.Context, o *Options) error {
 func (c *crew) ask(what any) (*answer, error) {
 	var a answer
 	err := c.process.Ask(what, &a)
+	for _, call := range a.Told {
+		c.world.tell(c.site, call)
+	}
+	const outside = "an agent that waits for something outside the world cannot be followed"
 	switch {
 	case errors.Is(err, worker.ErrLate):
-		return nil, fmt.Errorf("its agents did not come to rest within %s of real time; an agent that waits for something outside the world cannot be followed", c.process.Patience)
+		return nil, fmt.Errorf("its agents did not come to rest within %s of real time; %s", c.process.Patience, outside)
+	case a.Late != "":
+		return nil, fmt.Errorf("its agents did not come to rest within %s of real time, they wait at %s; %s", c.process.Patience, a.Late, outside)
 	case err != nil:
 		return nil, err
 	case a.Error != "":

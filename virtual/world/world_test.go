@@ -248,10 +248,13 @@ sites:
 	if len(r.Failures) != 2 || r.Failures[0].At != 10*time.Minute || r.Simulated != time.Hour {
 		t.Fatalf("%+v", r)
 	}
-	for i, want := range []string{"its process has ended", "did not come to rest within 3s"} {
+	for i, want := range []string{"its process has ended", "did not come to rest within 3s of real time, they wait at " + dir + "/odd.py:13: time.sleep(3600);"} {
 		if !strings.Contains(r.Failures[i].Reason, want) {
 			t.Errorf("%v does not say %q", r.Failures[i], want)
 		}
+	}
+	if len(r.Told) != 1 || r.Told[0] != (Told{"b", dir + "/odd.py:13: time.sleep() in wait"}) {
+		t.Errorf("the call is not told: %v", r.Told)
 	}
 	w, err := New(f, Options{})
 	must(t, err)

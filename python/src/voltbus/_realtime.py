@@ -14,7 +14,7 @@ from datetime import date, datetime
 from types import FrameType, TracebackType
 from typing import Any
 
-__all__ = ["Calls"]
+__all__ = ["Calls", "is_foreign"]
 
 _OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _LIBRARY = sysconfig.get_path("stdlib") + os.sep
@@ -94,7 +94,7 @@ class Calls:
 
     def _note(self, name: str, frame: FrameType) -> None:
         file = frame.f_code.co_filename
-        if file.startswith((_OWN, "<frozen")) or _is_library(file):
+        if not is_foreign(file):
             return
         self._seen.setdefault(f"{file}:{frame.f_lineno}: {name}() in {frame.f_code.co_name}")
 
@@ -110,6 +110,11 @@ def _slots() -> dict[str, Any] | None:
 def _forget() -> None:
     """Have the interpreter look up the attributes of ``datetime`` anew."""
     ctypes.pythonapi.PyType_Modified(ctypes.py_object(datetime))
+
+
+def is_foreign(file: str) -> bool:
+    """Report whether code is neither the SDK's nor that of Python's own library."""
+    return not file.startswith((_OWN, "<frozen")) and not _is_library(file)
 
 
 def _is_library(file: str) -> bool:

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from ._patience import Limit
 from ._protocol import Raw
 from ._realtime import Calls
 from .agent import Agent
@@ -49,6 +50,7 @@ class Site(msgspec.Struct):
     path: list[str] = []
     writable: dict[str, Value] = {}
     seed: int = 0
+    patience: float = 0.0  # seconds of real time that a moment may take; 0 for any
 
 
 class Scan(msgspec.Struct):
@@ -96,6 +98,7 @@ class Answer(msgspec.Struct, omit_defaults=True):
     wants: list[str] | None = None  # subjects that the agents listen to, if they changed
     told: list[str] = []  # calls that do not follow the clock
     error: str = ""
+    late: str = ""  # the line at which agents wait in real time; the process ends
 
 
 class Host:
@@ -226,14 +229,25 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
         random.seed(f"{site.seed} {site.site}")
         host = Host(loop, site, calls)
         decoder = msgspec.json.Decoder(Moment)
+
+        def late(where: str) -> None:
+            answer(Answer(late=where or "somewhere", told=calls.take()))
+            os._exit(1)
+
+        limit = Limit(site.patience, late)
         with calls:
             going = _guard(answer, lambda: _begin(loop, host))
             while going and (line := source.readline()):
                 moment = decoder.decode(line)
-                going = _guard(answer, partial(host.advance, moment))
+                going = _guard(answer, partial(_within, limit, host, moment))
         loop.run_until_complete(host.end())
     finally:
         finish(loop)
+
+
+def _within(limit: Limit, host: Host, moment: Moment) -> Answer:
+    with limit:
+        return host.advance(moment)
 
 
 def _begin(loop: VirtualLoop, host: Host) -> Answer:
