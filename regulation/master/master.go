@@ -3,6 +3,7 @@
 package master
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -126,12 +127,30 @@ func (m *Master) Answered(now time.Time, a *regulation.Answer) {
 		return
 	}
 	k.pending = 0
+	wanted := m.units[i]
 	m.units[i] = m.told[i]
+	why := a.Code.String()
 	if a.Code == regulation.Done {
-		return
+		if follows(&wanted, &m.told[i]) {
+			return
+		}
+		why = Unchanged
 	}
-	m.refused[a.Code.String()]++
+	m.refused[why]++
 	k.barred = now.Add(max(a.Report.Free, m.c.Stale/10))
+}
+
+// Unchanged is counted among the refusals of a Status: an answer says done, and the state with it is not the one that was ordered.
+const Unchanged = "unchanged"
+
+// clipped is by how much the speed of a fan may differ from the one that was ordered.
+const clipped = 0.02
+
+func follows(wanted, is *regulation.Report) bool {
+	if wanted.Variable {
+		return math.Abs(wanted.Speed-is.Speed) <= clipped
+	}
+	return wanted.On == is.On
 }
 
 // Reports returns what the units said last, in the order of their registration.

@@ -85,7 +85,7 @@ func (w *world) step() {
 			}
 		}
 		for _, b := range n.process.Step(w.now, in) {
-			fmt.Fprintln(w.said, w.now.Unix(), b.From, b.To, b.Raft)
+			fmt.Fprintln(w.said, w.now.Unix(), b.From, b.To, string(b.Raft))
 			if w.random.Float64() >= w.loss && w.nodes[b.To].side == n.side {
 				w.moving = append(w.moving, b)
 			}

@@ -97,6 +97,29 @@ func TestProgramsInGoFollowTheClock(t *testing.T) {
 	}
 }
 
+func TestALinkThatIsCutForAnHourCarriesNothingAndThenAgain(t *testing.T) {
+	f := parsed(t, strings.Replace(houses, "loss: 0.1", "cuts: [{from: 61m, to: 121m}]", 1))
+	w, err := New(f, Options{})
+	must(t, err)
+	first, second := &cooler{}, &cooler{}
+	must(t, w.AddProgram("house-1", first))
+	must(t, w.AddProgram("house-2", second))
+	heard := func(until time.Duration) int {
+		must(t, w.Run(t.Context(), until))
+		return first.Heard + second.Heard
+	}
+	before, within, after := heard(61*time.Minute), heard(121*time.Minute), heard(4*time.Hour-time.Second)
+	if before != 12 || within != 12 || after != 12+2*11 {
+		t.Errorf("heard %d before the cut, %d until its end, %d until the end", before, within, after)
+	}
+	r := w.Result()
+	var text bytes.Buffer
+	must(t, r.Text(&text))
+	if r.Commands != 46 || len(r.Failures) > 0 || !strings.Contains(text.String(), "12 not sent or lost in cuts") {
+		t.Errorf("%d commands, failures %v:\n%s", r.Commands, r.Failures, text.String())
+	}
+}
+
 func TestAProgramThatFailsIsMarkedAndTheRunGoesOn(t *testing.T) {
 	w, _ := withCoolers(t, true, new(bytes.Buffer))
 	must(t, w.Run(t.Context(), 0))

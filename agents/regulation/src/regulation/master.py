@@ -78,9 +78,12 @@ class Master:
             self.hear(a.report)
         if not k.pending or k.pending != a.number:
             return
-        k.pending, k.unit = 0, k.told
-        if a.code != "done":
-            self._refused[a.code] = self._refused.get(a.code, 0) + 1
+        wanted, k.pending, k.unit = k.unit, 0, k.told
+        code = a.code
+        if code == "done" and not _follows(wanted, k.told):
+            code = "unchanged"  # the node says so, and its unit is not as ordered
+        if code != "done":
+            self._refused[code] = self._refused.get(code, 0) + 1
             k.barred = now + timedelta(seconds=max(k.told.free, self.stale / 10))
 
     def decide(self, now: datetime, signal: float) -> tuple[list[Order], Status]:
@@ -133,3 +136,8 @@ class Master:
         power = k.unit.rated * (c.speed**3 if k.unit.variable else float(c.on))
         k.unit = msgspec.structs.replace(k.unit, on=c.on, speed=c.speed, power=power)
         return Order(name, self._number, self.token, c.on, c.speed)
+
+
+def _follows(wanted: Report, now: Report) -> bool:
+    """Report whether a unit is as it was ordered; a fan may differ by 2 %."""
+    return abs(wanted.speed - now.speed) <= 0.02 if wanted.variable else wanted.on == now.on
