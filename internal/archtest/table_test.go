@@ -299,6 +299,7 @@ var table = []rule{
 	{"regulation/member", []string{"regulation", "regulation/master"}, []string{"regulation/unit", "regulation/quorum"}, "an election is messages and times; what carries them is not its business"},
 	{"regulation/quorum", []string{"regulation", "fault"}, nil, "an election knows who leads, not what for"},
 	{"regulation/gossip", []string{"regulation", "regulation/master"}, []string{"regulation/unit"}, "what nodes tell each other is messages and times; what carries them is not its business"},
+	{"regulation/market", []string{"regulation", "regulation/share", "regulation/stack"}, []string{"regulation/unit"}, "a market is bids and awards; what carries them is not its business"},
 	{"regulation/share", nil, nil, "a division is numbers"},
 	{"regulation/score", []string{"regulation/signal", "fault"}, nil, "signal and response are compared without knowing who made them"},
 

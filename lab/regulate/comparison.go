@@ -11,16 +11,18 @@ import (
 	"voltbus/regulation/signal"
 )
 
-// Comparison lets a fleet follow a signal in three ways side by side: with a master, with an elected leader, and without one. The buildings, the signal
+// Comparison lets a fleet follow a signal in four ways side by side: with a master, with an elected leader,
+// without one, and by trade. The buildings, the signal
 // and the share of lost messages are the same. It is for one goroutine.
 type Comparison struct {
 	order   lab.WorldOrder
 	central *world
 	led     *campus
 	crowd   *crowd
+	trade   *marketplace
 	i, end  int // ticks that have passed, and after which it is over
 	kills   int
-	ways    [3]tally
+	ways    [4]tally
 }
 
 // tally is the account of one way.
@@ -40,8 +42,8 @@ func NewComparison(o lab.WorldOrder) *Comparison {
 		Units: o.Units, Seed: uint64(o.Seed), Length: time.Duration(o.Hours) * time.Hour, Period: time.Duration(o.Period * float64(time.Second)), Loss: o.Loss, //nolint:gosec // checked by the declaration
 	}}
 	c.Period = c.Period.Round(tick)
-	d := &Comparison{order: o, central: newWorld(c.Config), led: newCampus(c), crowd: newCrowd(c), end: int(c.Length / tick)}
-	d.ways = [3]tally{{w: d.central}, {w: d.led.world}, {w: d.crowd.world}}
+	d := &Comparison{order: o, central: newWorld(c.Config), led: newCampus(c), crowd: newCrowd(c), trade: newMarketplace(c), end: int(c.Length / tick)}
+	d.ways = [4]tally{{w: d.central}, {w: d.led.world}, {w: d.crowd.world}, {w: d.trade.world}}
 	return d
 }
 
@@ -53,6 +55,7 @@ func (d *Comparison) Pass() bool {
 	d.central.tick(d.i)
 	d.led.pass(d.i)
 	d.crowd.pass(d.i)
+	d.trade.pass(d.i)
 	asked := d.central.signal.Values[d.i]
 	d.i++
 	for k := range d.ways {
@@ -75,11 +78,12 @@ func (t *tally) add(i int, asked float64) {
 	}
 }
 
-// Kill ends the master, the leader, and one of the nodes without a leader, for a minute.
+// Kill ends the master, the leader, one of the nodes without a leader, and the auctioneer, for a minute.
 func (d *Comparison) Kill() {
 	d.central.kill(d.i)
 	d.led.kill(d.i)
 	d.crowd.kill(d.i)
+	d.trade.kill(d.i)
 	d.kills++
 }
 
@@ -98,7 +102,7 @@ const Tick = tick
 func (d *Comparison) State() lab.WorldState {
 	s := lab.WorldState{
 		WorldOrder: d.order, There: true, Over: d.i >= d.end, Begin: d.central.begin, Time: d.at(d.i),
-		Ways: []lab.WorldWay{d.masterWay(), d.leaderWay(), d.gossipWay()}, Waits: d.waits(), Course: d.course(), Stack: d.stack(),
+		Ways: []lab.WorldWay{d.masterWay(), d.leaderWay(), d.gossipWay(), d.marketWay()}, Market: d.market(), Waits: d.waits(), Course: d.course(), Stack: d.stack(),
 	}
 	if d.i > 0 {
 		s.Signal = d.central.signal.Values[d.i-1]
@@ -168,6 +172,41 @@ func (d *Comparison) gossipWay() lab.WorldWay {
 	return out
 }
 
+func (d *Comparison) marketWay() lab.WorldWay {
+	out := d.way(3, "market")
+	for _, b := range d.trade.nodes {
+		if b.process != nil {
+			out.Members++
+		}
+	}
+	if b := d.trade.auctioneer(); b != nil {
+		out.Leader = b.address
+	}
+	return out
+}
+
+// market describes the last round of the auction, with the sites that traded most.
+func (d *Comparison) market() lab.WorldMarket {
+	out := lab.WorldMarket{Sites: []lab.WorldSite{}}
+	if d.i > 0 {
+		out.Price, out.Traded = d.trade.prices[d.i-1], d.trade.traded[d.i-1]
+	}
+	for _, b := range d.trade.nodes {
+		site := lab.WorldSite{Site: b.address, Paid: b.paid}
+		if b.process != nil {
+			s := b.process.Status()
+			site.Runs, site.Allotted, site.Power, site.Bought, site.Sold = true, s.Allotted, s.Power, s.Bought, s.Sold
+			site.Paid += s.Paid
+		}
+		out.Sites = append(out.Sites, site)
+	}
+	slices.SortStableFunc(out.Sites, func(a, b lab.WorldSite) int {
+		return cmp.Or(cmp.Compare(b.Bought+b.Sold, a.Bought+a.Sold), cmp.Compare(a.Site, b.Site))
+	})
+	out.Sites = out.Sites[:min(shownSites, len(out.Sites))]
+	return out
+}
+
 // waits lists what happens next: decisions, messages, the return of who was killed, and the offer of the next hour.
 func (d *Comparison) waits() []lab.WorldWait {
 	out := []lab.WorldWait{}
@@ -191,11 +230,19 @@ func (d *Comparison) waits() []lab.WorldWait {
 			add(b.process.Next(), b.address+", the leader, decides or speaks")
 		}
 	}
+	for _, b := range d.trade.nodes {
+		if b.process == nil {
+			add(d.at(b.back), b.address+" trades again")
+		}
+	}
+	if b := d.trade.auctioneer(); b != nil {
+		add(b.process.Next(), b.address+", the auctioneer, bids or finds the price")
+	}
 	const hour = int(time.Hour / tick)
 	add(d.at((d.i+hour-1)/hour*hour), "the capacity of the next hour is offered")
 	add(d.at(d.end), "the world ends")
 	slices.SortStableFunc(out, func(a, b lab.WorldWait) int { return a.At.Compare(b.At) })
-	return out[:min(6, len(out))]
+	return out[:min(7, len(out))]
 }
 
 // course is the last hour in steps of ten seconds.
@@ -209,14 +256,20 @@ func (d *Comparison) course() []lab.WorldMoment {
 			m.Central += d.central.answer[k] / step
 			m.Leader += d.led.answer[k] / step
 			m.Gossip += d.crowd.answer[k] / step
+			m.Market += d.trade.answer[k] / step
+			m.Price += d.trade.prices[k] / step
+			m.Traded += d.trade.traded[k] / step
 		}
 		out = append(out, m)
 	}
 	return out
 }
 
-// shown bounds the units of a state.
-const shown = 100
+// shown bounds the units of a state, and shownSites the sites.
+const (
+	shown      = 100
+	shownSites = 12
+)
 
 // stack lists units of the elected leader's campus in the order in which they would switch.
 func (d *Comparison) stack() []lab.WorldUnit {

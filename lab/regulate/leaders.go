@@ -31,15 +31,16 @@ type Campus struct {
 
 // building is a node: its process, and its units, which outlive it.
 type building struct {
-	address string
-	process *member.Member // nil while it is killed
-	back    int            // tick at which it starts again
-	places  []*place
-	names   map[string]*place
-	outside float64
-	token   regulation.Token
-	refused int          // orders of old leaders
-	kept    *quorum.Kept // on its disk, of elections by a majority
+	address  string
+	process  *member.Member // nil while it is killed
+	back     int            // tick at which it starts again
+	places   []*place
+	names    map[string]*place
+	outside  float64
+	capacity float64 // kW, where each node has its own
+	token    regulation.Token
+	refused  int          // orders of old leaders
+	kept     *quorum.Kept // on its disk, of elections by a majority
 
 	others *share.Exchange // what leaders of all campuses offer, as the process knows; nil without other campuses
 }

@@ -19,7 +19,7 @@ type World interface {
 	Pace(ctx context.Context, pace float64) (WorldState, error)
 	// Step lets a time pass at once.
 	Step(ctx context.Context, span time.Duration) (WorldState, error)
-	// KillLeader ends the process of the master, of the leader, and of one node without a leader, for a minute.
+	// KillLeader ends the process of the master, of the leader, of one node without a leader, and of the auctioneer, for a minute.
 	KillLeader(ctx context.Context) (WorldState, error)
 	// Lose changes the share of the messages that are lost.
 	Lose(ctx context.Context, share float64) (WorldState, error)
@@ -57,8 +57,8 @@ type (
 	}
 	// WorldWay is one of the ways to regulate, with the same buildings, signal and losses.
 	WorldWay struct {
-		Way       string   `json:"way" api:"one-of=central|leader|gossip"`
-		Leader    string   `json:"leader" doc:"Who decides; empty while nobody does, and where all do"`
+		Way       string   `json:"way" api:"one-of=central|leader|gossip|market"`
+		Leader    string   `json:"leader" doc:"Who decides, or finds the price; empty while nobody does, and where all do"`
 		Term      uint64   `json:"term"`
 		Members   int      `json:"members" doc:"Processes that run"`
 		Kills     int      `json:"kills"`
@@ -79,6 +79,25 @@ type (
 		Central float64   `json:"central"`
 		Leader  float64   `json:"leader"`
 		Gossip  float64   `json:"gossip"`
+		Market  float64   `json:"market"`
+		Price   float64   `json:"price" doc:"Of the market, per kWh"`
+		Traded  float64   `json:"traded" doc:"kW, in a round of the market"`
+	}
+	// WorldSite is a site of the market, in the last round.
+	WorldSite struct {
+		Site     string  `json:"site"`
+		Runs     bool    `json:"runs" doc:"Its process runs"`
+		Allotted float64 `json:"allotted" doc:"kW that the signal leaves it"`
+		Power    float64 `json:"power" doc:"kW, when it bid"`
+		Bought   float64 `json:"bought" doc:"kW"`
+		Sold     float64 `json:"sold" doc:"kW"`
+		Paid     float64 `json:"paid" doc:"Price × kWh so far; negative: earned"`
+	}
+	// WorldMarket is the double auction of the sites that trade.
+	WorldMarket struct {
+		Price  float64     `json:"price" doc:"Per kWh: how much the unit that traded last wants to run, from 0 to 1, less the friction if it bought, and with it if it sold"`
+		Traded float64     `json:"traded" doc:"kW, in the last round"`
+		Sites  []WorldSite `json:"sites" doc:"Those that traded most first"`
 	}
 	// WorldUnit is a unit of the campus that elects a leader, in its place of the stack.
 	WorldUnit struct {
@@ -99,6 +118,7 @@ type (
 		Signal float64       `json:"signal" doc:"Positive: consume less"`
 		Ways   []WorldWay    `json:"ways"`
 		Waits  []WorldWait   `json:"waits" doc:"What waits next, the first first"`
+		Market WorldMarket   `json:"market"`
 		Course []WorldMoment `json:"course" doc:"The last hour, and before that what fits"`
 		Stack  []WorldUnit   `json:"stack" doc:"The coolest that runs first"`
 	}
@@ -121,12 +141,12 @@ var (
 		Doc: "Time passes while somebody asks, at the pace of the world.",
 	})
 	WorldStart = declareWorld[WorldOrder]("world.start", "POST /lab/world", "startWorld", "Begin a world of buildings that follow a regulation signal, in virtual time",
-		"A master, an elected leader and nodes without a leader regulate the same buildings side by side. One that is there ends.")
+		"A master, an elected leader, nodes without a leader and sites that trade regulate the same buildings side by side. One that is there ends.")
 	WorldPaced   = declareWorld[WorldPace]("world.pace", "POST /lab/world/pace", "paceWorld", "Change how fast the time of the world passes, or let it pause", "")
 	WorldStepped = declareWorld[WorldStep]("world.step", "POST /lab/world/step", "stepWorld", "Let a time pass in the world at once", "")
 	WorldKill    = operation.Declare[struct{}, WorldState](operation.Spec{
 		Name: "world.kill", ID: "killWorldLeader", HTTP: "POST /lab/world/kill", Role: identity.Engineer, Audited: true,
-		Summary: "Kill the leader of the world for a minute", Result: "The world as it is then", Doc: "And the master, and one of the nodes without a leader.",
+		Summary: "Kill the leader of the world for a minute", Result: "The world as it is then", Doc: "And the master, one of the nodes without a leader, and the auctioneer of the market.",
 	})
 	WorldLose = declareWorld[WorldLoss]("world.loss", "POST /lab/world/loss", "loseWorldMessages", "Have the network of the world lose messages", "")
 	WorldStop = operation.Declare[struct{}, operation.None](operation.Spec{
@@ -141,7 +161,7 @@ func (p *Part) world() []operation.Bound {
 		bindWorld(WorldShow, func(ctx context.Context, _ *struct{}) (WorldState, error) {
 			state, err := w.World(ctx)
 			if fault.Is(err, fault.NotFound) {
-				return WorldState{Ways: []WorldWay{}, Waits: []WorldWait{}, Course: []WorldMoment{}, Stack: []WorldUnit{}}, nil
+				return WorldState{Ways: []WorldWay{}, Market: WorldMarket{Sites: []WorldSite{}}, Waits: []WorldWait{}, Course: []WorldMoment{}, Stack: []WorldUnit{}}, nil
 			}
 			return state, err
 		}),

@@ -48,7 +48,7 @@ func (s *Stack) Decide(units []regulation.Report, target float64) Decision {
 	up := target > d.Expected
 	for i := range units {
 		u := &units[i]
-		more, less := room(u)
+		more, less := Room(u)
 		d.More, d.Less = d.More+more, d.Less+less
 		if u.Variable {
 			continue
@@ -103,8 +103,8 @@ func (d *Decision) take(u *regulation.Report, i int, on bool) {
 	d.Less -= u.Power
 }
 
-// room returns by how much a unit could raise and lower its power now.
-func room(u *regulation.Report) (more, less float64) {
+// Room returns by how much a unit could raise and lower its power now.
+func Room(u *regulation.Report) (more, less float64) {
 	p := u.Position()
 	switch {
 	case u.Free > 0:
@@ -152,7 +152,7 @@ func (d *Decision) spread(units []regulation.Report, target float64) {
 }
 
 func roomToward(u *regulation.Report, missing float64) float64 {
-	more, less := room(u)
+	more, less := Room(u)
 	if missing > 0 {
 		return more
 	}

@@ -41,7 +41,13 @@ describe.skipIf(url === "")("the screen Regulation of a running node", () => {
     await led.getByText("Nobody leads at this moment.").waitFor();
     const waits = page.getByRole("region", { name: "What waits next" });
     await waits.getByText(/another master begins/).waitFor();
+    const trade = page.getByRole("region", { name: "By trade" });
+    await trade.getByText("Nobody finds a price at this moment.").waitFor();
     await page.getByRole("button", { name: "10 minutes on" }).click();
+    await trade.getByText("10.0.000.000 is the auctioneer.").waitFor();
+    const market = page.getByRole("region", { name: "Market of the sites" });
+    await market.getByRole("img", { name: /^Price over the last hour/ }).waitFor();
+    await expect.poll(() => market.getByRole("row").count()).toBe(11);
     await led.getByText(/^10\.0\.000\.000 leads in term [2-9]\.$/).waitFor();
     await page.getByRole("img", { name: "Signal and response over the last hour" }).waitFor();
     expect(await seriousViolations(page)).toEqual([]);

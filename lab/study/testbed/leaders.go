@@ -17,6 +17,7 @@ func leadersMethod(more ...string) []string {
 		"Nodes with units each say every 10 seconds that they are there, and how their units are. A node that has been silent for 30 seconds is taken for absent; the smallest address that is heard leads, and decides each 2 seconds.",
 		"A majority elects by Raft, with the same beat and the same silence.",
 		"Without a leader each node tells two others, drawn by lot, each 2 seconds what it has heard of all units, and decides for its own units by the same rules.",
+		"In a market each node is allotted its part of the power that the signal leaves, and nodes trade the rest by a double auction each 4 seconds. The smallest address that is heard finds the price.",
 	}, more...)...)
 }
 
@@ -45,7 +46,7 @@ func packetLoss() experiment.Experiment {
 		Title:    "Messages are lost: a master, an elected leader, and no leader",
 		Question: "What does the loss of 1, 5 and 20 % of all messages cost a fleet that follows a signal, with a master, with an elected leader and without any leader?",
 		Source:   appendix + ": robustness is named as a goal; no score is published",
-		Method:   leadersMethod("The same buildings follow the same signal with one master, whose units report each 10 seconds, with a leader that the nodes elect, by the smallest address or by a majority, and with nodes that decide for themselves. Each message is lost by itself with the given probability."),
+		Method:   leadersMethod("The same buildings follow the same signal with one master, whose units report each 10 seconds, with a leader that the nodes elect, by the smallest address or by a majority, with nodes that decide for themselves, and with nodes that trade. Each message is lost by itself with the given probability."),
 		Limits:   regulationLimits(),
 		Metric:   experiment.Metric{Name: "composite score", Unit: "of 1", Axis: "% of messages lost", Higher: true},
 		Settings: campusSettings(experiment.Setting{Name: "losses", Default: "0,1,5,20", Doc: "messages that are lost, in %"}),
@@ -82,7 +83,7 @@ func leaderKill() experiment.Experiment {
 		Question: "How well does a campus follow a signal whose nodes elect a leader, if each leader is killed; and one without a leader, if its nodes are killed in turn?",
 		Source:   appendix + ": nodes elect the smallest address, and elect anew when it is down; no score is published",
 		Method: leadersMethod(
-			"At each kill the process of the leader ends at once, without a hand-over. It starts again a minute later, knows nothing but its vote, and takes over if it has the smallest address. Without a leader one node after another is killed so. Its units outlive it, with their thermostats.",
+			"At each kill the process of the leader ends at once, without a hand-over. It starts again a minute later, knows nothing but its vote, and takes over if it has the smallest address. Without a leader one node after another is killed so, and in a market the auctioneer. Its units outlive it, with their thermostats.",
 		),
 		Limits: regulationLimits(),
 		Metric: experiment.Metric{Name: "composite score", Unit: "of 1", Axis: "kills an hour", Higher: true},
@@ -127,6 +128,7 @@ func ways() []way {
 			return regulate.RunCampus(ctx, c)
 		}},
 		{"no leader", regulate.RunGossip},
+		{"a market", regulate.RunMarket},
 	}
 }
 

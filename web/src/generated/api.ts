@@ -3594,12 +3594,42 @@ export interface WithheldReadings {
   kept: number;
 }
 
+export interface WorldMarket {
+  /** Per kWh: how much the unit that traded last wants to run, from 0 to 1, less the friction if it bought, and with it if it sold */
+  price: number;
+  /** kW, in the last round */
+  traded: number;
+  /** Those that traded most first */
+  sites: WorldSite[];
+}
+
 export interface WorldMoment {
   at: Time;
   signal: number;
   central: number;
   leader: number;
   gossip: number;
+  market: number;
+  /** Of the market, per kWh */
+  price: number;
+  /** kW, in a round of the market */
+  traded: number;
+}
+
+export interface WorldSite {
+  site: string;
+  /** Its process runs */
+  runs: boolean;
+  /** kW that the signal leaves it */
+  allotted: number;
+  /** kW, when it bid */
+  power: number;
+  /** kW */
+  bought: number;
+  /** kW */
+  sold: number;
+  /** Price × kWh so far; negative: earned */
+  paid: number;
 }
 
 export interface WorldState {
@@ -3627,6 +3657,7 @@ export interface WorldState {
   ways: WorldWay[];
   /** What waits next, the first first */
   waits: WorldWait[];
+  market: WorldMarket;
   /** The last hour, and before that what fits */
   course: WorldMoment[];
   /** The coolest that runs first */
@@ -3650,8 +3681,8 @@ export interface WorldWait {
 }
 
 export interface WorldWay {
-  way: "central" | "leader" | "gossip";
-  /** Who decides; empty while nobody does, and where all do */
+  way: "central" | "leader" | "gossip" | "market";
+  /** Who decides, or finds the price; empty while nobody does, and where all do */
   leader: string;
   term: Count;
   /** Processes that run */

@@ -8,6 +8,7 @@ import type { ScreenProps } from "../shell/screens";
 import { usePoll } from "../use-poll";
 import { Begin } from "./begin";
 import { CourseChart } from "./course";
+import { Market } from "./market";
 import { Stack } from "./stack";
 import { Controls, Waits } from "./time";
 import { Ways } from "./ways";
@@ -16,7 +17,7 @@ import "./regulation.css";
 const often = 1000;
 const resource = "lab/world";
 
-/** Buildings that follow a signal in virtual time, regulated in three ways. */
+/** Buildings that follow a signal in virtual time, regulated in four ways. */
 export function RegulationScreen({ api, session, epoch }: ScreenProps) {
   const [changes, setChanges] = useState(0);
   const ask = useCallback(() => api.get<WorldState>(resource), [api]);
@@ -53,7 +54,7 @@ export function RegulationScreen({ api, session, epoch }: ScreenProps) {
 
 const about =
   "A world of modelled buildings follows the signal of a grid in virtual time, with a master, with an elected " +
-  "leader and without one, side by side. Kill the leader, lose messages, and read the score.";
+  "leader, without one and by trade, side by side. Kill the leader, lose messages, and read the score.";
 
 /** Asks the node to change the world. */
 export type Send = (
@@ -80,6 +81,7 @@ function Shown(props: WorldProps) {
         <Stack units={world.stack} />
         <Waits waits={world.waits} />
       </div>
+      <Market market={world.market} course={world.course} />
     </>
   );
 }

@@ -1,8 +1,10 @@
 import { plain } from "../format";
 import type { WorldUnit } from "../generated/api";
 
+type StackUnit = Pick<WorldUnit, "unit" | "temperature" | "position" | "runs" | "locked">;
+
 /** The units as a stack of priorities: who would switch off first is at one end, on at the other. */
-export function Stack({ units }: { units: readonly WorldUnit[] }) {
+export function Stack({ units }: { units: readonly StackUnit[] }) {
   const running = units.filter((u) => u.runs).length;
   const lost = units.filter((u) => u.position < 0 || u.position > 1).length;
   return (
@@ -29,5 +31,5 @@ export function Stack({ units }: { units: readonly WorldUnit[] }) {
   );
 }
 
-const words = (u: WorldUnit) =>
+const words = (u: StackUnit) =>
   `${plain(u.unit)}: ${u.temperature.toFixed(1)} °C, ${u.runs ? "runs" : "is off"}${u.locked ? ", locked out" : ""}`;

@@ -5,6 +5,7 @@ const names: Record<WorldWay["way"], string> = {
   central: "With a master",
   leader: "With an elected leader",
   gossip: "Without a leader",
+  market: "By trade",
 };
 
 /** The ways to regulate side by side. */
@@ -37,7 +38,9 @@ export function Ways({ ways }: { ways: readonly WorldWay[] }) {
 
 function leads(w: WorldWay): string {
   if (w.way === "gossip") return "Each node decides for its own units.";
+  if (w.way === "market" && !w.leader) return "Nobody finds a price at this moment.";
   if (!w.leader) return "Nobody leads at this moment.";
+  if (w.way === "market") return `${plain(w.leader)} is the auctioneer.`;
   if (w.way === "central") return "The master decides.";
   return `${plain(w.leader)} leads in term ${w.term}.`;
 }
