@@ -40,10 +40,6 @@ UNIT = {"low": 0, "high": 40, "rated": 5, "hold": 2.5, "lockout": 1, "command": 
 TIMES = {"period": 0.5, "beat": 0.2, "silence": 1.0, "lease": 60, "capacity": 15, "sway": 8}
 
 
-def settings(side: str) -> dict[str, Any]:
-    return {"units": {f"demo/{side}{i}": UNIT for i in range(1, 4)}, **TIMES}
-
-
 class Site:
     """A node with three rooms for each of two agents."""
 
@@ -73,10 +69,13 @@ class Site:
             return dict(json.loads((self.data / "node.json").read_text()))
         return {}
 
+    def settings(self, side: str) -> dict[str, Any]:
+        return {"units": {f"demo/{side}{i}": UNIT for i in range(1, 4)}, **TIMES}
+
     def start(self, name: str, side: str) -> subprocess.Popen[bytes]:
         self.admit(name, Regulation.wants)
         file = self.folder / f"{name}.config.json"
-        file.write_text(json.dumps(settings(side)))
+        file.write_text(json.dumps(self.settings(side)))
         self.run("config", "store", f"agent/{name}", "config", str(file))
         more = {
             "VOLTBUS_BUS": self.place()["bus"],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import msgspec
 import pytest
 from voltbus import Conflict, Fence
@@ -75,6 +77,47 @@ async def test_another_leads_when_the_leader_is_gone_and_old_commands_are_refuse
             await bus.write("b/r1/on", 1.0, level=12, fence=Fence("campus", 1, "a"))
         assert caught.value.why == "fenced"
         assert caught.value.holders[0].fence == Fence("campus", 2, "b")
+
+
+@virtual
+async def test_members_publish_what_a_screen_shows() -> None:
+    async with Node() as node:
+        campus = Campus(node, ROOMS["a"] + ROOMS["b"])
+        bus = await node.connect("panel", Grants(subscribe=["**"]))
+        seen: dict[str, dict[str, object]] = {}
+
+        async def watch() -> None:
+            async with bus.scans("regulation/**") as stream:
+                async for scan in stream:
+                    seen[scan.device] = {s.name: s.value for s in scan}
+
+        task = asyncio.create_task(watch())
+        await member(node, "a")
+        await member(node, "b")
+        node.scan("grid", {"signal": -1.0})
+        await campus.run(600)
+        task.cancel()
+        assert seen["regulation/campus/members/a"]["leads"] is True
+        assert seen["regulation/campus/members/b"]["leader"] == "a"
+        assert seen["regulation/campus/units/b/r2"]["member"] == "b"
+        assert 0 <= float(str(seen["regulation/campus/units/a/r1"]["position"])) <= 1.25
+        assert seen["regulation/campus"]["signal"] == -1.0
+        assert "precision" in seen["regulation/campus"]
+
+
+@virtual
+async def test_two_campuses_take_parts_of_one_need_in_proportion_to_their_offers() -> None:
+    async with Node() as node:
+        campus = Campus(node, ROOMS["a"] + ROOMS["b"])
+        both = {"need": 5.0, "period": 20.0}
+        a = await member(node, "a", group="a", campuses=["regulation/b/offer"], **both)
+        b = await member(node, "b", group="b", campuses=["regulation/a/offer"], **both)
+        node.scan("grid", {"signal": -1.0})
+        await campus.run(300)
+        asked = {g: (await x.status())["decision"]["signal"] for g, x in (("a", a), ("b", b))}
+        assert set(a._others.offers) == set(b._others.offers) == {"a", "b"}
+        assert all(-1 <= s < 0 for s in asked.values()), asked
+        assert sum(asked.values()) * 5.0 >= -5.1, "no more than the need"
 
 
 @virtual

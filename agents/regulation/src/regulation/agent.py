@@ -31,6 +31,11 @@ from .member import Member
 from .predictive import available
 from .report import Answer, Note, Order, Report, Token
 from .settings import Settings
+from .share import Exchange, Offer
+from .shown import decision as shown_decision
+from .shown import member as shown_member
+from .shown import response
+from .shown import unit as shown_unit
 from .unit import Local
 
 KEPT = 720  # decisions that the score so far is of
@@ -49,6 +54,7 @@ class Regulation(Agent[Settings]):
 
     _recorder: Recorder
     _member: Member
+    _others: Exchange
     _jobs: tuple[asyncio.Task[None], ...] = ()
 
     def __init__(self) -> None:
@@ -59,6 +65,7 @@ class Regulation(Agent[Settings]):
         self._decided: datetime | None = None
         self._renewed: datetime | None = None
         self._refused: dict[str, int] = {}
+        self._shown: datetime | None = None
         self._turn = asyncio.Lock()
 
     async def start(self) -> None:
@@ -131,6 +138,7 @@ class Regulation(Agent[Settings]):
         if s.predictive and available():
             master.ahead = s.period
         self._member = Member(s.address or self.name, master, s.beat, s.silence, s.period, s.master)
+        self._others = Exchange(3 * s.beat)
         self._recorder.units = {
             f"regulation/{s.group}/{name}": "kW"
             for name in ("target", "baseline", "power", "expected", "more", "less")
@@ -140,6 +148,8 @@ class Regulation(Agent[Settings]):
         jobs = [self._listen_scans(), self._listen_members(), self._run()]
         if s.signal:
             jobs.append(self._listen_signal())
+        if s.need and s.campuses:
+            jobs.append(self._listen_campuses())
         self._jobs = tuple(self.bus.spawn(j, f"regulation {i}") for i, j in enumerate(jobs))
 
     async def _end(self) -> None:
@@ -169,6 +179,14 @@ class Regulation(Agent[Settings]):
                 if note is not None and note.sender != self._member.address:
                     await self._step([note])
 
+    async def _listen_campuses(self) -> None:
+        async with self.bus.messages(
+            f"regulation/{self.settings.group}/offer", *self.settings.campuses
+        ) as stream:
+            async for message in stream:
+                with contextlib.suppress(msgspec.ValidationError):
+                    self._others.hear(msgspec.convert(message.body, Offer))
+
     async def _read(self, scan: Scan) -> None:
         """Take the reading of a unit; command what its band demands, whoever leads."""
         unit = self._units.get(scan.device)
@@ -190,6 +208,7 @@ class Regulation(Agent[Settings]):
             try:
                 await self._step([])
                 await self._renew()
+                await self._beat()
             except Error as e:
                 await self.health("bad", str(e))
             due = self._member.next()
@@ -228,10 +247,30 @@ class Regulation(Agent[Settings]):
         await self.bus.send(f"regulation/{self.settings.group}", msgspec.to_builtins(note))
 
     def _now(self, now: datetime) -> float:
-        if self.settings.signal:
-            return self._signal or 0.0
-        turns = 2 * math.pi * now.timestamp() / self.settings.sway
-        return 0.6 * math.sin(turns) + 0.3 * math.sin(2.65 * turns)
+        """Return what is asked of this group now, as a share of its capacity."""
+        s = self.settings
+        if s.signal:
+            signal = self._signal or 0.0
+        else:
+            turns = 2 * math.pi * now.timestamp() / s.sway
+            signal = 0.6 * math.sin(turns) + 0.3 * math.sin(2.65 * turns)
+        if not s.need:
+            return signal
+        part = self._others.part(now, s.group, -signal * s.need)
+        return min(1.0, max(-1.0, -part / s.capacity)) if s.capacity > 0 else 0.0
+
+    async def _offer(self) -> None:
+        """Tell the other campuses what this one can contribute, if this member leads it."""
+        s, m = self.settings, self._member
+        if not s.need or not m.leads:
+            return
+        now, st = self.bus.clock.now(), m.status
+        offer = Offer(s.group, m.token.term, now, 0.0, 0.0)
+        if st is not None:
+            offer.more = min(s.capacity, max(0.0, st.expected + st.more - st.baseline))
+            offer.less = min(s.capacity, max(0.0, st.baseline - st.expected + st.less))
+        self._others.hear(offer)
+        await self.bus.send(f"regulation/{s.group}/offer", msgspec.to_builtins(offer))
 
     async def _obey(self, o: Order) -> Answer:
         """Carry out an order of a leader, or say why not. Control refuses leaders of before."""
@@ -295,6 +334,7 @@ class Regulation(Agent[Settings]):
             state = {"leads": m.leads, "leader": m.token.leader, "term": m.token.term}
             await self.health("good", state | {"members": m.members()})
             self.log.info("another leader", extra=state)
+            self._shown = None  # all shall see it at once
         st = m.status
         if not m.leads or st is None or st.at == self._decided:
             return
@@ -316,10 +356,22 @@ class Regulation(Agent[Settings]):
             for name, value in values.items():
                 await self._recorder.add(f"regulation/{self.settings.group}/{name}", value, time=st.at)
 
-
-def response(s: Status) -> float:
-    """Return what was answered to the signal, as a share of the capacity."""
-    return (s.baseline - s.expected) / s.capacity if s.capacity > 0 else 0.0
+    async def _beat(self) -> None:
+        """Say each beat what other campuses and screens want to know."""
+        now, s, m = self.bus.clock.now(), self.settings, self._member
+        if self._shown is not None and (now - self._shown).total_seconds() < s.beat:
+            return
+        self._shown = now
+        await self._offer()
+        at = f"regulation/{s.group}"
+        with contextlib.suppress(Refused):
+            await self.bus.publish(f"{at}/members/{m.address}", shown_member(self.name, m, s.silence))
+            for u in self._units.values():
+                r = u.report(now)
+                if r is not None:
+                    await self.bus.publish(f"{at}/units/{u.path}", shown_unit(u, r, m.address))
+            if m.leads and m.status is not None:
+                await self.bus.publish(at, shown_decision(m.status) | self.score())
 
 
 def read(message: Message) -> Note | None:

@@ -30,6 +30,9 @@ class Settings(Config):
     the name of the agent. With ``master`` that address alone leads. ``capacity`` is what the signal 1
     asks of all units, in kW. ``signal`` is a point with the signal, from -1 to 1, positive where units
     have to take less; without it a test signal is followed. ``hear`` are topics of other nodes, as they
+    are named here. With ``need``, in kW, the signal is that of several campuses, each a group of its
+    own: the leaders tell each other what they can contribute, and each takes its part of the need,
+    which is what the signal 1 asks of all. ``campuses`` are the topics of the others' offers, as they
     are named here. Times are in seconds.
     """
 
@@ -41,6 +44,8 @@ class Settings(Config):
     signal: str = ""
     sway: float = 5400.0  # the period of the test signal
     hear: tuple[str, ...] = ()
+    need: float = 0.0
+    campuses: tuple[str, ...] = ()
     period: float = 600.0  # between two decisions
     beat: float = 10.0  # between two messages of a member
     silence: float = 50.0  # after which a member is taken for absent
