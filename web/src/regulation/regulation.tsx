@@ -9,9 +9,11 @@ import { usePoll } from "../use-poll";
 import { Begin } from "./begin";
 import { CourseChart } from "./course";
 import { Market } from "./market";
+import { Members } from "./members";
 import { Stack } from "./stack";
 import { Controls, Waits } from "./time";
 import { Ways } from "./ways";
+import "../style/data-table.css";
 import "./regulation.css";
 
 const often = 1000;
@@ -31,6 +33,7 @@ export function RegulationScreen({ api, session, epoch }: ScreenProps) {
   return (
     <div class="screen regulation-screen">
       <h1>Regulation</h1>
+      <Members api={api} role={session.role} epoch={epoch} />
       {problem && (
         <p role="alert" class="problem">
           {plain(problem)}
