@@ -23,6 +23,7 @@ type Engine struct {
 	index  index
 	points map[point.Path]*watched // nil for one that no rule concerns
 	row    []*watched              // of the dictionary of a block
+	doubts doubts
 }
 
 // states are the alarms that are not idle, whatever raises them.
@@ -71,6 +72,7 @@ type instance struct {
 	pending  bool                // the condition is not what the alarm says, since
 	since    int64
 	due      int64 // of its timer; 0 for none
+	doubtful bool  // it is one of the doubts
 	from     trace // of rate and stuck: what the value is compared with
 	next     trace // of rate: what it will be compared with
 }
@@ -108,6 +110,7 @@ func New(now int64, about func(point.Path) point.Info, kept []Alarm) *Engine {
 func (e *Engine) SetRules(now int64, rules []Rule) {
 	e.advance(now)
 	before, old := e.points, e.rules
+	e.doubts = doubts{}
 	e.rules, e.points, e.index = make(map[string]*compiled, len(rules)), make(map[point.Path]*watched, len(before)), index{}
 	for _, r := range rules {
 		r = r.Completed()
@@ -119,10 +122,12 @@ func (e *Engine) SetRules(now int64, rules []Rule) {
 		e.index.add(c)
 	}
 	for path, w := range before {
-		if w == nil {
-			continue
+		if w != nil {
+			e.point(path) // and those that it is compared with
 		}
-		if found := e.point(path); found != nil {
+	}
+	for path, w := range before {
+		if found := e.points[path]; w != nil && found != nil {
 			found.keep(w, func(i *instance) bool {
 				was := old[i.rule.Name]
 				return was != nil && reflect.DeepEqual(was.Rule, i.rule.Rule)
@@ -212,7 +217,9 @@ func (e *Engine) point(path point.Path) *watched {
 	w := e.watch(path)
 	w.interval = info.Interval.Microseconds()
 	for _, c := range list {
-		w.own = append(w.own, e.instance(c, w))
+		i := e.instance(c, w)
+		w.own = append(w.own, i)
+		e.doubts.add(i)
 	}
 	return w
 }
@@ -299,6 +306,7 @@ func (e *Engine) look(w *watched) {
 	for _, i := range w.own {
 		i.remember()
 		e.evaluate(i, w.time)
+		e.doubts.look(i)
 	}
 	for _, i := range w.other {
 		if i.gate == w {
@@ -306,6 +314,7 @@ func (e *Engine) look(w *watched) {
 		}
 		if i.feedback == w || i.uses(w) {
 			e.evaluate(i, w.time)
+			e.doubts.look(i)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package alarm
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -109,52 +108,4 @@ func (i *instance) inputWords() string {
 		list = append(list, strings.Trim(name, "{}")+" "+value)
 	}
 	return strings.Join(list, ", ")
-}
-
-// unjudged says why it is not known whether the condition of an expression holds; "" if it is known, and for other checks.
-func (i *instance) unjudged(now int64) string {
-	if i.rule.condition == nil {
-		return ""
-	}
-	if _, known := i.holds(now); known {
-		return ""
-	}
-	var list []string
-	for _, name := range i.rule.condition.Names() {
-		switch w := i.inputs[name]; {
-		case !w.known:
-			list = append(list, fmt.Sprintf("%s has no usable reading", w.path))
-		case w.bad:
-			list = append(list, fmt.Sprintf("the newest reading of %s is not usable", w.path))
-		case w.old(i.rule.longest, now):
-			list = append(list, fmt.Sprintf("%s has no reading since %s", w.path, moment(w.time).Format("2006-01-02 15:04:05 UTC")))
-		}
-	}
-	if len(list) == 0 {
-		return "the values fit the expression not: a text where a number is needed, or a division by 0"
-	}
-	return strings.Join(list, "; ")
-}
-
-// Unjudged is an alarm of which it is not known whether its condition holds.
-type Unjudged struct {
-	Alarm ID
-	Rule  string
-	Why   string
-}
-
-// Unjudged lists the alarms of which it is not known now whether their conditions hold, by name.
-func (e *Engine) Unjudged() (list []Unjudged) {
-	for _, w := range e.points {
-		if w == nil {
-			continue
-		}
-		for _, i := range w.own {
-			if why := i.unjudged(e.now); why != "" {
-				list = append(list, Unjudged{IDOf(i.rule.Name, w.path), i.rule.Name, why})
-			}
-		}
-	}
-	slices.SortFunc(list, func(a, b Unjudged) int { return strings.Compare(string(a.Alarm), string(b.Alarm)) })
-	return list
 }

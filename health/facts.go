@@ -62,9 +62,8 @@ func (h *Health) facts(ctx context.Context) *verdict.Facts {
 func (h *Health) alarmFacts(f *verdict.Facts) {
 	kept := map[[2]string]bool{}
 	if h.parts.Alarms != nil {
-		var err error
-		f.Alarms, err = h.parts.Alarms()
-		f.Unjudged = text(err)
+		a := h.parts.Alarms()
+		f.Unjudged, f.Alarms, f.Unheard, f.Doubts = a.Unkept, a.Alarms, a.Unheard, a.Doubts
 	}
 	for i := range f.Alarms {
 		if a := &f.Alarms[i]; a.Kept {

@@ -47,14 +47,14 @@ type Parts struct {
 	Sender     *sender.Sender
 	Settings   *configuration.Part // nil for a node without a file
 
-	Alarms   func() ([]verdict.Alarm, error) // those that are not normal, and why they are not kept; nil for an idle node
-	Online   func() map[string]time.Time     // clients on the bus, and since when
-	Files    func() []verdict.File           // small files that were set aside
-	Damage   func() *catalog.Damage          // of the catalogue; nil for none
-	Metering func() []verdict.File           // what is wrong with the metering system
-	MQTT     func() error                    // why the broker cannot store its data; nil if it can
-	Delivery func() map[string]string        // problems of delivering meter readings, by subject; nil for a node that delivers none
-	Replicas func() *verdict.Replicas        // nil for a node alone
+	Alarms   func() verdict.Alarming     // nil for an idle node
+	Online   func() map[string]time.Time // clients on the bus, and since when
+	Files    func() []verdict.File       // small files that were set aside
+	Damage   func() *catalog.Damage      // of the catalogue; nil for none
+	Metering func() []verdict.File       // what is wrong with the metering system
+	MQTT     func() error                // why the broker cannot store its data; nil if it can
+	Delivery func() map[string]string    // problems of delivering meter readings, by subject; nil for a node that delivers none
+	Replicas func() *verdict.Replicas    // nil for a node alone
 	Children func() []verdict.Child
 	Now      func() time.Time
 

@@ -21,6 +21,7 @@ import (
 	controlop "voltbus/operation/control"
 	"voltbus/operation/parent"
 	"voltbus/operation/sinks"
+	"voltbus/testing/link"
 	"voltbus/testing/peers"
 )
 
@@ -28,7 +29,9 @@ import (
 type scenes struct {
 	*faulty
 
-	full atomic.Bool // the destination takes nothing
+	full    atomic.Bool // the destination takes nothing
+	outside string      // its address
+	line    *link.Link  // to the device
 }
 
 func newScenes(t *testing.T) *scenes {
@@ -42,7 +45,10 @@ func newScenes(t *testing.T) *scenes {
 		w.WriteHeader(http.StatusNoContent)
 	}))
 	t.Cleanup(outside.Close)
+	s.outside = outside.URL
 	peer := peers.Modbus(t)
+	s.line = link.New(t)
+	s.line.Lead(peer.Addr)
 	s.faulty = &faulty{&commanded{run(t, load(t, t.TempDir(), listenAnywhere+fmt.Sprintf(`
 sinks: [{name: outside, kind: influxdb, url: %q, into: b, points: ["b/**"]}]
 devices:
@@ -53,7 +59,7 @@ devices:
     config:
       address: %q
       timeout: 2s
-      registry:%s`, outside.URL, peer.Addr, plantRegistry))), peer}}
+      registry:%s`, outside.URL, s.line.Addr(), plantRegistry))), peer}}
 	return s
 }
 
@@ -233,6 +239,16 @@ func (f *faulty) counted(h *answer.Health) string {
 	if err != nil {
 		f.t.Fatal(err)
 	}
+	rules, err := client.Do(wait(f.t), f.Client, alarms.Rules, struct{}{})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	unjudged := 0
+	for i := range rules.Rules {
+		if r := &rules.Rules[i]; r.Wrong != "" || len(r.Unjudged) > 0 {
+			unjudged++
+		}
+	}
 	c := h.Counts
 	paused, pending := 0, 0
 	for i := range outside.Sinks {
@@ -258,6 +274,8 @@ func (f *faulty) counted(h *answer.Health) string {
 		return fmt.Sprintf("%d destinations are paused", paused)
 	case pending != c.NodesPending:
 		return fmt.Sprintf("%d children wait", pending)
+	case unjudged != c.RulesUnjudged || (unjudged > 0) != strings.Contains(h.Summary, " cannot be judged"):
+		return fmt.Sprintf("%d rules cannot be judged, by their list", unjudged)
 	case (c.Alarms > 0) != strings.Contains(h.Summary, " open ("):
 		return h.Summary
 	}

@@ -114,7 +114,7 @@ func tallied(f *Facts) *tally {
 	for i := range f.Devices {
 		c.device(&f.Devices[i])
 	}
-	c.Agents, c.CommandsPending = len(f.Agents), len(f.Proposals)
+	c.Agents, c.CommandsPending, c.RulesUnjudged = len(f.Agents), len(f.Proposals), len(f.Doubts)
 	for i := range f.Children {
 		c.child(&f.Children[i], f)
 	}
@@ -126,7 +126,7 @@ func tallied(f *Facts) *tally {
 	for _, of := range []func(*Facts) []Concern{replicas, sinks, history, logs, files, metering, trial} {
 		c.Others += len(of(f))
 	}
-	c.Others -= c.Destinations
+	c.Others += len(f.Unheard) - c.Destinations
 	for _, trouble := range []string{f.Control, f.Unjudged} {
 		if trouble != "" {
 			c.Others++
@@ -185,6 +185,7 @@ func (c *tally) sentence(f *Facts) string {
 	if n := c.Alarms; n > 0 {
 		s = append(s, fmt.Sprintf("%s %s open (%s)", plural.Of(n, "alarm"), plural.Word(n, "is", "are"), c.open()))
 	}
+	say(c.RulesUnjudged, "alarm rule", "cannot be judged", "cannot be judged")
 	say(c.CommandsFailed, "command", "failed", "failed")
 	say(c.CommandsUnconfirmed, "command", "is not confirmed", "are not confirmed")
 	say(c.CommandsDiffering, "point", "has another value than it was set to", "have other values than they were set to")

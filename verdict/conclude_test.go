@@ -102,6 +102,8 @@ func TestCountsAndConcernsAgree(t *testing.T) {
 		"command":     {Points: []verdict.Point{{Output: "failed"}}},
 		"agent":       {Agents: []verdict.Agent{{Name: "a"}}},
 		"unjudged":    {Unjudged: "full"},
+		"unheard":     {Unheard: []string{"the server does not answer"}},
+		"doubt":       {Doubts: []verdict.Doubt{{Rule: "hot", Why: "there is no point b/t"}}},
 		"alarm":       {Alarms: []verdict.Alarm{{Priority: "low"}}},
 		"over":        {Alarms: []verdict.Alarm{{Priority: "high", Agent: "a", Over: true}}},
 		"pending":     {Children: []verdict.Child{{Pending: true}}},
@@ -114,7 +116,7 @@ func TestCountsAndConcernsAgree(t *testing.T) {
 	} {
 		v := verdict.Conclude(&f)
 		c := v.Counts
-		counted := c.Alarms + c.CommandsFailed + c.CommandsUnconfirmed + c.CommandsDiffering + c.CommandsPending + c.Agents + c.NodesPending + c.Destinations +
+		counted := c.Alarms + c.RulesUnjudged + c.CommandsFailed + c.CommandsUnconfirmed + c.CommandsDiffering + c.CommandsPending + c.Agents + c.NodesPending + c.Destinations +
 			c.NodesAway + c.NodesRefused + c.NodesBehind + c.NodesUnwell + c.Others
 		if f.Paused != "" {
 			counted++

@@ -21,6 +21,8 @@ type Facts struct {
 	Agents   []Agent
 	Unjudged string // why alarms of rules are not kept; "" if they are
 	Alarms   []Alarm
+	Unheard  []string // why people are not told of alarms
+	Doubts   []Doubt
 	Alerts   []Alert
 	// AlarmsBelow counts the open alarms of descendants, as far as they are known, by their priority; "" for those that they do not list.
 	AlarmsBelow map[string]int
@@ -110,6 +112,21 @@ type Alarm struct {
 	Over     bool   // its condition does not hold any more, and it waits to be acknowledged or reset
 	Agent    string // whose alert it is, of which Facts.Alerts and Facts.Points tell while it lasts; "" for an alarm of a rule
 	Key      string // of the alert
+}
+
+// Doubt is that a rule of alarms cannot be judged: no alarm of it opens or returns to normal.
+type Doubt struct {
+	Rule string
+	Why  string
+	More int // alarms of the rule of which it is not known, either
+}
+
+// Alarming is what is known of alarms; the fields are those of Facts.
+type Alarming struct {
+	Unkept  string // as Facts.Unjudged
+	Alarms  []Alarm
+	Unheard []string
+	Doubts  []Doubt
 }
 
 // Alert is an open alert of an agent.

@@ -263,6 +263,18 @@ func alarms(f *Facts) []Concern {
 	if f.Unjudged != "" {
 		out = append(out, Concern{Part: Alarms, Severity: Critical, Sentence: "alarms are not kept: " + f.Unjudged, Link: pageOf(Alarms)})
 	}
+	for _, text := range f.Unheard {
+		out = append(out, Concern{Part: Alarms, Severity: Critical, Sentence: text, Link: pageOf(Alarms)})
+	}
+	for _, d := range f.Doubts {
+		c := Concern{
+			Part: Alarms, Severity: Warning, Subject: d.Rule, Link: pageOf(Alarms), Sentence: fmt.Sprintf("the alarm rule %s cannot be judged: %s", d.Rule, d.Why),
+		}
+		if d.More > 0 {
+			c.Sentence = fmt.Sprintf("the alarm rule %s cannot be judged: %s, and %s", d.Rule, d.Why, plural.Of(d.More, "more reason"))
+		}
+		out = append(out, c)
+	}
 	for i := range f.Alarms {
 		a := &f.Alarms[i]
 		if a.Kept || a.Agent != "" && !a.Over {

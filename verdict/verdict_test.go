@@ -107,6 +107,21 @@ func TestEachFaultIsOneConcernInWords(t *testing.T) {
 				Sentence: "the node b1 is away; what it records waits on its disk", Link: "/node/b1",
 			},
 		},
+		"a rule of which only one point is not there": {
+			verdict.Facts{Doubts: []verdict.Doubt{{Rule: "hot", Why: "there is no point b/t"}}},
+			verdict.Concern{Part: verdict.Alarms, Severity: verdict.Warning, Subject: "hot", Sentence: "the alarm rule hot cannot be judged: there is no point b/t", Link: "/alarms"},
+		},
+		"a rule with several reasons": {
+			verdict.Facts{Doubts: []verdict.Doubt{{Rule: "hot", Why: "b/x has no usable reading", More: 2}}},
+			verdict.Concern{
+				Part: verdict.Alarms, Severity: verdict.Warning, Subject: "hot", Link: "/alarms",
+				Sentence: "the alarm rule hot cannot be judged: b/x has no usable reading, and 2 more reasons",
+			},
+		},
+		"people who are not told": {
+			verdict.Facts{Unheard: []string{"ada cannot be told of alarms: no route"}},
+			verdict.Concern{Part: verdict.Alarms, Severity: verdict.Critical, Sentence: "ada cannot be told of alarms: no route", Link: "/alarms"},
+		},
 		"an agent": {
 			verdict.Facts{Agents: []verdict.Agent{{Name: "tune", Does: "raised 3 times", Since: early}}},
 			verdict.Concern{Part: verdict.Agents, Severity: verdict.Warning, Subject: "tune", Since: early, Sentence: "tune raised 3 times", Link: "/agents/tune"},

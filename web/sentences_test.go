@@ -22,7 +22,7 @@ const generated = "src/generated/sentences.json"
 // TestTheSentencesOfTheNodeAreListed keeps the list true: UPDATE_DOCS=1 writes it anew.
 func TestTheSentencesOfTheNodeAreListed(t *testing.T) {
 	var list []string
-	for _, pattern := range []string{"../verdict/*.go", "../timeline/sentence.go", "../health/facts.go", "../alarm/rule.go"} {
+	for _, pattern := range []string{"../verdict/*.go", "../timeline/sentence.go", "../health/facts.go", "../alarm/rule.go", "../alarm/unjudged.go"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: no files: %v", pattern, err)
@@ -55,12 +55,13 @@ func TestTheSentencesOfTheNodeAreListed(t *testing.T) {
 // vague are texts that would be taken for parts of any sentence, and those that no reader of the page sees.
 var vague = regexp.MustCompile(`^(The |the |is \{0\}|2006-.*|missing; .*|(The node )?\{0\}( by| at| of)?( \{1\})?(: \{2\}| the agent \{2\})?|The node \{0\} \{1\}|The connection to \{0\} \{1\}|` +
 	`\{0\}(none lost|the figures .*|\{1\? sample.*)|\{0\} of \{1#device\} \{2\} \(.*|` +
-	`(is|are|do|does|gives?|answers?|has|have|waits?|were) [a-z ]+)$`)
+	`(is|are|do|does|gives?|answers?|has|have|waits?|were|cannot) [a-z ]+|alarm rule)$`)
 
 // composed are sentences that are put together from parts, in verdict/conclude.go and alarm/rule.go.
 var composed = []string{
 	"{0#command} failed", "{0#command} {1?is|are} not confirmed", "{0#command} {1?waits|wait} for approval",
 	"{0#node} {1?waits|wait} for approval", "{0#agent} {1?does|do} not work", "{0#other concern}",
+	"{0#alarm rule} cannot be judged",
 	"{0#point} {1?has another value than it was|have other values than they were} set to",
 	"{0#destination} {1?is behind or refuses|are behind or refuse} readings",
 	"{0} of {1#device} {2?does|do} not answer ({3})", "{0} of {1#device} {2?gives|give} no point ({3})",

@@ -355,7 +355,8 @@ func (e *Escalation) tell(ctx context.Context, plan *Plan, c *Contact, list []al
 	return false
 }
 
-// Test sends a message to a contact of the plan that says that it is a test, whatever the steps say, and returns why it could not.
+// Test sends a message to a contact of the plan that says that it is a test, whatever the steps say, and returns why it could not. A contact that
+// gets it is not away any more.
 func (e *Escalation) Test(ctx context.Context, name, by string) error {
 	const op = "escalation.Test"
 	plan := e.o.Plan()
@@ -368,6 +369,9 @@ func (e *Escalation) Test(ctx context.Context, name, by string) error {
 	if err := e.send(ctx, &plan, &plan.Contacts[i], &l); err != nil {
 		return fault.E(op, fault.Unavailable, name, err)
 	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.away, name)
 	return nil
 }
 

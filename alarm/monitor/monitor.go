@@ -79,6 +79,7 @@ type Monitor struct {
 	// Below the mutex of keeper.
 
 	rules    map[string]*kept // by name
+	found    bool             // their points were looked for, and the newest readings of these
 	alerts   []presence.Alert
 	overflow bool   // alerts were left out of alerts
 	target   uint64 // the end of the log when it ran: before it is reached, silence says nothing
@@ -295,17 +296,21 @@ func (m *keeper) gather(c *alarm.Changes) {
 	}
 }
 
-// Facts returns what says which alarms are not normal, and why they are not kept. nil for a node without alarms.
-func (m *Monitor) Facts() func() ([]verdict.Alarm, error) {
+// Facts returns what says which alarms are not normal, and what is wrong with looking for them and with telling people. nil for a node
+// without alarms.
+func (m *Monitor) Facts() func() verdict.Alarming {
 	if m == nil {
 		return nil
 	}
-	return func() ([]verdict.Alarm, error) {
-		list := m.facts()
-		for _, text := range m.unheard() {
-			list = append(list, verdict.Alarm{ID: Escalation, Text: text, Priority: string(alarm.PriorityHigh)})
+	return func() verdict.Alarming {
+		f := verdict.Alarming{Alarms: m.facts(), Unheard: m.unheard()}
+		if err := m.Trouble(); err != nil {
+			f.Unkept = err.Error()
 		}
-		return list, m.Trouble()
+		for _, d := range m.doubts() {
+			f.Doubts = append(f.Doubts, verdict.Doubt{Rule: d.Rule, Why: d.Why, More: d.More})
+		}
+		return f
 	}
 }
 

@@ -189,6 +189,23 @@ func (s *stand) is(when, want string) {
 	}
 }
 
+// doubts compares which rules cannot be judged, and why.
+func (s *stand) doubts(when, want string) {
+	s.t.Helper()
+	var texts []string
+	for _, d := range s.Facts()().Doubts {
+		texts = append(texts, fmt.Sprintf("%s: %s", d.Rule, d.Why))
+	}
+	if got := strings.Join(texts, ", "); got != want {
+		s.t.Errorf("%s the doubts are %q, want %q", when, got, want)
+	}
+	for _, r := range s.Rules() {
+		if (r.Wrong != nil || len(r.Unjudged) > 0) != strings.Contains(want, r.Name+": ") {
+			s.t.Errorf("%s the list of rules says %v, %v", when, r.Wrong, r.Unjudged)
+		}
+	}
+}
+
 var hot = alarm.Rule{Name: "hot", Points: []string{"b/**"}, Check: alarm.High, Limit: 80}
 
 func TestAfterARestartReadingsOfMeanwhileAreLookedAt(t *testing.T) {
@@ -240,12 +257,20 @@ func TestAClockThatJumpsDoesNotOpenCloseOrLoseAlarms(t *testing.T) {
 func TestARuleOnAPointThatIsMissingWaitsForIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStand(t, t.TempDir(), alarm.Rule{Name: "off", Points: []string{"b/pump"}, Check: alarm.Discrepancy, Feedback: "b/missing"})
+		s.doubts("while nothing was ever read", "off: there is no point that it selects: b/pump")
 		s.record(1, "b/pump")
 		pass(time.Minute)
 		s.is("without the feedback", "")
+		s.doubts("without the feedback", "off: b/missing has no usable reading")
+		s.stop()
+		s.start()
+		pass(2 * time.Second)
+		s.doubts("after a restart, without a store", "off: there is no point that it selects: b/pump")
+		s.record(1, "b/pump")
 		s.record(0, "b/missing")
 		pass(time.Second)
 		s.is("with another feedback", "off@b/pump unacknowledged")
+		s.doubts("with another feedback", "")
 		s.end()
 	})
 }
@@ -374,14 +399,11 @@ func TestAPlanThatIsWrongIsSaidAndARightOneIsUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStand(t, t.TempDir(), hot)
 		said := func() (texts []string) {
-			list, err := s.Facts()()
-			if err != nil {
-				t.Error(err)
+			f := s.Facts()()
+			if f.Unkept != "" {
+				t.Error(f.Unkept)
 			}
-			for i := range list {
-				texts = append(texts, list[i].Text)
-			}
-			return texts
+			return f.Unheard
 		}
 		write := func(text string) {
 			d := document.Document{Key: document.Key{Owner: document.Shared, Name: monitor.Escalation}, Type: document.JSON, Text: text, By: "person:eve"}

@@ -36,7 +36,7 @@ type Rule struct {
 	Version int
 	By      string // who wrote it
 	Wrong   error
-	// Unjudged are the alarms of which it is not known whether their conditions hold.
+	// Unjudged are the alarms of which it is not known whether their conditions hold, and what is not there that the rule selects.
 	Unjudged []alarm.Unjudged
 }
 
@@ -57,8 +57,10 @@ func (m *Monitor) Rules() []Rule {
 	defer m.mu.Unlock()
 	list := make([]Rule, 0, len(m.rules))
 	unjudged := map[string][]alarm.Unjudged{}
-	for _, u := range m.engine.Unjudged() {
-		unjudged[u.Rule] = append(unjudged[u.Rule], u)
+	if looked(m) {
+		for _, u := range m.engine.Unjudged() {
+			unjudged[u.Rule] = append(unjudged[u.Rule], u)
+		}
 	}
 	for _, k := range m.rules {
 		list = append(list, Rule{k.rule, k.version, k.by, k.wrong, unjudged[k.rule.Name]})
@@ -66,6 +68,26 @@ func (m *Monitor) Rules() []Rule {
 	slices.SortFunc(list, func(a, b Rule) int { return cmp.Compare(a.Name, b.Name) })
 	return list
 }
+
+// doubts says which rules cannot be judged, and why.
+func (m *Monitor) doubts() []alarm.Doubt {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var list []alarm.Doubt
+	if looked(m) {
+		list = m.engine.Doubts()
+	}
+	for name, k := range m.rules {
+		if k.wrong != nil {
+			list = append(list, alarm.Doubt{Rule: name, Why: "its document is wrong and not used: " + k.wrong.Error()})
+		}
+	}
+	slices.SortFunc(list, func(a, b alarm.Doubt) int { return cmp.Compare(a.Rule, b.Rule) })
+	return list
+}
+
+// looked reports whether the points of all rules were looked for: until then nothing is said of what is missing. The caller holds mu.
+func looked(m *Monitor) bool { return m.found && m.at.Sequence >= m.target }
 
 // Put writes a rule as a new version of its document.
 func (m *Monitor) Put(ctx context.Context, r alarm.Rule, by, note string, expect int) (Rule, error) {
@@ -136,7 +158,7 @@ func (m *Monitor) use(ctx context.Context, rules map[string]*kept) {
 	slices.SortFunc(right, func(a, b alarm.Rule) int { return cmp.Compare(a.Name, b.Name) })
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.rules = rules
+	m.rules, m.found = rules, false
 	m.engine.SetRules(m.now(), right)
 	m.commit(ctx, false)
 }
@@ -209,9 +231,15 @@ func (m *Monitor) find(ctx context.Context) error {
 	m.mu.Lock()
 	m.engine.Look(paths)
 	m.mu.Unlock()
-	if m.caughtUp() {
-		return m.read(ctx)
+	if !m.caughtUp() {
+		return nil
 	}
+	if err := m.read(ctx); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	m.found = true
+	m.mu.Unlock()
 	return nil
 }
 

@@ -14,6 +14,7 @@ type Counts struct {
 	AlarmsLow      int `json:"alarms_low" api:"min=0"`
 	AlarmsUnlisted int `json:"alarms_unlisted" api:"min=0" doc:"Of a priority that is not known: a descendant has more than it lists"`
 	AlarmsKept     int `json:"alarms_kept" api:"min=0" doc:"Alarms of this node that are shelved, suppressed or out of service"`
+	RulesUnjudged  int `json:"rules_unjudged" api:"min=0" doc:"Rules of alarms of this node that cannot be judged: a point is not there or was not read, or the rule is wrong"`
 
 	CommandsFailed      int `json:"commands_failed" api:"min=0" doc:"Points whose device did not carry out the last command"`
 	CommandsUnconfirmed int `json:"commands_unconfirmed" api:"min=0" doc:"Points of which it is not known whether the device took the last command"`

@@ -4,7 +4,7 @@ import { adviceFor, healthOf, markOf } from "./health";
 
 const counts = (some: Partial<Counts>): Counts => ({
   ...{ alarms: 0, alarms_here: 0, alarms_critical: 0, alarms_high: 0, alarms_medium: 0 },
-  ...{ alarms_low: 0, alarms_unlisted: 0, alarms_kept: 0, commands_failed: 0 },
+  ...{ alarms_low: 0, alarms_unlisted: 0, alarms_kept: 0, rules_unjudged: 0, commands_failed: 0 },
   ...{ commands_unconfirmed: 0, commands_differing: 0, commands_pending: 0, devices: 0 },
   ...{ devices_disabled: 0, devices_starting: 0, devices_silent: 0, devices_unreadable: 0 },
   ...{ devices_partial: 0, agents: 0, nodes: 0, nodes_pending: 0, nodes_away: 0, nodes_refused: 0 },

@@ -1148,6 +1148,8 @@ export interface Counts {
   alarms_unlisted: number;
   /** Alarms of this node that are shelved, suppressed or out of service */
   alarms_kept: number;
+  /** Rules of alarms of this node that cannot be judged: a point is not there or was not read, or the rule is wrong */
+  rules_unjudged: number;
   /** Points whose device did not carry out the last command */
   commands_failed: number;
   /** Points of which it is not known whether the device took the last command */
