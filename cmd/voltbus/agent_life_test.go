@@ -39,6 +39,12 @@ func installer(t *testing.T) string {
 	if _, _, err := python.Wheel(); errors.Is(err, python.ErrNotBuilt) {
 		t.Skip(err)
 	}
+	return uvHere(t)
+}
+
+// uvHere returns where uv is, "" if there is none.
+func uvHere(t *testing.T) string {
+	t.Helper()
 	uv, err := filepath.Abs("../../.venv/bin/uv")
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -154,8 +155,8 @@ func startNode(t *testing.T, folder string) {
 	background(t, folder, "node runs", "run")
 }
 
-// background runs the program in a folder until the test ends, and waits until it says something.
-func background(t *testing.T, folder, until string, args ...string) {
+// background runs the program in a folder until the test ends or it is stopped, and waits until it says something.
+func background(t *testing.T, folder, until string, args ...string) (stop func()) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "voltbus", args...)
 	cmd.Dir = folder
@@ -183,14 +184,16 @@ func background(t *testing.T, folder, until string, args ...string) {
 			}
 		}
 	}()
-	t.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		<-ended
 		_, _ = cmd.Wait(), out.Close()
 	})
+	t.Cleanup(stop)
 	select {
 	case <-said:
 	case <-ended:
 		t.Fatalf("voltbus %s has ended:\n%s", strings.Join(args, " "), all.String())
 	}
+	return stop
 }
