@@ -31,19 +31,14 @@ const (
 	maxPending   = 64 << 20
 	startTimeout = 20 * time.Second
 
-	maxSubscribed = 1 << 16 // subscriptions of one connection
-
-	maxOutside     = 60_000 // connections from outside
-	ownConnections = 16     // those in memory, and as many again while they are made anew
-
-	silence  = 45 * time.Second
-	pingsOut = 2 // a connection that was cut without a word is found dead after one more
+	maxSubscribed  = 1 << 16 // subscriptions of one connection
+	maxOutside     = 60_000  // connections from outside
+	ownConnections = 16      // those in memory, and as many again while they are made anew
+	silence        = 45 * time.Second
+	pingsOut       = 2 // a connection that was cut without a word is found dead after one more
 )
 
-var (
-	errStart  = errors.New("the bus did not start within 20 s; is another process writing to the data directory?")
-	errListen = errors.New("write host:port, such as 127.0.0.1:4222")
-)
+var errListen = errors.New("write host:port, such as 127.0.0.1:4222")
 
 // Config is what a bus needs.
 type Config struct {
@@ -117,11 +112,12 @@ func Open(cfg Config) (*Bus, error) {
 		return nil, fault.E("bus.Open", fault.Invalid, cfg.Listen, err)
 	}
 	b.assemble()
-	b.srv.SetLoggerV2(&serverLog{log: cfg.Log, guard: b.guard}, false, false, false)
+	log := &serverLog{log: cfg.Log, guard: b.guard}
+	b.srv.SetLoggerV2(log, false, false, false)
 	b.begin()
-	if !b.srv.ReadyForConnections(startTimeout) {
+	if err := log.fatal.Await(b.srv.ReadyForConnections, startTimeout); err != nil {
 		b.srv.Shutdown()
-		return nil, fault.E("bus.Open", fault.Unavailable, cfg.Dir, errStart)
+		return nil, fault.E("bus.Open", fault.Unavailable, cfg.Dir, err)
 	}
 	if err := b.join(); err != nil {
 		b.srv.Shutdown()

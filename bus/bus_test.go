@@ -11,6 +11,8 @@ import (
 	"log/slog"
 	"math/big"
 	"net"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -397,5 +399,20 @@ func TestAttackAStrangerCannotDial(t *testing.T) {
 	b := open(t, t.TempDir(), "127.0.0.1:0")
 	if _, err := peer.Dial(b.Addr(), b.client, newKey(t), func(error) {}); fault.KindOf(err) != fault.Unreachable {
 		t.Errorf("error %v, want unreachable", err)
+	}
+}
+
+// A server that gives up while it starts says why, and at once: nobody waits for what never comes.
+func TestABusThatCannotStartSaysWhy(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "jetstream"), nil, 0o600); err != nil { // where its folder should be
+		t.Fatal(err)
+	}
+	_, err := bus.Open(bus.Config{
+		Name: "node", Dir: dir, Key: newKey(t), Log: slog.New(slog.DiscardHandler),
+		Admit: func(string) (permit.Permit, bool) { return permit.Permit{}, false },
+	})
+	if !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "the bus cannot start: ") || !strings.Contains(err.Error(), "storage directory") {
+		t.Errorf("the bus says %v", err)
 	}
 }

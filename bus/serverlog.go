@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"strings"
 	"sync/atomic"
+
+	"voltbus/bus/trouble"
 )
 
 // serverLog hands the server's own messages to the node's log. What the server calls a notice is
@@ -15,16 +17,21 @@ type serverLog struct {
 	log      *slog.Logger
 	guard    *guard
 	insecure atomic.Uint64 // connections that ended before they were secured
+	fatal    trouble.Fatal
 }
 
-func (l *serverLog) write(level slog.Level, format string, v []any) {
-	l.log.Log(context.Background(), level, "bus server", slog.String("text", fmt.Sprintf(format, v...)))
+func (l *serverLog) write(level slog.Level, format string, v []any) (text string) {
+	text = fmt.Sprintf(format, v...)
+	l.log.Log(context.Background(), level, "bus server", slog.String("text", text))
+	return text
 }
 
 func (l *serverLog) Noticef(format string, v ...any) { l.write(slog.LevelDebug, format, v) }
-func (l *serverLog) Fatalf(format string, v ...any)  { l.write(slog.LevelError, format, v) }
-func (l *serverLog) Debugf(string, ...any)           {}
-func (l *serverLog) Tracef(string, ...any)           {}
+func (l *serverLog) Fatalf(format string, v ...any) {
+	l.fatal.Note(l.write(slog.LevelError, format, v))
+}
+func (l *serverLog) Debugf(string, ...any) {}
+func (l *serverLog) Tracef(string, ...any) {}
 
 // Warnf reports the server's warnings, but one: after an unclean end the index of the log is older than the log itself,
 // and the server reads the log anew. Nothing is lost by that, and nobody needs to act. The server reports
