@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -79,16 +80,20 @@ func entry(name, address string) string {
 	return fmt.Sprintf("    - {name: %s, address: '%s'}\n", name, address)
 }
 
-// freeAddresses returns addresses at which nobody listens.
+// freeAddresses returns addresses at which nobody listens. They are below the ports that the system gives to connections: one of those could take
+// the address of a replica that is restarted, even the connection of another replica that tries to reach it.
 func freeAddresses(t *testing.T, n int) (list []string) {
 	t.Helper()
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
+	const lowest, end = 10_000, 32_768
+	for tries := 0; len(list) < n; tries++ {
+		l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", lowest+rand.IntN(end-lowest)))
+		switch {
+		case err == nil:
+			defer l.Close() // at the end, so that no two are the same
+			list = append(list, l.Addr().String())
+		case tries > 1000:
 			t.Fatal(err)
 		}
-		defer l.Close() // at the end, so that no two are the same
-		list = append(list, l.Addr().String())
 	}
 	return list
 }
@@ -352,12 +357,15 @@ func contains(list, all []int) bool {
 // balanced waits until each replica stored the blocks of all, and compares what each acknowledged with what each stored.
 func (s *replicaSet) balanced(t *testing.T) {
 	t.Helper()
+	why := ""
+	defer func() { t.Log(why) }()
 	eventually(t, "each replica stored what each acknowledged", func() bool {
 		acknowledged := map[string]uint64{}
 		ledgers := map[string]answer.Ledger{}
 		for _, name := range s.names {
 			l, err := s.processes[name].ledger(t.Context())
 			if err != nil {
+				why = fmt.Sprintf("%s: %v", name, err)
 				return false
 			}
 			ledgers[name] = l
@@ -377,10 +385,12 @@ func (s *replicaSet) balanced(t *testing.T) {
 			}
 			for origin, n := range acknowledged {
 				if stored[origin] != n {
+					why = fmt.Sprintf("%s stored %d of %s, where %d are acknowledged; its log: %+v", name, stored[origin], origin, n, ledgers[name].Log)
 					return false
 				}
 			}
 		}
+		why = "each has all"
 		return true
 	})
 }
