@@ -354,38 +354,39 @@ func contains(list, all []int) bool {
 	return true
 }
 
-// balanced waits until each replica stored the blocks of all, and compares what each acknowledged with what each stored.
+// balanced waits until each replica stored the blocks of all: at least what each had acknowledged before, and at most what it had acknowledged
+// afterwards, since a device may be read meanwhile.
 func (s *replicaSet) balanced(t *testing.T) {
 	t.Helper()
 	why := ""
 	defer func() { t.Log(why) }()
 	eventually(t, "each replica stored what each acknowledged", func() bool {
-		acknowledged := map[string]uint64{}
-		ledgers := map[string]answer.Ledger{}
+		before, _, err := s.acknowledged(t)
+		if err != nil {
+			why = err.Error()
+			return false
+		}
+		stored := map[string]map[string]uint64{}
 		for _, name := range s.names {
 			l, err := s.processes[name].ledger(t.Context())
 			if err != nil {
 				why = fmt.Sprintf("%s: %v", name, err)
 				return false
 			}
-			ledgers[name] = l
+			stored[name] = map[string]uint64{}
 			for _, o := range l.Origins {
-				if o.Own {
-					acknowledged[o.Origin] = o.Acknowledged
-				}
+				stored[name][o.Origin] = o.Stored
 			}
 		}
-		for name, l := range ledgers {
-			stored := map[string]uint64{}
-			for _, o := range l.Origins {
-				if !o.Balanced || o.Missing > 0 {
-					t.Fatalf("the ledger of %s does not add up: %+v; all are %+v", name, o, ledgers)
-				}
-				stored[o.Origin] = o.Stored
-			}
-			for origin, n := range acknowledged {
-				if stored[origin] != n {
-					why = fmt.Sprintf("%s stored %d of %s, where %d are acknowledged; its log: %+v", name, stored[origin], origin, n, ledgers[name].Log)
+		after, ledgers, err := s.acknowledged(t)
+		if err != nil {
+			why = err.Error()
+			return false
+		}
+		for name, all := range stored {
+			for origin, n := range before {
+				if all[origin] < n || all[origin] > after[origin] {
+					why = fmt.Sprintf("%s stored %d of %s, of which %d were acknowledged before and %d after; the ledgers are %+v", name, all[origin], origin, n, after[origin], ledgers)
 					return false
 				}
 			}
@@ -393,6 +394,32 @@ func (s *replicaSet) balanced(t *testing.T) {
 		why = "each has all"
 		return true
 	})
+}
+
+// acknowledged returns how much each origin acknowledged, and the ledgers of all, which add up.
+func (s *replicaSet) acknowledged(t *testing.T) (map[string]uint64, map[string]answer.Ledger, error) {
+	t.Helper()
+	counts, ledgers := map[string]uint64{}, map[string]answer.Ledger{}
+	for _, name := range s.names {
+		l, err := s.processes[name].ledger(t.Context())
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", name, err)
+		}
+		ledgers[name] = l
+		for _, o := range l.Origins {
+			if o.Own {
+				counts[o.Origin] = o.Acknowledged
+			}
+		}
+	}
+	for name, l := range ledgers {
+		for _, o := range l.Origins {
+			if !o.Balanced || o.Missing > 0 {
+				t.Fatalf("the ledger of %s does not add up: %+v; all are %+v", name, o, ledgers)
+			}
+		}
+	}
+	return counts, ledgers, nil
 }
 
 // The last replica acknowledges nothing, and says why; when another one is back it goes on.
