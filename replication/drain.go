@@ -1,11 +1,13 @@
 package replication
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"voltbus/fault"
 	"voltbus/internal/plural"
@@ -45,12 +47,57 @@ const (
 	leastPace    = 50
 )
 
-// Drain has a replica send its clients to the others, give them its devices, and say when it may be stopped, or take clients again. A restart undoes it.
-func (r *Replicas) Drain(name string, undo bool) error {
+// The order is told again until the replica says that it follows: what replicas tell each other may be lost, as while one of them starts.
+const (
+	orderEvery = 250 * time.Millisecond
+	orderTime  = 10 * time.Second
+)
+
+var errUnheard = errors.New("has not said that it follows; look at voltbus cluster status, and try it again")
+
+// Drain has a replica send its clients to the others, give them its devices, and say when it may be stopped, or take clients again, and returns when
+// it does so; Timeout if it does not say so. A restart undoes it.
+func (r *Replicas) Drain(ctx context.Context, name string, undo bool) error {
 	const op = "cluster.drain"
 	if r == nil {
 		return fault.E(op, fault.Conflict, "", errAlone)
 	}
+	if err := r.drainable(op, name, undo); err != nil {
+		return err
+	}
+	data, err := json.Marshal(order{name, undo})
+	if err != nil {
+		return fault.E(op, fault.Internal, name, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, orderTime)
+	defer cancel()
+	again := time.NewTicker(orderEvery)
+	defer again.Stop()
+	for {
+		if err := r.cfg.Channel.Tell(drainTopic, data); err != nil {
+			return err
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return fault.E(op, fault.Timeout, name, errUnheard)
+		}
+		if r.follows(name, undo) {
+			return nil
+		}
+	}
+}
+
+// follows reports whether a replica says that it is being drained, or is not.
+func (r *Replicas) follows(name string, undo bool) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.seen[name]
+	return s != nil && (s.state.Drain == "") == undo
+}
+
+// drainable says why a replica cannot be drained, or take clients again.
+func (r *Replicas) drainable(op, name string, undo bool) error {
 	status, known := r.cfg.Look(), false
 	for _, p := range status.Replicas {
 		if p.Name != name {
@@ -70,11 +117,7 @@ func (r *Replicas) Drain(name string, undo bool) error {
 		return fault.E(op, fault.Conflict, name, fmt.Errorf("%d of %d replicas are reached, and %d are needed without it; start the others first",
 			status.Connected, status.Voting, status.Majority))
 	}
-	data, err := json.Marshal(order{name, undo})
-	if err != nil {
-		return fault.E(op, fault.Internal, name, err)
-	}
-	return r.cfg.Channel.Tell(drainTopic, data)
+	return nil
 }
 
 // ordered begins or ends the drain of this replica.
@@ -85,6 +128,9 @@ func (r *Replicas) ordered(data []byte) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if (r.drain.state == "") == o.Undo { // it was told before
+		return
+	}
 	r.drain = drain{}
 	if r.cfg.Leases != nil {
 		r.cfg.Leases.Drain(!o.Undo)

@@ -15,7 +15,7 @@ type Replicas interface {
 	Cluster() report.Cluster
 	Add(ctx context.Context, name, address string, witness bool) error
 	Remove(ctx context.Context, name string) error
-	Drain(name string, undo bool) error
+	Drain(ctx context.Context, name string, undo bool) error
 }
 
 // The arguments.
@@ -105,10 +105,10 @@ func (p *Part) remove(ctx context.Context, c *operation.Call, in *Replica) (oper
 	return operation.None{}, p.Replicas.Remove(ctx, in.Name)
 }
 
-func (p *Part) drain(_ context.Context, c *operation.Call, in *Draining) (operation.None, error) {
+func (p *Part) drain(ctx context.Context, c *operation.Call, in *Draining) (operation.None, error) {
 	c.Did(in.Name, map[string]bool{"undo": in.Undo})
 	if p.Replicas == nil {
 		return operation.None{}, operation.NotHere("cluster")
 	}
-	return operation.None{}, p.Replicas.Drain(in.Name, in.Undo)
+	return operation.None{}, p.Replicas.Drain(ctx, in.Name, in.Undo)
 }
