@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/mattn/go-sqlite3"
-
 	"voltbus/fault"
 	"voltbus/internal/descriptor"
 )
@@ -31,7 +29,7 @@ type File struct {
 // Error returns err with its kind and words. Errors that already have a kind, and nil, are returned unchanged.
 func (f *File) Error(op, subject string, err error) error {
 	var known *fault.Error
-	var failed sqlite3.Error
+	code, failed := codeOf(err)
 	switch {
 	case err == nil:
 		return nil
@@ -48,10 +46,10 @@ func (f *File) Error(op, subject string, err error) error {
 		return fault.E(op, fault.NotFound, subject, fmt.Errorf("%s: %w", f.Missing, err))
 	case errors.Is(err, sql.ErrConnDone):
 		return fault.E(op, fault.Unavailable, subject, f.Closed)
-	case errors.As(err, &failed):
-		kind, words := f.judge(failed)
+	case failed:
+		kind, words := f.judge(code)
 		if words != "" {
-			err = fmt.Errorf("%s: %w", words, failed)
+			err = fmt.Errorf("%s: %w", words, err)
 		}
 		return fault.E(op, kind, subject, err)
 	}
@@ -67,28 +65,44 @@ func (f *File) isCorrupt(err error) bool {
 	return false
 }
 
-// judge returns the kind of an SQLite error, and a message; "" if SQLite's own suffices.
-func (f *File) judge(err sqlite3.Error) (fault.Kind, string) {
+// judge returns the kind of an error by SQLite's code, and a message; "" if SQLite's own suffices.
+func (f *File) judge(code int) (fault.Kind, string) {
 	if descriptor.Exhausted() { // SQLite does not tell this from other reasons
 		return fault.Unavailable, "too many files are open in this process, or on the machine; raise the limit (LimitNOFILE, ulimit -n)"
 	}
-	switch err.Code {
-	case sqlite3.ErrCorrupt, sqlite3.ErrNotADB:
+	switch code {
+	case codeCorrupt, codeNotADB:
 		return fault.Corrupt, f.Name + " is damaged; " + f.Damaged
-	case sqlite3.ErrError, sqlite3.ErrFormat:
+	case codeError, codeFormat:
 		if f.Fixed {
 			return fault.Corrupt, f.Name + " is damaged; " + f.Damaged
 		}
-	case sqlite3.ErrFull:
+	case codeFull:
 		return fault.Unavailable, "the disk is full; make room"
-	case sqlite3.ErrBusy, sqlite3.ErrLocked:
+	case codeBusy, codeLocked:
 		return fault.Unavailable, "another program holds " + f.Name + "; end it, or try again"
-	case sqlite3.ErrReadonly, sqlite3.ErrPerm, sqlite3.ErrCantOpen:
+	case codeReadonly, codePerm, codeCantOpen:
 		return fault.Refused, f.Name + " cannot be opened or written; check its permissions and those of its folder"
-	case sqlite3.ErrInterrupt:
+	case codeInterrupt:
 		return fault.Canceled, ""
-	case sqlite3.ErrIoErr:
+	case codeIOErr:
 		return fault.Unavailable, "the disk reports an error"
 	}
 	return fault.Internal, ""
 }
+
+// Result codes of SQLite, https://www.sqlite.org/rescode.html.
+const (
+	codeError     = 1
+	codePerm      = 3
+	codeBusy      = 5
+	codeLocked    = 6
+	codeReadonly  = 8
+	codeInterrupt = 9
+	codeIOErr     = 10
+	codeCorrupt   = 11
+	codeFull      = 13
+	codeCantOpen  = 14
+	codeFormat    = 24
+	codeNotADB    = 26
+)

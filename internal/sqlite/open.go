@@ -1,14 +1,9 @@
 package sqlite
 
 import (
-	"context"
 	"database/sql"
-	"database/sql/driver"
-	"fmt"
 	"net/url"
 	"path/filepath"
-
-	"github.com/mattn/go-sqlite3"
 )
 
 // Options tell how a file is opened.
@@ -25,37 +20,9 @@ func Open(file string, o Options) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	query := "?_busy_timeout=5000"
-	if o.ReadOnly {
-		query += "&mode=ro"
-	} else {
-		query += "&_txlock=immediate&_journal_mode=WAL&_synchronous=FULL"
-	}
-	if o.ForeignKeys {
-		query += "&_foreign_keys=1"
-	}
-	source := (&url.URL{Scheme: "file", Path: filepath.ToSlash(name)}).String() + query
-	return sql.OpenDB(&connector{source: source, options: o}), nil
-}
-
-// connector opens connections with settings that a data source name cannot express.
-type connector struct {
-	engine  sqlite3.SQLiteDriver
-	source  string
-	options Options
-}
-
-func (c *connector) Driver() driver.Driver { return &c.engine }
-
-func (c *connector) Connect(context.Context) (driver.Conn, error) {
-	conn, err := c.engine.Open(c.source)
-	if err != nil || c.options.Checkpoint == 0 {
-		return conn, err
-	}
-	set := fmt.Sprintf("PRAGMA wal_autocheckpoint = %d", c.options.Checkpoint)
-	if _, err := conn.(*sqlite3.SQLiteConn).Exec(set, nil); err != nil {
-		_ = conn.Close()
+	c, err := connect((&url.URL{Scheme: "file", Path: filepath.ToSlash(name)}).String(), o)
+	if err != nil {
 		return nil, err
 	}
-	return conn, nil
+	return sql.OpenDB(c), nil
 }
