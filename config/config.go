@@ -120,9 +120,9 @@ type Audit struct {
 
 // Store is the section "store".
 type Store struct {
-	// Engine keeps the history: duckdb in files of this node, postgres in a database server, or none for a node that
-	// only forwards readings.
-	Engine string `yaml:"engine" enum:"duckdb,postgres,none"`
+	// Engine keeps the history: duckdb in files of this node, postgres in a database server, memory until the node stops, without bound
+	// but the retention, or none for a node that only forwards readings.
+	Engine string `yaml:"engine" enum:"duckdb,postgres,memory,none"`
 	// URL is the address of the database, for the engine postgres, without a password in it. For a
 	// server on this machine postgres:///voltbus?host=/run/postgresql.
 	URL string `yaml:"url" example:"postgres://voltbus@db.example.org/voltbus"`

@@ -25,6 +25,7 @@ import (
 const (
 	EngineNone     = "none"
 	EnginePostgres = "postgres"
+	EngineMemory   = "memory" // gone with the process
 )
 
 // DatabaseOptions are those of EnginePostgres.
@@ -32,7 +33,7 @@ type DatabaseOptions = postgres.Options
 
 // Options configure the store of a node.
 type Options struct {
-	Engine    string // EngineNone, EnginePostgres; any other is the engine of files
+	Engine    string // EngineNone, EnginePostgres, EngineMemory; any other is the engine of files
 	Dir       string // folder of the files
 	Memory    int64  // bytes that the engine of files may use
 	Retention store.Retention
@@ -73,7 +74,7 @@ type opening struct {
 // Begin begins to open the store, if it is that of files. Open or Close finishes this.
 func Begin(ctx context.Context, o Options) *History {
 	h := &History{opts: o}
-	if o.Engine == EngineNone || o.Engine == EnginePostgres {
+	if o.Engine == EngineNone || o.Engine == EnginePostgres || o.Engine == EngineMemory {
 		return h
 	}
 	begun := &opening{done: make(chan struct{})}
@@ -97,6 +98,10 @@ func (h *History) other() statement.Source {
 
 // Open opens the store, or waits until it is.
 func (h *History) Open(ctx context.Context) error {
+	if h.opts.Engine == EngineMemory {
+		h.store = forgetful{memory.New(memory.Options{Retention: h.opts.Retention})}
+		return nil
+	}
 	if h.opts.Engine != EnginePostgres {
 		return h.take()
 	}
