@@ -26,8 +26,9 @@ var (
 
 // Options are how a program is started.
 type Options struct {
-	Python string    // the interpreter
+	Python string    // the interpreter, or another program
 	Args   []string  // of it, such as -m voltbus world
+	Env    []string  // more variables, each as name=value
 	SDK    string    // where it finds the SDK beside what it has; "" for nowhere else
 	Log    io.Writer // gets what it prints besides answers
 }
@@ -49,6 +50,7 @@ type Worker struct {
 func Start(ctx context.Context, o Options) (*Worker, error) {
 	w := &Worker{cmd: exec.CommandContext(ctx, o.Python, o.Args...)} //nolint:gosec // the user's interpreter
 	w.cmd.Env = append(os.Environ(), "PYTHONUNBUFFERED=1", "PYTHONHASHSEED=0")
+	w.cmd.Env = append(w.cmd.Env, o.Env...)
 	if o.SDK != "" {
 		places := append(filepath.SplitList(os.Getenv("PYTHONPATH")), o.SDK)
 		w.cmd.Env = append(w.cmd.Env, "PYTHONPATH="+strings.Join(places, string(filepath.ListSeparator)))

@@ -47,7 +47,10 @@ type Site struct {
 	Recorded bool          `yaml:"recorded"`
 	Models   []Model       `yaml:"models"`
 	Agents   []Agent       `yaml:"agents"`
-	Path     []string      `yaml:"path"` // folders of the agents' modules
+	Path     []string      `yaml:"path"`   // folders of the agents' modules
+	Node     string        `yaml:"node"`   // whole: the site is a whole node, in virtual time
+	Parent   string        `yaml:"parent"` // of a whole node
+	Orders   []Order       `yaml:"orders"` // to a whole node
 }
 
 // Model is a physical model of a site.
@@ -181,6 +184,7 @@ func (c *checker) site(key string, s *Site) {
 		names[m.Name] = true
 		c.model(at, s, m)
 	}
+	c.whole(key, s)
 	for i := range s.Agents {
 		a := &s.Agents[i]
 		at := fmt.Sprintf("%s.agents[%d]", key, i)

@@ -12,6 +12,7 @@ import (
 
 	"voltbus/fault"
 	"voltbus/virtual/kernel"
+	"voltbus/virtual/whole"
 )
 
 // Result is what a run was and did.
@@ -31,7 +32,8 @@ type Result struct {
 	Failures  []kernel.Failure   `json:"failures"` // sites, models and agents that ended before the run did
 	Told      []Told             `json:"told"`     // calls that do not follow the clock
 	Alerts    []Alert            `json:"alerts"`
-	Held      []Held             `json:"held"` // what agents commanded, and when it ended
+	Held      []Held             `json:"held"`            // what agents commanded, and when it ended
+	Whole     *whole.Report      `json:"whole,omitempty"` // what whole nodes have, after Settle
 }
 
 // Result returns what was done until now.
@@ -44,7 +46,7 @@ func (w *World) Result() *Result {
 	return &Result{
 		World: w.file.World.Name, Seeds: w.kernel.Seeds(), Digest: w.kernel.Digest(), Start: w.file.World.Start,
 		Simulated: w.kernel.Now(), Took: w.took, Sites: len(w.plants), Tally: w.kernel.Tally(), Readings: w.readings,
-		Commands: w.commands, Refused: w.refused, Links: w.kernel.LinkTallies(), Failures: failures, Told: w.told, Alerts: w.alerts, Held: w.held,
+		Commands: w.commands, Refused: w.refused, Links: w.kernel.LinkTallies(), Failures: failures, Told: w.told, Alerts: w.alerts, Held: w.held, Whole: w.report,
 	}
 }
 
@@ -65,9 +67,34 @@ func (r *Result) Text(out io.Writer) error {
 		}
 	}
 	fmt.Fprintf(&b, "digest     %s\n", r.Digest)
+	r.nodes(&b)
 	r.problems(&b)
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// nodes tells what whole nodes have.
+func (r *Result) nodes(b *strings.Builder) {
+	if r.Whole == nil {
+		return
+	}
+	for _, n := range r.Whole.Nodes {
+		fmt.Fprintf(b, "node       %s: %d samples of its devices (%s)", n.Name, n.Samples, n.Content)
+		if n.Parent != "" {
+			fmt.Fprintf(b, ", %d of them at %s, %d missing", n.Above, n.Parent, n.Missing)
+		}
+		b.WriteByte('\n')
+	}
+	fmt.Fprintf(b, "memory     %d MB for %d whole nodes\n", r.Whole.Resident>>20, len(r.Whole.Nodes))
+	if late := r.Whole.Settled - r.Simulated; late > 0 {
+		fmt.Fprintf(b, "settled    %s after the end\n", late)
+	}
+	for _, e := range r.Whole.Events[:min(len(r.Whole.Events), mostLines)] {
+		fmt.Fprintf(b, "event      %s: %s: %s %s %s: %s\n", e.At.Round(time.Millisecond), e.Node, e.Actor, e.Action, e.Subject, e.Outcome)
+	}
+	if n := len(r.Whole.Events) - mostLines; n > 0 {
+		fmt.Fprintf(b, "event      %d more, see --json\n", n)
+	}
 }
 
 // mostLines is how much of a list is shown.

@@ -17,6 +17,7 @@ import (
 
 	"voltbus/fault"
 	"voltbus/virtual/kernel"
+	"voltbus/virtual/whole"
 )
 
 // Options are what a run is started with, beside its file.
@@ -26,6 +27,7 @@ type Options struct {
 	Log      io.Writer      // gets what agents print and log; nil for nothing
 	Writable map[string]any // points that agents may command beside those of models, and what they are
 	SDK      string         // where processes find the SDK, beside what their interpreter has; "" for nowhere else
+	Nodes    string         // the program voltbus-virtual, for whole nodes; "" for none
 	Patience time.Duration  // how long, in real time, agents may take for one moment; 0 for a minute
 }
 
@@ -43,6 +45,8 @@ type World struct {
 	told     []Told
 	alerts   []Alert
 	held     []Held
+	estate   *estate       // nil without whole nodes
+	report   *whole.Report // of them, since Settle
 	readings uint64
 	commands uint64
 	refused  uint64
@@ -106,6 +110,9 @@ func New(f *File, o Options) (*World, error) {
 		if err := w.bind(w.plants[name]); err != nil {
 			return nil, err
 		}
+	}
+	if err := w.addEstate(); err != nil {
+		return nil, err
 	}
 	return w, w.connect(names)
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -36,7 +37,9 @@ messages. A day passes in seconds, twice the same with one seed. The agents are 
   voltbus world models                  the models, with their parameters, inputs and outputs
   voltbus world check FILE              find what is wrong with a file
   voltbus world run FILE                run it
-  voltbus world run FILE --pace real    run it in real time`,
+  voltbus world run FILE --pace real    run it in real time
+
+A site with "node: whole" is a whole node with its log, control and uplink; the program voltbus-virtual beside this one runs it.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -149,7 +152,7 @@ func (o *order) run(cmd *cobra.Command, name string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	opts.SDK = sdk
+	opts.SDK, opts.Nodes = sdk, findNodes()
 	w, err := world.New(f, opts)
 	if err != nil {
 		return err
@@ -164,7 +167,24 @@ func (o *order) run(cmd *cobra.Command, name string) (err error) {
 	if err := o.play(cmd, w); err != nil {
 		return err
 	}
+	w.Settle()
 	return o.finish(cmd, w)
+}
+
+// findNodes returns the program that runs whole nodes: beside this one, or in the path; "" if there is none.
+func findNodes() string {
+	const name = "voltbus-virtual"
+	if own, err := os.Executable(); err == nil {
+		beside := filepath.Join(filepath.Dir(own), name)
+		if _, err := os.Stat(beside); err == nil {
+			return beside
+		}
+	}
+	found, err := exec.LookPath(name)
+	if err != nil {
+		return ""
+	}
+	return found
 }
 
 // unpackSDK writes the SDK of this program where an interpreter finds it, as a wheel, which Python reads as it is.

@@ -1,0 +1,3 @@
+module github.com/duckdb/duckdb-go-bindings
+
+go 1.26
