@@ -63,6 +63,95 @@ describe("the palette", () => {
     await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
   });
 
+  test("opens dashboards and saved views by the names that people gave them", async () => {
+    const at = new Date().toISOString();
+    const { page } = await open({
+      site: building,
+      address: "/site",
+      handlers: {
+        "GET dashboards": () => ({
+          dashboards: [
+            {
+              name: "plant",
+              title: "Boiler plant",
+              sharing: "all",
+              tiles: 3,
+              version: 1,
+              by: "person:ann",
+              at,
+              wrong: "",
+            },
+            {
+              name: "plant",
+              title: "Night round",
+              sharing: "owner",
+              tiles: 1,
+              version: 1,
+              by: "person:ann",
+              at,
+              wrong: "",
+            },
+          ],
+        }),
+        "GET views": () => ({
+          views: [
+            {
+              name: "Heat of the week",
+              link: "/explore?point=campus%2Fhq%2Fah&range=7d",
+              note: "",
+              by: "person:ann",
+              at,
+              version: 1,
+            },
+            {
+              name: "Elsewhere",
+              link: "https://example.com/",
+              note: "",
+              by: "person:ann",
+              at,
+              version: 1,
+            },
+          ],
+        }),
+        "GET documents": () => ({
+          documents: [
+            {
+              owner: "shared",
+              name: "dashboards/plant",
+              version: 1,
+              by: "person:ann",
+              at,
+              size: 1,
+            },
+            { owner: "shared", name: "views/heat", version: 1, by: "person:ann", at, size: 1 },
+            { owner: "shared", name: "round of plant", version: 1, by: "person:ann", at, size: 1 },
+          ],
+        }),
+      },
+    });
+    const jump = async (words: string, to: string) => {
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type(words);
+      await expect.poll(() => active(page).textContent()).toContain(to);
+    };
+    await jump("boiler plant", "Boiler plantdashboard");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.url()).toMatch(/\/dashboards\/plant\?all$/);
+    await jump("night", "Night roundown dashboard");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.url()).toMatch(/\/dashboards\/plant\?own$/);
+    await jump("elsewhere", "Elsewheresaved view");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => new URL(page.url()).pathname).toBe("/explore");
+    await jump("heat week", "Heat of the weeksaved view");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => new URL(page.url()).search).toContain("campus%2Fhq%2Fah");
+    await jump("plant", "plant");
+    await page.getByRole("option", { name: /round of plant/ }).waitFor();
+    expect(await page.getByRole("option", { name: /dashboards\/plant/ }).count()).toBe(0);
+    await shot(page, "palette-saved");
+  });
+
   test("leaves out what an account may not do", async () => {
     const { page } = await open({ site: building, address: "/", role: "viewer" });
     await page.keyboard.press("Control+k");

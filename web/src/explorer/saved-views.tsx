@@ -3,6 +3,7 @@ import type { Api } from "../api";
 import { plain } from "../format";
 import { includes } from "../shell/role";
 import { useViews } from "./use-kept";
+import { viewAddress } from "./view-address";
 
 interface Props {
   api: Api;
@@ -34,7 +35,7 @@ export function SavedViews({ api, role, epoch, link }: Props) {
       <ul>
         {list.map((v) => (
           <li key={v.name}>
-            <a href={safe(v.link)} title={plain(v.note)}>
+            <a href={viewAddress(v.link)} title={plain(v.note)}>
               {plain(v.name)}
             </a>
             {may && (
@@ -73,6 +74,3 @@ export function SavedViews({ api, role, epoch, link }: Props) {
     </section>
   );
 }
-
-/** A link within this page; the node checks that, too. */
-const safe = (link: string) => (link.startsWith("/explore?") ? link : "/explore");

@@ -2,14 +2,18 @@
 
 import { openWords } from "../alarm/words";
 import type { Api, Device, Session } from "../api";
+import { boardAddress } from "../dashboard/calls";
+import { viewAddress } from "../explorer/view-address";
 import type {
   Alarms,
+  Dashboards,
   Document,
   Documents,
   Nodes,
   Point,
   Points,
   Processes,
+  SavedViews,
   Schedules,
 } from "../generated/api";
 import { nameOf, relativeTo } from "../path";
@@ -146,27 +150,38 @@ export async function findPoints(
   return { points, more: answer.next !== "" };
 }
 
-/** What people keep at the node and look for by its name: agents, schedules, nodes and documents. */
+/** What people keep at the node and look for by its name: dashboards, views, agents, schedules, nodes and other documents. */
 export async function savedItems(api: Api): Promise<Item[]> {
-  const [agents, schedules, nodes, documents] = await Promise.all([
+  const [boards, views, agents, schedules, nodes, documents] = await Promise.all([
+    ask<Dashboards>(api, "dashboards"),
+    ask<SavedViews>(api, "views"),
     ask<Processes>(api, "processes"),
     ask<Schedules>(api, "schedules"),
     ask<Nodes>(api, "nodes"),
     ask<Documents>(api, "documents"),
   ]);
   const saved = (kind: string, name: string, address: string, also = ""): Item => ({
-    ...{ key: `${kind} ${address}`, group: "Saved", text: name, more: kind, also },
+    ...{ key: `${kind} ${name} ${address}`, group: "Saved", text: name, more: kind, also },
     run: () => go(address),
   });
   return [
+    ...(boards?.dashboards ?? []).map(({ name, title, sharing }) => {
+      const which = { name, sharing: sharing === "owner" ? "owner" : "all" } as const;
+      const kind = which.sharing === "owner" ? "own dashboard" : "dashboard";
+      return saved(kind, title || name, boardAddress(which), name);
+    }),
+    ...(views?.views ?? []).map((v) => saved("saved view", v.name, viewAddress(v.link), v.note)),
     ...(agents?.processes ?? []).map((a) => saved("agent", a.name, agentAddress(a.name))),
     ...(schedules?.schedules ?? []).map((s) => saved("schedule", s.schedule.name, `/schedules`)),
     ...(nodes?.nodes ?? []).map((n) => saved("node", n.name, nodeAddress(n.name))),
-    ...(documents?.documents ?? []).map((d: Document) =>
-      saved("document", d.name, documentAddress(d.owner, d.name), d.owner),
-    ),
+    ...(documents?.documents ?? [])
+      .filter((d) => !hasName(d))
+      .map((d) => saved("document", d.name, documentAddress(d.owner, d.name), d.owner)),
   ];
 }
+
+/** Whether a document is offered as a dashboard or a saved view already, by the name that people gave it. */
+const hasName = ({ name }: Document) => /^(dashboards|views)\//.test(name);
 
 /** What a resource answers; undefined where there is none, or not for this person. */
 const ask = <T>(api: Api, resource: string): Promise<T | undefined> =>
