@@ -131,6 +131,7 @@ describe("the palette", () => {
     });
     const jump = async (words: string, to: string) => {
       await page.keyboard.press("Control+k");
+      await field(page).waitFor();
       await page.keyboard.type(words);
       await expect.poll(() => active(page).textContent()).toContain(to);
     };
@@ -146,7 +147,9 @@ describe("the palette", () => {
     await jump("heat week", "Heat of the weeksaved view");
     await page.keyboard.press("Enter");
     await expect.poll(() => new URL(page.url()).search).toContain("campus%2Fhq%2Fah");
-    await jump("plant", "plant");
+    await page.keyboard.press("Control+k");
+    await field(page).waitFor();
+    await page.keyboard.type("plant");
     await page.getByRole("option", { name: /round of plant/ }).waitFor();
     expect(await page.getByRole("option", { name: /dashboards\/plant/ }).count()).toBe(0);
     await shot(page, "palette-saved");
@@ -190,6 +193,38 @@ describe("the search on Site", () => {
     await shot(page, "site");
     await page.getByRole("searchbox", { name: "Filter points" }).fill("nothing has this");
     await page.getByText("No point has all these words.").waitFor();
+  });
+
+  test("gives names their room, and descriptions before paths", async () => {
+    for (const [name, width] of [
+      ["wide", 1920],
+      ["laptop", 1440],
+      ["phone", 390],
+    ] as const) {
+      const browser = name === "phone" ? phone : { viewport: { width, height: 900 } };
+      const { page } = await open({ site: building, address: "/site", browser });
+      const rows = page.getByRole("region", { name: "Live values" }).getByRole("row");
+      await rows.nth(2).waitFor();
+      const [names = 0, cut = []] = await page.evaluate(() => {
+        const heads = document.querySelectorAll(".points thead th");
+        const whats = [...document.querySelectorAll(".points .point-what")];
+        const short = whats.filter((e) => (e.textContent ?? "").length <= 20);
+        const isCut = (e: Element) => e.scrollWidth > e.clientWidth + 1;
+        return [heads[0]?.clientWidth, short.filter(isCut).map((e) => e.textContent)] as const;
+      });
+      expect(names, name).toBeGreaterThan({ wide: 500, laptop: 360, phone: 190 }[name]);
+      expect(cut, name).toEqual([]);
+      expect(await sidewaysScroll(page)).toBe(0);
+      await shot(page, `names-${name}`);
+      if (name === "phone") continue;
+      await page.keyboard.press("Control+k");
+      await field(page).waitFor();
+      await page.keyboard.type("dark col");
+      await expect.poll(() => active(page).textContent()).toContain("Dark colours");
+      await page.keyboard.press("Enter");
+      await expect.poll(() => page.locator("html").getAttribute("data-theme")).toBe("dark");
+      await shot(page, `names-${name}-dark`);
+    }
   });
 
   test("cuts a long path at its left", async () => {

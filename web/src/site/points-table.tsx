@@ -6,7 +6,7 @@ import { relativeTo } from "../path";
 import { PointName } from "../point-name";
 import { pointAddress } from "../shell/place";
 import { useTick } from "../use-site";
-import { isNarrow, rowHeight, useWindow } from "../use-window";
+import { rowHeight, useWindow } from "../use-window";
 import { isStale } from "./tree";
 
 interface Props {
@@ -100,11 +100,8 @@ function Space({ rows }: { rows: number }) {
   return (
     // biome-ignore lint/a11y/noAriaHiddenOnFocusable: an empty row cannot be focused
     <tr aria-hidden="true">
-      <td
-        class="space"
-        colSpan={isNarrow() ? 5 : 6}
-        style={{ height: `${rows * rowHeight()}px` }}
-      />
+      {/* Not more columns than a phone shows: others would take room of the names */}
+      <td class="space" colSpan={4} style={{ height: `${rows * rowHeight()}px` }} />
     </tr>
   );
 }
@@ -165,6 +162,7 @@ const PointRow = memo(function PointRow({
       >
         {value(shown)}
         <span class="narrow unit"> {unit(point.unit)}</span>
+        <span class="below quiet">{age}</span>
       </td>
       <td class="wide unit">{unit(point.unit)}</td>
       <td class="quality" title={reasonFor(last?.quality ?? "") || quality}>
