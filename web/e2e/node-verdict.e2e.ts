@@ -75,6 +75,7 @@ describe.skipIf(program === "")("the verdict of a running node", () => {
 
     const rule = { name: "hot", points: ["b/t"], check: "high", limit: 80, priority: "critical" };
     await ask(node, "PUT", "alarms/rules", rule);
+    await says(page, "Worth a look", "1 alarm rule cannot be judged", []); // nothing was read yet
     const reads = (value: number) =>
       ask(node, "POST", "samples", [{ point: "b/t", value, time: new Date().toISOString() }]);
     const alarm = "hot@b/t";
