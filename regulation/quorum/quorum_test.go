@@ -154,6 +154,21 @@ func TestALeaderIsElectedAgainWhenItIsKilledAndNoTermHasTwo(t *testing.T) {
 	}
 }
 
+// The leader is killed at each moment of its term: before it has said that it leads, between two beats, and when the others have just heard it.
+func TestTheLeaderIsKilledAtEachMoment(t *testing.T) {
+	for moment := range 40 {
+		w := seeded(t, 0.1, uint64(moment))
+		leader := w.until(1)
+		for range moment / 2 {
+			w.step()
+		}
+		leader.process = nil
+		w.until(3, leader)
+		w.start(leader.address)
+		w.until(5)
+	}
+}
+
 // Which leaders there are, and each ballot, follows from the seed; so do runs of the lab.
 func TestElectionsAreRepeatedByTheirSeed(t *testing.T) {
 	run := func(seed uint64) string {
