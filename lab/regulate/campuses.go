@@ -81,7 +81,7 @@ func (g *group) pass(i int) {
 	hour := at%time.Hour == 0
 	var power, hold float64
 	for _, w := range g.campuses {
-		p, h := w.live(i)
+		p, h := w.live(w.begin.Add(at), outside(at))
 		if hour {
 			w.offer(w.c.Share * h)
 		}

@@ -72,10 +72,7 @@ func (w *crowd) start(i int) {
 func (w *crowd) pass(i int) {
 	at := time.Duration(i) * tick
 	now, out := w.begin.Add(at), outside(at)
-	power, hold := 0.0, 0.0
-	for k := range w.places {
-		power, hold = w.places[k].pass(now, out, power, hold)
-	}
+	power, hold := w.live(now, out)
 	if at%time.Hour == 0 {
 		w.offer(w.c.Share * hold)
 	}

@@ -43,6 +43,9 @@ func digests() map[string]func(ctx context.Context, seed uint64) (string, error)
 		"a market": func(ctx context.Context, seed uint64) (string, error) {
 			return led(regulate.RunMarket(ctx, campus(seed, false)))
 		},
+		"by trade": func(ctx context.Context, seed uint64) (string, error) {
+			return led(regulate.RunMarket(ctx, campus(seed, false)))
+		},
 		"campuses": func(ctx context.Context, seed uint64) (string, error) {
 			m, err := regulate.RunGroup(ctx, regulate.Group{Campus: campus(seed, false), Units: []int{20, 40}})
 			if err != nil {

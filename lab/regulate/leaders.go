@@ -174,22 +174,13 @@ func (w *campus) elector(b *building) member.Elector {
 
 // pass lets a tick pass.
 func (w *campus) pass(i int) {
-	power, hold := w.live(i)
-	if time.Duration(i)*tick%time.Hour == 0 {
+	at := time.Duration(i) * tick
+	power, hold := w.live(w.begin.Add(at), outside(at))
+	if at%time.Hour == 0 {
 		w.offer(w.c.Share * hold)
 	}
 	w.measure(power, hold)
 	w.serve(i, func(*building) float64 { return w.signal.Values[i] })
-}
-
-// live lets a tick pass in the buildings. It returns the power of all, and what would hold their temperatures.
-func (w *campus) live(i int) (power, hold float64) {
-	at := time.Duration(i) * tick
-	now, out := w.begin.Add(at), outside(at)
-	for k := range w.places {
-		power, hold = w.places[k].pass(now, out, power, hold)
-	}
-	return power, hold
 }
 
 // serve lets the network deliver, and the processes do what is due. asked is the signal that a process follows if it leads.
