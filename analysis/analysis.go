@@ -34,21 +34,10 @@ type View struct {
 	Note string `json:"note,omitempty" api:"max=2000" doc:"What it shows"`
 }
 
-// Report is a weekly report.
-type Report struct {
-	Name   string   `json:"name" api:"required,max=64" doc:"Letters, digits, - and _"`
-	Title  string   `json:"title" api:"required,max=200"`
-	Points []string `json:"points" api:"required,max=50" doc:"In the order of the report"`
-	// Contacts get it by e-mail each Monday.
-	Contacts []string `json:"contacts,omitempty" api:"max=50" doc:"Names of contacts with by: email in the document escalation, who get it by e-mail each Monday"`
-}
-
 const (
-	mostText     = 2000
-	mostLink     = 8000
-	mostTitle    = 200
-	mostPoints   = 100
-	mostReported = 50
+	mostText   = 2000
+	mostLink   = 8000
+	mostPoints = 100
 	// longest is the longest time that an annotation is about.
 	longest = 10 * 366 * 24 * time.Hour
 )
@@ -57,8 +46,6 @@ var (
 	errText   = fmt.Errorf("write 1 to %d bytes of text", mostText)
 	errOrder  = errors.New("must not lie before from")
 	errLong   = errors.New("is about at most ten years")
-	errName   = errors.New("write letters, digits, - and _, up to 64")
-	errTitle  = fmt.Errorf("write 1 to %d bytes in one line", mostTitle)
 	errView   = errors.New("write 1 to 100 bytes in one line, which do not begin or end with a space and have no slash")
 	errLink   = fmt.Errorf("write a path and query of the screen, such as /explore?point=campus/power, with at most %d bytes", mostLink)
 	errPoints = fmt.Errorf("name 1 to %d points, each once", mostReported)
@@ -100,20 +87,6 @@ func (v *View) Validate() error {
 	return nil
 }
 
-// Validate returns what is wrong with a report.
-func (r *Report) Validate() error {
-	const op = "report.put"
-	switch {
-	case !isName(r.Name):
-		return fault.E(op, fault.Invalid, "name", errName)
-	case !isLine(r.Title, mostTitle):
-		return fault.E(op, fault.Invalid, "title", errTitle)
-	case len(r.Points) == 0:
-		return fault.E(op, fault.Invalid, "points", errPoints)
-	}
-	return checkPoints(op, r.Points, mostReported)
-}
-
 func checkPoints(op string, points []string, most int) error {
 	if len(points) > most {
 		return fault.E(op, fault.Invalid, "points", errPoints)
@@ -132,10 +105,4 @@ func checkPoints(op string, points []string, most int) error {
 // isLine reports whether a text is one line that people can read.
 func isLine(text string, most int) bool {
 	return text != "" && len(text) <= most && utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
-}
-
-func isName(name string) bool {
-	return name != "" && len(name) <= 64 && strings.IndexFunc(name, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
-	}) < 0
 }

@@ -38,6 +38,11 @@ func TestWhatIsWrongIsSaidWithItsField(t *testing.T) {
 		"name: write letters": report(func(r *analysis.Report) { r.Name = "../x" }),
 		"title: write 1 to":   report(func(r *analysis.Report) { r.Title = "a\nb" }),
 		"points: name 1 to":   report(func(r *analysis.Report) { r.Points = nil }),
+		"view: name points":   report(func(r *analysis.Report) { r.View = "Night" }),
+		"contacts[1]: name":   report(func(r *analysis.Report) { r.Contacts = []string{"ada", "ada"} }),
+		"weekday: write":      report(func(r *analysis.Report) { r.Weekday = "mo" }),
+		"at: write a time":    report(func(r *analysis.Report) { r.At = "25:00" }),
+		"at: write a time ":   report(func(r *analysis.Report) { r.At = "6:00" }),
 	} {
 		if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), strings.TrimSpace(want)) {
 			t.Errorf("want %q, got %v", want, err)
@@ -47,6 +52,28 @@ func TestWhatIsWrongIsSaidWithItsField(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+func TestAReportIsDueByTheClockOfTheSite(t *testing.T) {
+	zone, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := analysis.Report{Weekday: "sunday", At: "05:30"}
+	if got := r.Due(time.Date(2026, 3, 29, 0, 0, 0, 0, zone)).UTC().Format(time.RFC3339); got != "2026-03-29T03:30:00Z" || r.Day() != time.Sunday { // summer time began at 2:00
+		t.Errorf("%s, %v", got, r.Day())
+	}
+	usual := analysis.Report{}
+	if got := usual.Due(time.Date(2026, 3, 30, 0, 0, 0, 0, zone)).Format("15:04"); got != "06:00" || usual.Day() != time.Monday {
+		t.Errorf("%s, %v", got, usual.Day())
+	}
+}
+
+func TestAViewShowsPointsWithoutFormulas(t *testing.T) {
+	v := analysis.View{Link: "/explore?point=a%2Fb&point=c%20d&point=a/b&formula=%27a%27%20*%202"}
+	if points, more := v.Shows(); strings.Join(points, ";") != "a/b;c d" || !more {
+		t.Errorf("%q, %v", points, more)
 	}
 }
 

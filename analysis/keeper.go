@@ -114,6 +114,20 @@ func (k *Keeper) DeleteAnnotation(ctx context.Context, id, by string) error {
 // Views lists the saved views by name.
 func (k *Keeper) Views(ctx context.Context) ([]Saved[View], error) { return all[View](ctx, k, views) }
 
+// View returns a saved view.
+func (k *Keeper) View(ctx context.Context, name string) (View, error) {
+	list, err := k.Views(ctx)
+	if err != nil {
+		return View{}, err
+	}
+	for i := range list {
+		if list[i].Value.Name == name {
+			return list[i].Value, nil
+		}
+	}
+	return View{}, fault.E("view.list", fault.NotFound, name, errNone)
+}
+
 // SaveView writes a view.
 func (k *Keeper) SaveView(ctx context.Context, v *View, by string) error {
 	if err := v.Validate(); err != nil {
@@ -146,12 +160,17 @@ func (k *Keeper) Report(ctx context.Context, name string) (Report, error) {
 	return Report{}, fault.E("report.pdf", fault.NotFound, name, errNone)
 }
 
-// SaveReport writes a report.
-func (k *Keeper) SaveReport(ctx context.Context, r *Report, by string) error {
+// SaveReport writes a report over the version that is expected, or over any with document.AnyVersion.
+func (k *Keeper) SaveReport(ctx context.Context, r *Report, by string, expect int) error {
 	if err := r.Validate(); err != nil {
 		return err
 	}
-	return k.write(ctx, reports+r.Name, r, by, document.AnyVersion)
+	if r.View != "" {
+		if _, err := k.View(ctx, r.View); err != nil {
+			return fault.E("report.put", fault.Invalid, "view", errNoView)
+		}
+	}
+	return k.write(ctx, reports+r.Name, r, by, expect)
 }
 
 // DeleteReport removes a report, whose history stays.

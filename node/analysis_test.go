@@ -126,14 +126,10 @@ func TestAReportIsMadeOfHistoryAndAlarms(t *testing.T) {
 	}
 }
 
-// TestAReportIsSentByEMail has a node send the report of the last week to a mail server of others.
+// TestAReportIsSentByEMail has a node send the report of the last week to a mail server of others, when an operator asks for it.
 func TestAReportIsSentByEMail(t *testing.T) {
-	zone := "UTC"
-	if now := time.Now().UTC(); now.Weekday() == time.Monday && now.Hour() < 7 {
-		zone = "Pacific/Honolulu" // where it is Sunday
-	}
 	cfg := load(t, t.TempDir(), listenAnywhere)
-	cfg.Node.TimeZone = zone
+	cfg.Node.TimeZone = "Europe/Berlin"
 	r := run(t, cfg)
 	server := peers.Mail(t)
 	ca, err := os.ReadFile(server.CA)
@@ -151,13 +147,30 @@ func TestAReportIsSentByEMail(t *testing.T) {
 	}
 	r.tells(fmt.Sprintf(`{"contacts": [{"name": "ada", "by": "email", "to": "ada@example.org", "from": "plant@example.org", "server": %q, "user": %q, "secret": "mail", "ca": "ca.pem"}]}`,
 		server.Addr, server.User))
-	what := ops.Report{Report: analysis.Report{Name: "plant", Title: "Power of the plant", Points: []string{"b/power"}, Contacts: []string{"ada", "gone"}}}
+	if err := client.Tell(wait(t), r.Client, ops.SaveView, ops.View{View: analysis.View{Name: "Night", Link: "/explore?point=b/power&formula=1"}}); err != nil {
+		t.Fatal(err)
+	}
+	what := ops.Report{Report: analysis.Report{Name: "plant", Title: "Power of the plant", View: "Night", Contacts: []string{"ada", "gone"}, Weekday: "friday", At: "15:30"}}
 	if err := client.Tell(wait(t), r.Client, ops.SaveReport, what); err != nil {
 		t.Fatal(err)
 	}
-	r.halt()
-
-	r = run(t, cfg) // it looks for what is due when it starts
+	none := 0
+	if what.Expect = &none; !fault.Is(client.Tell(wait(t), r.Client, ops.SaveReport, what), fault.Conflict) {
+		t.Error("a new report takes the place of another one")
+	}
+	what.Name, what.View = "other", "none"
+	if err := client.Tell(wait(t), r.Client, ops.SaveReport, what); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "is no saved view") {
+		t.Errorf("a report of a view that is not there: %v", err)
+	}
+	viewer, _ := r.person("ada", identity.Viewer)
+	if _, err := client.Do(wait(t), viewer, ops.SendReport, ops.ReportName{Report: "plant"}); !fault.Is(err, fault.Refused) {
+		t.Errorf("a viewer sends a report: %v", err)
+	}
+	operator, _ := r.person("ben", identity.Operator)
+	last, err := client.Do(wait(t), operator, ops.SendReport, ops.ReportName{Report: "plant"})
+	if err != nil || strings.Join(last.Sent, "") != "ada" || !strings.Contains(last.Error, `"gone" is no contact`) || last.By != "person:ben" {
+		t.Errorf("%+v, %v", last, err)
+	}
 	var got struct {
 		Content string
 		To      []string
@@ -168,8 +181,15 @@ func TestAReportIsSentByEMail(t *testing.T) {
 	if !strings.Contains(got.Content, "Power of the plant, week from") || !strings.Contains(got.Content, "application/pdf") || got.To[0] != "ada@example.org" {
 		t.Errorf("the letter is %.500s", got.Content)
 	}
-	eventually(t, "it is known who has it", func() bool {
-		list, err := client.Do(wait(t), r.Client, ops.ListReports, struct{}{})
-		return err == nil && strings.Join(list.Reports[0].Last.Sent, "") == "ada" && strings.Contains(list.Reports[0].Last.Error, `"gone" is no contact`)
-	})
+	list, err := client.Do(wait(t), r.Client, ops.ListReports, struct{}{})
+	if err != nil || !list.Sends || list.Zone != "Europe/Berlin" {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	berlin, err := time.LoadLocation(list.Zone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if next := list.Reports[0].Next; list.Reports[0].Last.Sent[0] != "ada" || !next.After(time.Now()) || next.In(berlin).Format("Mon 15:04") != "Fri 15:30" {
+		t.Errorf("%+v", list.Reports[0])
+	}
 }

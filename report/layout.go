@@ -57,7 +57,7 @@ func Write(to io.Writer, r *Report) error {
 	l.y += 30
 	l.line(l.f.text, fmt.Sprintf("%s to %s, times in %s", l.date(r.From), l.date(r.To.Add(-time.Nanosecond)), r.Zone))
 	l.line(l.f.small, fmt.Sprintf("Node %s, made %s", r.Node, r.Made.In(r.Zone).Format("2006-01-02 15:04")))
-	for _, note := range r.Notes {
+	for _, note := range append(r.Notes, boxed(r)...) {
 		l.line(l.f.text, note)
 	}
 	l.y += 8

@@ -59,10 +59,10 @@ type Alarm struct {
 	Priority, Text, Point string
 }
 
-// Week returns the last whole week of a zone, from Monday to Monday, that is over at a time.
-func Week(now time.Time, zone *time.Location) (from, to time.Time) {
+// Week returns the last seven whole days of a zone that are over at a time and end when a day of the week begins: from Monday to Monday for Monday.
+func Week(now time.Time, zone *time.Location, day time.Weekday) (from, to time.Time) {
 	local := now.In(zone)
-	back := (int(local.Weekday()) + 6) % 7
+	back := (int(local.Weekday()) - int(day) + 7) % 7
 	to = time.Date(local.Year(), local.Month(), local.Day()-back, 0, 0, 0, 0, zone)
 	return time.Date(to.Year(), to.Month(), to.Day()-7, 0, 0, 0, 0, zone), to
 }

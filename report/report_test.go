@@ -35,9 +35,20 @@ func TestTheWeekIsTheLastOneThatIsOver(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		from, to := report.Week(at, zone)
+		from, to := report.Week(at, zone, time.Monday)
 		if got := from.Format(time.RFC3339) + " " + to.Format(time.RFC3339); got != want {
 			t.Errorf("at %s: %s, want %s", now, got, want)
+		}
+	}
+}
+
+func TestTheWeekEndsWithTheDayOfTheReport(t *testing.T) {
+	zone := berlin(t)
+	now := time.Date(2026, 4, 2, 12, 0, 0, 0, time.UTC) // a Thursday
+	for day, want := range map[time.Weekday]string{time.Thursday: "2026-03-26 2026-04-02", time.Friday: "2026-03-20 2026-03-27", time.Sunday: "2026-03-22 2026-03-29"} {
+		from, to := report.Week(now, zone, day)
+		if got := from.Format(time.DateOnly) + " " + to.Format(time.DateOnly); got != want {
+			t.Errorf("%v: %s, want %s", day, got, want)
 		}
 	}
 }
@@ -45,7 +56,7 @@ func TestTheWeekIsTheLastOneThatIsOver(t *testing.T) {
 // made is a report with many points, a gap in one of them, and hostile texts.
 func made(t *testing.T) *report.Report {
 	zone := berlin(t)
-	from, to := report.Week(time.Date(2026, 3, 30, 4, 0, 0, 0, time.UTC), zone)
+	from, to := report.Week(time.Date(2026, 3, 30, 4, 0, 0, 0, time.UTC), zone, time.Monday)
 	r := &report.Report{Title: "Plant (north) \\ week", Node: "plant-1", Zone: zone, From: from, To: to, Made: to.Add(6 * time.Hour), Opened: 123}
 	for i := range 12 {
 		s := report.Series{Point: fmt.Sprintf("campus/plant/boiler%d/supply_temp", i), Unit: "degC", Description: "Vorlauf für Süd", Statistics: report.Nothing(), Complete: 0.99999}
@@ -68,15 +79,8 @@ func made(t *testing.T) *report.Report {
 
 // TestOthersReadTheReport has a library of others open the file, page by page.
 func TestOthersReadTheReport(t *testing.T) {
-	var b bytes.Buffer
-	if err := report.Write(&b, made(t)); err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "report.pdf")
-	if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	pages := strings.Split(peers.PDF(t, file), "\f")
+	text, _ := written(t, made(t))
+	pages := strings.Split(text, "\f")
 	if len(pages) < 5 {
 		t.Fatalf("%d pages", len(pages))
 	}
@@ -96,4 +100,21 @@ func TestOthersReadTheReport(t *testing.T) {
 	if all := strings.Join(pages, ""); !strings.Contains(all, "No samples in this time.") || !strings.Contains(all, "Alarms: 123 opened") || strings.Contains(all, "NaN") {
 		t.Error("the report does not say what is missing")
 	}
+}
+
+// written is a report as others read it, and the size of its file.
+func written(t *testing.T, r *report.Report) (text string, size int) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := report.Write(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "report.pdf")
+	if kept := os.Getenv("VOLTBUS_SHOTS"); kept != "" {
+		file = filepath.Join(kept, strings.ReplaceAll(t.Name(), "/", "-")+".pdf")
+	}
+	if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return peers.PDF(t, file), b.Len()
 }

@@ -52,17 +52,21 @@ type (
 		View string `json:"view" api:"required,max=100"`
 	}
 	// Report is a report to write.
-	Report struct{ analysis.Report }
+	Report struct {
+		analysis.Report
+		Expect *int `json:"expect" api:"min=-1" doc:"The version that it was made from, 0 for a report that is not there; whatever is there if left out"`
+	}
 	// ReportName names a report.
 	ReportName struct {
 		Report string `json:"report" api:"required,max=64"`
 	}
 	// Printed selects a report to make.
 	Printed struct {
-		Report string         `json:"report" api:"max=64" doc:"The name of a report; or else name points"`
+		Report string         `json:"report" api:"max=64" doc:"The name of a report; or else name points or a view"`
 		Point  []string       `json:"point" api:"max=50" doc:"The points of a report that is not kept"`
+		View   string         `json:"view" api:"max=100" doc:"The saved view whose points a report has that is not kept"`
 		Title  string         `json:"title" api:"max=200" doc:"Of a report that is not kept"`
-		From   operation.Time `json:"from" doc:"The Monday before the last one if left out, in the time zone of the site"`
+		From   operation.Time `json:"from" doc:"Seven days before the weekday of the report, or before the last Monday, if left out; in the time zone of the site"`
 		To     operation.Time `json:"to" doc:"Seven days after from if left out"`
 	}
 )
@@ -106,16 +110,22 @@ var (
 	SaveReport = operation.Declare[Report, operation.None](operation.Spec{
 		Name: "report.put", ID: "putReport", HTTP: "PUT /reports", Role: identity.Engineer, Remote: true, Audited: true, Body: body,
 		Summary: "Write a weekly report",
-		Doc:     "It is kept as the shared document reports/<name>, with its history, and sent to its contacts each Monday at 6:00 in the time zone of the site.",
+		Doc: "It is kept as the shared document reports/<name>, with its history, and sent to its contacts each week, at its weekday and time in the time zone of the " +
+			"site, from the first such time on. It covers the seven days before that day. 409 if expect is another version.",
 	})
 	DeleteReport = operation.Declare[ReportName, operation.None](operation.Spec{
 		Name: "report.delete", ID: "deleteReport", HTTP: "DELETE /reports/{report}", Role: identity.Engineer, Remote: true, Audited: true,
 		Summary: "Delete a weekly report", Doc: "The history of its document stays.",
 	})
+	SendReport = operation.Declare[ReportName, LastSent](operation.Spec{
+		Name: "report.send", ID: "sendReport", HTTP: "POST /reports/{report}/send", Role: identity.Operator, Remote: true, Audited: true,
+		Summary: "Send a weekly report to all of its contacts now, whoever has it already", Result: "Who has it, and why others do not",
+		Doc: "It covers the last seven days that end with the weekday of the report. Who could not be reached is tried again each ten minutes.",
+	})
 	Print = operation.Declare[Printed, operation.None](operation.Spec{
 		Name: "report.pdf", ID: "downloadReport", HTTP: "GET /report", Role: identity.Viewer, Stream: operation.Exports, Formats: []string{Media},
 		Summary: "Make a report of points as PDF: curves, statistics, completeness, alarms", Result: "Pages of A4",
-		Doc: "Without a time it covers the last whole week, from Monday to Monday in the time zone of the site (node.time_zone, or UTC).",
+		Doc: "Without a time it covers the last seven days that end with the weekday of the report, from Monday to Monday without one, in the time zone of the site (node.time_zone, or UTC).",
 	})
 )
 
@@ -140,14 +150,18 @@ func (p *Part) Operations() []operation.Bound {
 		operation.Bind(ListViews, nil, d.views), operation.Bind(SaveView, nil, d.saveView), operation.Bind(DeleteView, nil, d.deleteView),
 		operation.Bind(ListReports, nil, d.reports), operation.Bind(SaveReport, nil, d.saveReport), operation.Bind(DeleteReport, nil, d.deleteReport),
 	}
+	send := []operation.Bound{operation.Bind(SendReport, nil, d.sendReport)}
+	if d.mailing = p.Reports(); d.mailing == nil {
+		send = operation.Absent(send)
+	}
 	if p.Documents == nil {
 		list = operation.Absent(list)
 	}
 	printed := operation.BindStream(Print, nil, d.print)
 	if p.History == nil || p.Documents == nil {
-		return append(list, operation.Absent([]operation.Bound{printed})...)
+		return append(append(list, send...), operation.Absent([]operation.Bound{printed})...)
 	}
-	return append(list, printed)
+	return append(append(list, send...), printed)
 }
 
 // Mailing sends weekly reports by e-mail.
@@ -169,11 +183,11 @@ func (p *Part) Reports() *Mailing {
 	d := p.handler()
 	return mailing.New(mailing.Options{
 		Documents: p.Documents, Make: d.Make, Node: p.Node, Zone: d.zone, Now: p.Now, Log: p.Log,
-		Reports: func(ctx context.Context) ([]analysis.Report, error) {
+		Reports: func(ctx context.Context) ([]mailing.Planned, error) {
 			list, err := d.kept.Reports(ctx)
-			out := make([]analysis.Report, len(list))
+			out := make([]mailing.Planned, len(list))
 			for i := range list {
-				out[i] = list[i].Value
+				out[i] = mailing.Planned{Report: list[i].Value, Written: list[i].Time}
 			}
 			return out, err
 		},

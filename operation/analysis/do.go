@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"voltbus/analysis"
+	"voltbus/document"
 	"voltbus/fault"
 	"voltbus/operation"
 	"voltbus/query"
@@ -16,8 +17,9 @@ import (
 // handler carries out the operations.
 type handler struct {
 	*Part
-	kept *analysis.Keeper
-	zone *time.Location
+	kept    *analysis.Keeper
+	zone    *time.Location
+	mailing *mailing.Mailing // nil for a node that sends no reports
 }
 
 // at parses a time; one that is empty is the other one.
@@ -95,24 +97,34 @@ func (d *handler) reports(ctx context.Context, _ *operation.Call, _ *struct{}) (
 	if err != nil {
 		return Reports{}, err
 	}
-	out := Reports{Reports: make([]Reported, len(list))}
+	out := Reports{Reports: make([]Reported, len(list)), Zone: d.zone.String(), Sends: d.mailing != nil}
 	for i := range list {
-		s := &list[i]
-		last, err := mailing.Last(ctx, d.Documents, s.Value.Name)
+		last, err := mailing.Last(ctx, d.Documents, list[i].Value.Name)
 		if err != nil {
 			return Reports{}, err
 		}
-		out.Reports[i] = Reported{
-			Last: LastSent{Week: last.Week, Sent: filled(last.Sent), Error: last.Error},
-			Name: s.Value.Name, Title: s.Value.Title, Points: filled(s.Value.Points), Contacts: filled(s.Value.Contacts), By: s.By, At: s.Time, Version: s.Version,
-		}
+		out.Reports[i] = d.reportedOf(&list[i], &last)
 	}
 	return out, nil
 }
 
+func (d *handler) sendReport(ctx context.Context, c *operation.Call, in *ReportName) (LastSent, error) {
+	c.Did(in.Report, nil)
+	r, err := d.kept.Report(ctx, in.Report)
+	if err != nil {
+		return LastSent{}, err
+	}
+	state, err := d.mailing.Send(ctx, &r, c.Name)
+	return lastOf(&state), err
+}
+
 func (d *handler) saveReport(ctx context.Context, c *operation.Call, in *Report) (operation.None, error) {
 	c.Did(in.Name, map[string]string{"contacts": strings.Join(in.Contacts, ", ")})
-	return operation.None{}, d.kept.SaveReport(ctx, &in.Report, c.Name)
+	expect := document.AnyVersion
+	if in.Expect != nil {
+		expect = *in.Expect
+	}
+	return operation.None{}, d.kept.SaveReport(ctx, &in.Report, c.Name, expect)
 }
 
 func (d *handler) deleteReport(ctx context.Context, c *operation.Call, in *ReportName) (operation.None, error) {

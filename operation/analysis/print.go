@@ -31,16 +31,16 @@ const (
 )
 
 var (
-	errWhat  = errors.New("name a report, or one to 50 points")
+	errWhat  = errors.New("name a report, one to 50 points, or a saved view")
 	errSpan  = errors.New("must be after from, and at most 370 days")
 	errFewer = errors.New("the report is not kept; name one of report.list, or points")
 )
 
 func (d *handler) print(ctx context.Context, _ *operation.Call, in *Printed, to operation.Stream) error {
 	const op = "report.pdf"
-	what := analysis.Report{Title: in.Title, Points: in.Point}
+	what := analysis.Report{Title: in.Title, Points: in.Point, View: in.View}
 	switch {
-	case in.Report != "" && len(in.Point) > 0, in.Report == "" && len(in.Point) == 0:
+	case in.Report != "" && (len(in.Point) > 0 || in.View != ""), in.Report == "" && len(in.Point) == 0 && in.View == "":
 		return fault.E(op, fault.Invalid, "report", errWhat)
 	case in.Report != "":
 		var err error
@@ -56,7 +56,7 @@ func (d *handler) print(ctx context.Context, _ *operation.Call, in *Printed, to 
 	if err := what.Validate(); err != nil {
 		return err
 	}
-	from, until, err := d.span(op, in)
+	from, until, err := d.span(op, in, what.Day())
 	if err != nil {
 		return err
 	}
@@ -71,8 +71,8 @@ func (d *handler) print(ctx context.Context, _ *operation.Call, in *Printed, to 
 	return nil
 }
 
-func (d *handler) span(op string, in *Printed) (from, to time.Time, err error) {
-	from, to = report.Week(d.Now(), d.zone)
+func (d *handler) span(op string, in *Printed, day time.Weekday) (from, to time.Time, err error) {
+	from, to = report.Week(d.Now(), d.zone, day)
 	if in.From != "" {
 		if from, err = d.at(op, "from", in.From, from); err != nil {
 			return from, to, err
@@ -92,7 +92,14 @@ func (d *handler) span(op string, in *Printed) (from, to time.Time, err error) {
 // Make makes a report as PDF.
 func (d *handler) Make(ctx context.Context, what *analysis.Report, from, to time.Time) ([]byte, error) {
 	r := report.Report{Title: what.Title, Node: d.Node, Zone: d.zone, From: from, To: to, Made: d.Now()}
-	for _, p := range what.Points {
+	points, note, err := d.shows(ctx, what)
+	if err != nil {
+		return nil, err
+	}
+	if note != "" {
+		r.Notes = append(r.Notes, note)
+	}
+	for _, p := range points {
 		s, err := d.series(ctx, p, from, to)
 		if fault.Is(err, fault.NotFound) {
 			r.Notes = append(r.Notes, "The node does not know the point "+p+".")
@@ -111,6 +118,25 @@ func (d *handler) Make(ctx context.Context, what *analysis.Report, from, to time
 		return nil, fault.E("report.pdf", fault.Internal, what.Name, err)
 	}
 	return b.Bytes(), nil
+}
+
+// shows returns the points of a report, and what a view has that a report has not.
+func (d *handler) shows(ctx context.Context, what *analysis.Report) (points []string, note string, err error) {
+	if what.View == "" {
+		return what.Points, "", nil
+	}
+	v, err := d.kept.View(ctx, what.View)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return nil, "The saved view " + what.View + " was deleted: choose another one for this report.", nil
+	case err != nil:
+		return nil, "", err
+	}
+	points, more := v.Shows()
+	if more {
+		note = "The saved view has formulas, or more points than a report."
+	}
+	return points, note, nil
 }
 
 // series asks for the curve and the figures of a point.

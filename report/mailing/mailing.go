@@ -1,5 +1,5 @@
-// Package mailing sends weekly reports by e-mail: each Monday at 6:00 in the time zone of the site, once to each contact. What was sent is kept in
-// shared documents, so that neither a restart nor another replica sends it again; what fails is tried again, and Last says why.
+// Package mailing sends weekly reports by e-mail: at their day and time in the time zone of the site, once to each contact, and whenever somebody asks for it.
+// What was sent is kept in shared documents, so that neither a restart nor another replica sends it again; what fails is tried again, and Last says why.
 package mailing
 
 import (
@@ -28,10 +28,16 @@ type Letter struct {
 	Data                         []byte
 }
 
+// Planned is a report with when its newest version was written.
+type Planned struct {
+	analysis.Report
+	Written time.Time
+}
+
 // Options are what a mailing needs.
 type Options struct {
 	Documents Documents
-	Reports   func(ctx context.Context) ([]analysis.Report, error)
+	Reports   func(ctx context.Context) ([]Planned, error)
 	// Make makes a report as PDF.
 	Make func(ctx context.Context, r *analysis.Report, from, to time.Time) ([]byte, error)
 	Send func(ctx context.Context, l *Letter) error
@@ -43,24 +49,30 @@ type Options struct {
 
 // State is what became of the report of a week.
 type State struct {
-	Week time.Time `json:"week"` // its Monday, at 0:00
+	Week time.Time `json:"week"` // when it begins, at 0:00
 	// Sent are the contacts that have it.
 	Sent []string `json:"sent"`
 	// Claimed is when a replica began to send it.
 	Claimed time.Time `json:"claimed"`
 	Error   string    `json:"error,omitempty"`
+	// At is when somebody was last sent to, or when that failed; By is who asked for it, empty for the plan.
+	At time.Time `json:"at"`
+	By string    `json:"by,omitempty"`
 }
 
 const (
 	folder = "reports-sent/"
 	// by is who writes what was sent.
 	by = "node"
-	// hour is when reports are sent, on Mondays.
-	hour = 6
 	// look is how often reports are looked for; a report that failed is tried again as often.
 	look = 10 * time.Minute
 	// abandoned is how long a replica may send before another one takes over.
 	abandoned = 30 * time.Minute
+)
+
+var (
+	errNobody = errors.New("has no contacts; name some in the report first")
+	errBusy   = errors.New("is being sent; look again in a minute")
 )
 
 // Mailing sends weekly reports.
@@ -85,11 +97,6 @@ func (m *Mailing) Run(ctx context.Context) error {
 
 // Look sends what is due.
 func (m *Mailing) Look(ctx context.Context) error {
-	now := m.o.Now()
-	from, to := report.Week(now, m.o.Zone)
-	if now.Before(time.Date(to.Year(), to.Month(), to.Day(), hour, 0, 0, 0, m.o.Zone)) {
-		return nil
-	}
 	list, err := m.o.Reports(ctx)
 	if err != nil {
 		return err
@@ -97,39 +104,99 @@ func (m *Mailing) Look(ctx context.Context) error {
 	var errs []error
 	for i := range list {
 		if len(list[i].Contacts) > 0 {
-			errs = append(errs, m.one(ctx, &list[i], from))
+			errs = append(errs, m.one(ctx, &list[i]))
 		}
 	}
 	return errors.Join(errs...)
 }
 
+// due returns when a report was last due, and the beginning of its week.
+func due(r *analysis.Report, now time.Time, zone *time.Location) (at, from time.Time) {
+	from, to := report.Week(now, zone, r.Day())
+	if at = r.Due(to); now.Before(at) {
+		from, to = report.Week(to.Add(-time.Nanosecond), zone, r.Day())
+		at = r.Due(to)
+	}
+	return at, from
+}
+
+// Next returns when a report is due after a time.
+func Next(r *analysis.Report, now time.Time, zone *time.Location) time.Time {
+	at, _ := due(r, now, zone)
+	at = at.In(zone)
+	return r.Due(time.Date(at.Year(), at.Month(), at.Day()+7, 0, 0, 0, 0, zone))
+}
+
 // one sends a report to those who do not have it yet.
-func (m *Mailing) one(ctx context.Context, r *analysis.Report, from time.Time) error {
+func (m *Mailing) one(ctx context.Context, r *Planned) error {
+	at, from := due(&r.Report, m.o.Now(), m.o.Zone)
 	state, version, err := read(ctx, m.o.Documents, r.Name)
 	if err != nil {
 		return err
 	}
-	if !state.Week.Equal(from) {
+	if state.Week.Before(from) {
+		if at.Before(r.Written) {
+			return nil // it was not planned yet, or otherwise
+		}
 		state = State{Week: from.UTC()}
 	}
 	missing := slices.DeleteFunc(slices.Clone(r.Contacts), func(c string) bool { return slices.Contains(state.Sent, c) })
-	busy := state.Error == "" && m.o.Now().Sub(state.Claimed) < abandoned
-	if len(missing) == 0 || busy {
+	if len(missing) == 0 || m.busy(&state) {
 		return nil
 	}
-	state.Claimed, state.Error = m.o.Now().UTC(), ""
-	if version, err = m.save(ctx, r.Name, &state, version); fault.Is(err, fault.Conflict) {
+	_, err = m.claim(ctx, &r.Report, state, version, missing)
+	if errors.Is(err, errBusy) {
 		return nil // another replica sends it
 	}
-	if err != nil {
-		return err
+	return err
+}
+
+// busy reports whether somebody sends the report, and has not been at it for too long.
+func (m *Mailing) busy(s *State) bool {
+	return s.Error == "" && m.o.Now().Sub(s.Claimed) < abandoned
+}
+
+// Send sends a report of the last whole week to all of its contacts now, whoever has it already. What fails is part of the state, and is tried again.
+func (m *Mailing) Send(ctx context.Context, r *analysis.Report, person string) (State, error) {
+	const op = "report.send"
+	if len(r.Contacts) == 0 {
+		return State{}, fault.E(op, fault.Invalid, r.Name, errNobody)
 	}
-	failed := m.send(ctx, r, &state, missing)
-	if state.Claimed = (time.Time{}); failed != nil {
+	state, version, err := read(ctx, m.o.Documents, r.Name)
+	if err != nil {
+		return State{}, err
+	}
+	if m.busy(&state) {
+		return State{}, fault.E(op, fault.Conflict, r.Name, errBusy)
+	}
+	from, _ := report.Week(m.o.Now(), m.o.Zone, r.Day())
+	state, err = m.claim(ctx, r, State{Week: from.UTC(), By: person}, version, r.Contacts)
+	if errors.Is(err, errBusy) {
+		return State{}, fault.E(op, fault.Conflict, r.Name, errBusy)
+	}
+	if state.Error != "" {
+		return state, nil
+	}
+	return state, err
+}
+
+// claim tells other replicas that this one sends a report, sends it, and keeps what became of it. It fails with errBusy if another one was faster.
+func (m *Mailing) claim(ctx context.Context, r *analysis.Report, state State, version int, to []string) (State, error) {
+	state.Claimed, state.Error = m.o.Now().UTC(), ""
+	version, err := m.save(ctx, r.Name, &state, version)
+	if fault.Is(err, fault.Conflict) {
+		return state, errBusy
+	}
+	if err != nil {
+		return state, err
+	}
+	failed := m.send(ctx, r, &state, to)
+	state.Claimed, state.At = time.Time{}, m.o.Now().UTC()
+	if failed != nil {
 		state.Error = failed.Error()
 	}
-	_, err = m.save(ctx, r.Name, &state, version)
-	return errors.Join(failed, err)
+	_, err = m.save(context.WithoutCancel(ctx), r.Name, &state, version)
+	return state, errors.Join(failed, err)
 }
 
 func (m *Mailing) send(ctx context.Context, r *analysis.Report, state *State, to []string) error {
@@ -138,12 +205,12 @@ func (m *Mailing) send(ctx context.Context, r *analysis.Report, state *State, to
 	if err != nil {
 		return err
 	}
-	monday := from.Format(time.DateOnly)
+	first := from.Format(time.DateOnly)
 	var errs []error
 	for _, contact := range to {
 		l := Letter{
-			Contact: contact, Subject: r.Title + ", week from " + monday, File: r.Name + "-" + monday + ".pdf", Data: data,
-			Text: "The report of the week from " + monday + " is attached. The node " + m.o.Node + " made it.\n",
+			Contact: contact, Subject: r.Title + ", week from " + first, File: r.Name + "-" + first + ".pdf", Data: data,
+			Text: "The report of the week from " + first + " is attached. The node " + m.o.Node + " made it.\n",
 		}
 		if err := m.o.Send(ctx, &l); err != nil {
 			errs = append(errs, err)

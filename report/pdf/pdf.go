@@ -1,14 +1,16 @@
-// Package pdf writes documents of pages with text, lines and areas in PDF 1.4 (ISO 32000-1). Text is in Helvetica, one of the fonts that every
-// reader has, with the characters of WinAnsiEncoding (annex D); others become question marks.
+// Package pdf writes documents of pages with text, lines and areas in PDF 1.4 (ISO 32000-1). Text is in DejaVu Sans Condensed, of which a document has the
+// glyphs that it uses: Latin, Greek and Cyrillic letters, arrows, and signs of units. Other characters become boxes.
 package pdf
 
 import (
 	"bytes"
 	"compress/zlib"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"time"
+	"unicode/utf16"
 )
 
 // The size of a page in points, of 1/72 inch: A4, upright (ISO 216).
@@ -42,16 +44,27 @@ type Document struct {
 	Title, Author string
 	Created       time.Time
 	pages         []*Page
+	regular, bold *subset
 }
 
 // Page is a page. Places are in points from its upper left corner.
-type Page struct{ content bytes.Buffer }
+type Page struct {
+	content bytes.Buffer
+	doc     *Document
+}
 
 // Add begins a page.
 func (d *Document) Add() *Page {
-	p := new(Page)
+	d.fonts()
+	p := &Page{doc: d}
 	d.pages = append(d.pages, p)
 	return p
+}
+
+func (d *Document) fonts() {
+	if d.regular == nil {
+		d.regular, d.bold = newSubset(regularFace()), newSubset(boldFace())
+	}
 }
 
 // Pages returns the pages so far.
@@ -66,11 +79,11 @@ func (p *Page) Text(x, y float64, f Font, align Align, text string) {
 	case Centre:
 		x -= TextWidth(f, text) / 2
 	}
-	name := "F1"
+	name, font := "F1", p.doc.regular
 	if f.Bold {
-		name = "F2"
+		name, font = "F2", p.doc.bold
 	}
-	fmt.Fprintf(&p.content, "BT %s rg /%s %.2f Tf %.2f %.2f Td (%s) Tj ET\n", f.Colour.operands(), name, f.Size, x, Height-y, escaped(encode(text)))
+	fmt.Fprintf(&p.content, "BT %s rg /%s %.2f Tf %.2f %.2f Td %s Tj ET\n", f.Colour.operands(), name, f.Size, x, Height-y, font.encode(text))
 }
 
 // Line draws a line through places x, y, x, y and so on.
@@ -107,9 +120,15 @@ func (c Colour) operands() string {
 	return fmt.Sprintf("%.3f %.3f %.3f", float64(c>>16&0xff)/255, float64(c>>8&0xff)/255, float64(c&0xff)/255)
 }
 
-// escaped is a string object (7.3.4.2).
-func escaped(text string) string {
-	return strings.NewReplacer(`\`, `\\`, "(", `\(`, ")", `\)`, "\r", `\r`, "\n", `\n`).Replace(text)
+// words is a text string in UTF-16 (7.9.2.2).
+func words(text string) string {
+	var b strings.Builder
+	b.WriteString("<FEFF")
+	for _, unit := range utf16.Encode([]rune(text)) {
+		fmt.Fprintf(&b, "%04X", unit)
+	}
+	b.WriteByte('>')
+	return b.String()
 }
 
 // The numbers of the objects that every document has.
@@ -117,9 +136,9 @@ const (
 	catalogue = iota + 1
 	tree
 	regular
-	bold
-	info
-	firstPage
+	bold      = regular + fontObjects
+	info      = bold + fontObjects
+	firstPage = info + 1
 )
 
 // WriteTo writes the document.
@@ -132,14 +151,14 @@ func (d *Document) WriteTo(to io.Writer) (int64, error) {
 		kids[i] = fmt.Sprintf("%d 0 R", firstPage+2*i)
 	}
 	w.object(fmt.Sprintf("<< /Type /Pages /Count %d /Kids [%s] /MediaBox [0 0 %.2f %.2f] >>", len(d.pages), strings.Join(kids, " "), Width, Height))
-	for _, name := range []string{"Helvetica", "Helvetica-Bold"} {
-		w.object("<< /Type /Font /Subtype /Type1 /BaseFont /" + name + " /Encoding /WinAnsiEncoding >>")
+	d.fonts()
+	if err := errors.Join(d.regular.write(w, regular), d.bold.write(w, bold)); err != nil {
+		return w.at, err
 	}
-	w.object(fmt.Sprintf("<< /Title (%s) /Author (%s) /Producer (Voltbus) /CreationDate (D:%sZ) >>",
-		escaped(encode(d.Title)), escaped(encode(d.Author)), d.Created.UTC().Format("20060102150405")))
+	w.object(fmt.Sprintf("<< /Title %s /Author %s /Producer (Voltbus) /CreationDate (D:%sZ) >>", words(d.Title), words(d.Author), d.Created.UTC().Format("20060102150405")))
 	for i, p := range d.pages {
 		w.object(fmt.Sprintf("<< /Type /Page /Parent 2 0 R /Resources << /Font << /F1 %d 0 R /F2 %d 0 R >> >> /Contents %d 0 R >>", regular, bold, firstPage+2*i+1))
-		if err := w.stream(p.content.Bytes()); err != nil {
+		if err := w.stream(p.content.Bytes(), ""); err != nil {
 			return w.at, err
 		}
 	}
@@ -168,7 +187,8 @@ func (w *writer) object(content string) {
 	w.text(fmt.Sprintf("%d 0 obj\n%s\nendobj\n", len(w.places), content))
 }
 
-func (w *writer) stream(data []byte) error {
+// stream writes packed data; more are further entries of its dictionary.
+func (w *writer) stream(data []byte, more string) error {
 	var packed bytes.Buffer
 	z := zlib.NewWriter(&packed)
 	if _, err := z.Write(data); err != nil {
@@ -177,7 +197,7 @@ func (w *writer) stream(data []byte) error {
 	if err := z.Close(); err != nil {
 		return err
 	}
-	w.object(fmt.Sprintf("<< /Length %d /Filter /FlateDecode >>\nstream\n%s\nendstream", packed.Len(), packed.String()))
+	w.object(fmt.Sprintf("<< /Length %d %s/Filter /FlateDecode >>\nstream\n%s\nendstream", packed.Len(), more, packed.String()))
 	return w.err
 }
 

@@ -36,7 +36,7 @@ func main() {
 
 func write(root string) error {
 	var parts []part
-	for _, list := range []func(string) ([]part, error){modules, packages, wheels} {
+	for _, list := range []func(string) ([]part, error){modules, packages, wheels, fonts} {
 		found, err := list(root)
 		if err != nil {
 			return err
@@ -140,6 +140,12 @@ func wheels(root string) ([]part, error) {
 	return parts, nil
 }
 
+// fonts lists the fonts of the reports that the program prints.
+func fonts(root string) ([]part, error) {
+	text, err := texts(filepath.Join(root, "report", "pdf", "font"))
+	return []part{{kind: "generic", name: "dejavu-fonts", version: "2.37", text: text}}, err
+}
+
 var legal = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents|edl-v10)(\.(md|txt))?$`)
 
 // texts returns the licence and the notices of a folder.
@@ -178,7 +184,8 @@ func licenceOf(text string) string {
 		{"MPL-2.0", has("Mozilla Public License Version 2.0") || has("Mozilla Public License, version 2.0")},
 		{"EPL-2.0 OR BSD-3-Clause", has("Eclipse Public License") && has("Eclipse Distribution License")},
 		{"EPL-2.0", has("Eclipse Public License - v 2.0") && !has("Eclipse Distribution License")},
-		{"MIT", has("Permission is hereby granted, free of charge")},
+		{"Bitstream-Vera", has("Bitstream Vera Fonts Copyright")},
+		{"MIT", has("Permission is hereby granted, free of charge") && !has("Bitstream Vera Fonts Copyright")},
 		{"ISC", has("Permission to use, copy, modify, and/or distribute this software") || has("Permission to use, copy, modify, and distribute this software")},
 		{"BSD-3-Clause", has("Redistribution and use in source and binary forms") && (has("Neither the name") || has("may not be used to endorse") || has("The name of the author") || has("The names of its contributors"))},
 		{"BSD-2-Clause", has("Redistribution and use in source and binary forms") && !has("Neither the name") && !has("may not be used to endorse")},

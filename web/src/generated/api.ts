@@ -1698,12 +1698,18 @@ export interface LabSetting {
 }
 
 export interface LastSent {
-  /** Its Monday; 0001-01-01 if none was sent yet */
+  /** When its seven days begin; 0001-01-01 if none was sent yet */
   week: Time;
   /** The contacts that have it */
   sent: string[];
   /** Why others do not; it is tried again each ten minutes */
   error: string;
+  /** When it was last sent to somebody, or when that failed */
+  at: Time;
+  /** Who asked for it; empty for the plan */
+  by: string;
+  /** Whether it is being sent */
+  busy: boolean;
 }
 
 export interface Latest {
@@ -3559,7 +3565,15 @@ export interface WeeklyReport {
   name: string;
   title: string;
   points: string[];
+  /** The saved view whose points it has; empty if it names them */
+  view: string;
   contacts: string[];
+  /** On which it is sent, such as monday */
+  weekday: string;
+  /** At which it is sent, such as 06:00 */
+  time: string;
+  /** When it is sent next */
+  next: Time;
   /** Who wrote it */
   by: string;
   at: Time;
@@ -3569,6 +3583,10 @@ export interface WeeklyReport {
 
 export interface WeeklyReports {
   reports: WeeklyReport[];
+  /** Of the times at which they are sent, which is that of the site */
+  zone: string;
+  /** Whether the node can send reports */
+  sends: boolean;
 }
 
 export interface WhoHolds {
