@@ -14,6 +14,8 @@ const link = /(http:\/\/\S+)\/#token=(\S+)/;
 export interface Demo {
   url: string;
   token: string;
+  /** The folder of the demonstration; "" if it was started by others. */
+  dir: string;
 }
 
 /**
@@ -22,8 +24,8 @@ export interface Demo {
  */
 export async function startDemo(): Promise<Demo> {
   const { VOLTBUS_BIN: program, VOLTBUS_URL: url, VOLTBUS_TOKEN: token = "" } = process.env;
-  if (url) return { url, token };
-  if (!program) return { url: "", token: "" };
+  if (url) return { url, token, dir: "" };
+  if (!program) return { url: "", token: "", dir: "" };
   const dir = await mkdtemp(join(tmpdir(), "voltbus-e2e-"));
   const listen = ["--http", "127.0.0.1:0", "--bus", "127.0.0.1:0"];
   const demo = spawn(program, ["demo", "--dir", dir, ...listen], {
@@ -39,7 +41,7 @@ export async function startDemo(): Promise<Demo> {
     const [, address, secret] = link.exec(line) ?? [];
     if (!address || !secret) continue;
     demo.stdout.resume();
-    return { url: address, token: secret };
+    return { url: address, token: secret, dir };
   }
   throw new Error(`${program} demo printed no address`);
 }

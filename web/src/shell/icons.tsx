@@ -30,6 +30,8 @@ const drawings = {
   close: "M6 6l12 12M18 6 6 18",
   schedule: "M4 6h16v14H4zM4 10h16M8 3v5M16 3v5M12 13v3l2 1",
   timeline: "M6 3v18M6 6h.01M6 12h.01M6 18h.01M10 6h10M10 12h7M10 18h9",
+  handover: "M4 8h13l-3-3M20 16H7l3 3",
+  report: "M5 3h10l4 4v14H5zM15 3v4h4M8 17v-3M12 17v-6M16 17v-4",
   find: "M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14M16 16l5 5",
   plus: "M12 5v14M5 12h14",
 } as const;

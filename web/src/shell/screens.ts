@@ -132,6 +132,15 @@ export const screens: readonly Screen[] = [
     load: async () => (await import("../timeline/timeline")).TimelineScreen,
   },
   {
+    path: "handover",
+    name: "Shift hand-over",
+    icon: "handover",
+    role: "operator",
+    place: "more",
+    group: "Operate",
+    load: async () => (await import("../handover/handover")).HandoverScreen,
+  },
+  {
     path: "metering",
     name: "Meters",
     icon: "meter",
@@ -151,6 +160,15 @@ export const screens: readonly Screen[] = [
     group: "Analyse",
     key: "e",
     load: async () => (await import("../explorer/explorer")).ExplorerScreen,
+  },
+  {
+    path: "reports",
+    name: "Weekly reports",
+    icon: "report",
+    role: "viewer",
+    place: "more",
+    group: "Analyse",
+    load: async () => (await import("../report/reports")).ReportsScreen,
   },
   {
     path: "ledger",
