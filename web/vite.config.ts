@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
+import { codeSplitting, entries, firstAsked, screenPages } from "./delivery";
 import { shortened, wording } from "./languages/plugin";
 
 // compressed keeps the assets as they go over the wire, in both codings that browsers know. The node unpacks one
@@ -43,13 +44,14 @@ function stamped(): Plugin {
 
 // The page must work under the policy "default-src 'self'": no inlined assets, no inline script.
 export default defineConfig({
-  plugins: [shortened(), wording(), compressed(), stamped()],
+  plugins: [shortened(), wording(), firstAsked(), screenPages(), compressed(), stamped()],
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
     target: "es2022",
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: true,
+    rolldownOptions: { input: entries, output: { codeSplitting } },
   },
   server: {
     proxy: { "/api": { target: process.env.VOLTBUS_URL ?? "http://127.0.0.1:8080" } },

@@ -3,5 +3,5 @@ import { shortened } from "./languages/plugin";
 
 export default defineConfig({
   plugins: [shortened()],
-  test: { include: ["src/**/*.test.ts", "languages/*.test.ts"], environment: "node" },
+  test: { include: ["src/**/*.test.ts", "languages/*.test.ts", "*.test.ts"], environment: "node" },
 });

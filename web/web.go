@@ -26,6 +26,10 @@ const (
 	policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; manifest-src 'self'; " +
 		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
+	// pages is the folder of the forms of the page, named after the first segments of their paths; home is that of "/".
+	pages = "pages/"
+	home  = "overview"
+
 	forever = "public, max-age=31536000, immutable"
 	anHour  = "public, max-age=3600"
 )
@@ -57,7 +61,7 @@ func handler(files fs.FS) http.Handler {
 			http.NotFound(w, r)
 			return
 		}
-		if !serveFile(w, r, files, "index.html") {
+		if !servePage(w, r, files, name) {
 			w.Header().Set("Cache-Control", "no-store")
 			http.Error(w, notBuilt, http.StatusServiceUnavailable)
 		}
@@ -68,6 +72,16 @@ func secure(h http.Header) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
+}
+
+// servePage answers with the page, in the form that names the files of the screen that the path leads to, so that
+// a browser asks for all of them at once. It reports false if the page is not built.
+func servePage(w http.ResponseWriter, r *http.Request, files fs.FS, name string) bool {
+	screen, _, _ := strings.Cut(name, "/")
+	if screen == "" || screen == "." {
+		screen = home
+	}
+	return serveFile(w, r, files, pages+screen+".html") || serveFile(w, r, files, "index.html")
 }
 
 // serveFile answers with the file, or reports false if there is none of that name.
@@ -95,7 +109,7 @@ func caching(name string) string {
 	switch {
 	case strings.HasPrefix(name, "assets/"): // their names carry a hash of the content
 		return forever
-	case name == "index.html":
+	case name == "index.html" || strings.HasPrefix(name, pages):
 		return "no-store"
 	case name == "sw.js" || name == "manifest.webmanifest": // a browser learns at once of another version
 		return "no-cache"

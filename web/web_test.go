@@ -14,6 +14,8 @@ func built() fstest.MapFS {
 	return fstest.MapFS{
 		".gitkeep":               {},
 		"index.html":             {Data: []byte("<!doctype html><title>Voltbus</title>")},
+		"pages/overview.html":    {Data: []byte("<!doctype html><title>Voltbus</title><link href=overview.js>")},
+		"pages/site.html":        {Data: []byte("<!doctype html><title>Voltbus</title><link href=site.js>")},
 		"icon.svg":               {Data: []byte("<svg/>")},
 		"sw.js":                  {Data: []byte("addEventListener")},
 		"manifest.webmanifest":   {Data: []byte("{}")},
@@ -35,6 +37,10 @@ func TestHandler(t *testing.T) {
 		body                 string
 	}{
 		{"the root is the page and is never cached", "GET", "/", 200, "text/html; charset=utf-8", "no-store", "<title>Voltbus"},
+		{"the root names the files of the overview", "GET", "/", 200, "text/html; charset=utf-8", "no-store", "overview.js"},
+		{"a screen names its files", "GET", "/site", 200, "text/html; charset=utf-8", "no-store", "site.js"},
+		{"so does what is below a screen", "GET", "/site/completeness?branch=a", 200, "text/html; charset=utf-8", "no-store", "site.js"},
+		{"the page of a screen is never cached", "GET", "/pages/site.html", 200, "text/html; charset=utf-8", "no-store", "site.js"},
 		{"a hashed asset may be kept forever", "GET", "/assets/index-abc123.js", 200, "text/javascript; charset=utf-8", forever, "export {}"},
 		{"another file is kept for an hour", "GET", "/icon.svg", 200, "image/svg+xml", anHour, "<svg/>"},
 		{"the service worker is asked for anew", "GET", "/sw.js", 200, "text/javascript; charset=utf-8", "no-cache", "addEventListener"},

@@ -1,6 +1,6 @@
 // The files of the page, as the program serves them.
 
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { extname, join } from "node:path";
 
@@ -27,10 +27,16 @@ const types: Record<string, string> = {
 
 const publicFiles = new Set(readdirSync(join(root, "public")).map((name) => `/${name}`));
 
+/** The page with the files of the screen of a path, if it is one. */
+function pageOf(path: string): string {
+  const page = `/pages/${path.split("/")[1] || "overview"}.html`;
+  return existsSync(join(root, "dist", page)) ? page : "/index.html";
+}
+
 /** Like the program: an asset, which the build keeps in codings, or else the page. */
 export function serveFile(path: string, response: ServerResponse): void {
   const isFile = path.startsWith("/assets/") || publicFiles.has(path);
-  const name = isFile ? path : "/index.html";
+  const name = isFile ? path : pageOf(path);
   response.setHeader("Content-Security-Policy", policy);
   try {
     const packed = path.startsWith("/assets/");

@@ -1,6 +1,7 @@
 // The node's HTTP API, in the order of api/openapi.yaml. Everything that is text here may come
 // from a device or a registry file, so it is hostile: show it as text only.
 
+import { dropAnswers, takeAnswer } from "./first-answers";
 import type * as generated from "./generated/api";
 import type { Kind, Sample, Session, Value } from "./generated/api";
 
@@ -122,6 +123,9 @@ export class Api {
   /** Another node of the tree that is asked by way of this one; "" for this one itself. */
   private readonly node: string;
 
+  /** The question for the health that is not answered yet. */
+  private healthAsked: Promise<NodeHealth> | undefined;
+
   constructor(node = "") {
     this.node = node;
   }
@@ -150,7 +154,13 @@ export class Api {
   }
 
   async login(token: string): Promise<void> {
+    dropAnswers();
     await this.send("POST", "session", { token });
+  }
+
+  /** The login by the token of the address, if it began while the code of the page came; undefined if not. */
+  loginAhead(): Promise<void> | undefined {
+    return takeAnswer("POST", address("session"))?.then((response) => this.inspect(response));
   }
 
   async logout(): Promise<void> {
@@ -179,8 +189,15 @@ export class Api {
     return this.get("ledger", scope === "local" ? { local: "true" } : {});
   }
 
-  /** How the node does; a node that does not do well answers, too. */
-  async health(): Promise<NodeHealth> {
+  /** How the node does; a node that does not do well answers, too. Those who ask meanwhile share the answer. */
+  health(): Promise<NodeHealth> {
+    this.healthAsked ??= this.askHealth().finally(() => {
+      this.healthAsked = undefined;
+    });
+    return this.healthAsked;
+  }
+
+  private async askHealth(): Promise<NodeHealth> {
     const response = await this.fetch(address("health"), { cache: "no-store" });
     if (response.status !== 503) await this.inspect(response);
     return (await response.json().catch(() => ({ status: "failed" }))) as NodeHealth;
@@ -222,7 +239,7 @@ export class Api {
 
   private async fetch(target: string, init: RequestInit): Promise<Response> {
     try {
-      return await fetch(target, init);
+      return await (takeAnswer(init.method, target) ?? fetch(target, init));
     } catch (err) {
       if (err instanceof TypeError) this.unreachable();
       throw err;

@@ -24,7 +24,8 @@ export function App({ api }: { api: Api }) {
 
   useEffect(() => {
     const token = takeToken();
-    const entered = token ? api.login(token).then(enter) : enter();
+    const login = api.loginAhead() ?? (token ? api.login(token) : undefined);
+    const entered = login ? login.then(enter) : enter();
     entered.catch((err: Error) => setState({ at: "out", why: err.message }));
     api.loggedOut = () =>
       setState((old) =>

@@ -1,8 +1,8 @@
 import { useRef, useState } from "preact/hooks";
 import { shadowWords } from "./control/shadow";
 import { dateTime, plain, unit, value, zoneWords } from "./format";
+import { LatePlot } from "./late-plot";
 import { nameOf, parentOf } from "./path";
-import { Plot } from "./plot";
 import { beginOf, type Curve, completeness, valueAt } from "./series";
 import { type CurveSource, useCurves } from "./use-curves";
 import { useTick } from "./use-site";
@@ -44,7 +44,7 @@ export function PlotPanel({ source, view, onShow }: Props) {
         {view.points.length === 0 ? (
           <p class="empty">Tick points in the table to see them here.</p>
         ) : (
-          <Plot
+          <LatePlot
             curves={curves}
             version={version}
             from={from}

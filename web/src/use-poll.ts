@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 /** What came of asking: the newest answer, and the problem of the latest attempt if it failed. */
 export interface Polled<T> {
@@ -7,24 +7,34 @@ export interface Polled<T> {
 }
 
 /**
- * Asks at once, and again everyMs after each answer while the page is visible. A change of ask or
- * epoch asks at once. The last good answer stays when an attempt fails.
+ * Asks at once, and again so many milliseconds after each answer while the page is visible; the pause may follow from the newest
+ * good answer. A change of ask or epoch asks at once. The last good answer stays when an attempt fails.
  */
-export function usePoll<T>(ask: () => Promise<T>, everyMs: number, epoch: number): Polled<T> {
+export function usePoll<T>(
+  ask: () => Promise<T>,
+  everyMs: number | ((data: T | undefined) => number),
+  epoch: number,
+): Polled<T> {
   const [polled, setPolled] = useState<Polled<T>>({ data: undefined, problem: "" });
+  const pause = useRef(everyMs);
+  pause.current = everyMs;
 
   // A new epoch means "ask again".
   useEffect(() => {
     let timer = 0;
     let ended = false;
+    let newest: T | undefined;
     const round = async () => {
       try {
         const data = await ask();
+        newest = data;
         if (!ended) setPolled({ data, problem: "" });
       } catch (err) {
         if (!ended) setPolled((old) => ({ data: old.data, problem: wordsOf(err) }));
       }
-      if (!ended) timer = window.setTimeout(next, everyMs);
+      if (ended) return;
+      const { current } = pause;
+      timer = window.setTimeout(next, typeof current === "number" ? current : current(newest));
     };
     const next = () => {
       if (document.hidden) document.addEventListener("visibilitychange", next, { once: true });
@@ -36,7 +46,7 @@ export function usePoll<T>(ask: () => Promise<T>, everyMs: number, epoch: number
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", next);
     };
-  }, [ask, everyMs, epoch]);
+  }, [ask, epoch]);
 
   return polled;
 }

@@ -18,11 +18,10 @@ export function usePoints(api: Api, epoch: number) {
     if (JSON.stringify(found) !== JSON.stringify(known.current)) known.current = found;
     return known.current;
   }, [api]);
-  const [some, setSome] = useState(false);
-  const polled = usePoll(ask, some ? 30_000 : 2000, epoch);
-  useEffect(() => setSome((polled.data?.length ?? 0) > 0), [polled.data]);
-  return polled;
+  return usePoll(ask, pauseOfPoints, epoch);
 }
+
+const pauseOfPoints = (known: Point[] | undefined) => (known?.length ? 30_000 : 2000);
 
 /** Walks the pages of the catalogue, up to a hundred thousand points. */
 async function allPoints(api: Api): Promise<Point[]> {
@@ -49,9 +48,11 @@ export interface Books {
 
 const manyDevices = 1000;
 
+const pauseOfBooks = (known: Books | undefined) =>
+  (known?.devices.length ?? 0) > manyDevices ? 30_000 : 5000;
+
 /** Devices and ledger, asked each five seconds; rarer when the list is long. */
 export function useBooks(api: Api, epoch: number): Polled<Books> {
-  const [many, setMany] = useState(false);
   const ask = useCallback(async () => {
     const [devices, ledger, told] = await Promise.all([
       api.devices(),
@@ -60,9 +61,7 @@ export function useBooks(api: Api, epoch: number): Polled<Books> {
     ]);
     return { devices, ledger, concerns: told.concerns ?? [], health: healthOf(told) };
   }, [api]);
-  const polled = usePoll(ask, many ? 30_000 : 5000, epoch);
-  useEffect(() => setMany((polled.data?.devices.length ?? 0) > manyDevices), [polled.data]);
-  return polled;
+  return usePoll(ask, pauseOfBooks, epoch);
 }
 
 /** Keeps live up to date for points that the stream does not bring: the more points, the rarer. */

@@ -1,8 +1,8 @@
 import { useMemo, useRef } from "preact/hooks";
 import { plain } from "../format";
 import type { DashboardTile } from "../generated/api";
+import { LatePlot } from "../late-plot";
 import { type Live, LiveValues } from "../live";
-import { Plot } from "../plot";
 import { beginOf } from "../series";
 import { exploreAddress, go } from "../shell/place";
 import { useCurves } from "../use-curves";
@@ -76,7 +76,7 @@ export default function TrendTile({ tile, source }: { tile: DashboardTile; sourc
         ))}
       </ul>
       <div ref={box} class="trend-plot" role="img" aria-label={`Trend of ${named}`}>
-        <Plot
+        <LatePlot
           curves={inked(curves, points)}
           version={version}
           from={from}

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { plain } from "../format";
-import { Plot } from "../plot";
+import { LatePlot, loadPlot } from "../late-plot";
 import { pressed } from "../span";
 import { useWidth } from "../use-width";
 import { dateTimeIn } from "../zone";
@@ -18,6 +18,10 @@ export function Chart({ view, moving, shown, cursor, zone, site, notes, ...on }:
   const box = useRef<HTMLDivElement>(null);
   const pixels = useWidth(box);
   useEffect(() => onWidth(pixels), [pixels, onWidth]);
+  // Whoever chooses points does not wait for it
+  useEffect(() => {
+    loadPlot().catch(() => undefined);
+  }, []);
   const [from, to] = moving.window;
   const onKeyDown = (e: KeyboardEvent) => {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
@@ -43,7 +47,7 @@ export function Chart({ view, moving, shown, cursor, zone, site, notes, ...on }:
         {view.points.length === 0 ? (
           <p class="empty">Search for points and add them to see their history here.</p>
         ) : (
-          <Plot
+          <LatePlot
             curves={shown.curves}
             version={shown.version}
             from={from}

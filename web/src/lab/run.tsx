@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { type Api, address } from "../api";
 import { Events, type Link } from "../events";
 import { dateTime, plain, span } from "../format";
-import { Plot } from "../plot";
+import { LatePlot } from "../late-plot";
 import { inkStyle } from "../plot-axes";
 import { usePoll, wordsOf } from "../use-poll";
 import { type Progress, type Result, type Run, runResource } from "./calls";
@@ -182,7 +182,7 @@ function CourseChart({ chart, version, from, to }: ChartProps) {
     <section class="card panel" aria-label={chart.title}>
       <h2>{chart.title}</h2>
       <div class="lab-chart" role="img" aria-label={`${chart.title} over time`}>
-        <Plot
+        <LatePlot
           curves={shown}
           version={version}
           from={from}

@@ -8,7 +8,7 @@ import type { ScreenProps } from "../shell/screens";
 import { usePoll } from "../use-poll";
 import { type Change, type Happening, happenings } from "./events";
 import "./overview.css";
-import { askSetup } from "../welcome/setup";
+import type { Setup } from "../welcome/setup";
 import { type Trouble, troubles } from "./troubles";
 
 /** Whether all is well and what to do if not, the building, and what changed. */
@@ -75,7 +75,7 @@ function Building(props: Parameters<HomeBoard>[0]) {
 async function askMore(api: Api, mayReadChanges: boolean): Promise<More> {
   const [node, setup, changes] = await Promise.all([
     api.health(),
-    orNothing(askSetup(api)),
+    orNothing(api.get<Setup>("setup")),
     mayReadChanges ? orNothing(api.get<{ history?: Change[] | null }>("config")) : undefined,
   ]);
   return {

@@ -11,9 +11,9 @@ export type Part = "metering" | "mqtt" | "cluster";
 const seldom = 10 * 60_000;
 const none: ReadonlySet<Part> = new Set();
 
-/** The parts that the node has; none until it answered. */
-export function useParts(api: Api, epoch: number): ReadonlySet<Part> {
-  const ask = useCallback(() => partsOf(api), [api]);
+/** The parts that the node has; none until it answered. It is not asked before something is shown. */
+export function useParts(api: Api, epoch: number, isShown: boolean): ReadonlySet<Part> {
+  const ask = useCallback(async () => (isShown ? partsOf(api) : none), [api, isShown]);
   return usePoll(ask, seldom, epoch).data ?? none;
 }
 

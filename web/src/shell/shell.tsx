@@ -42,7 +42,7 @@ export function Shell({ api, session, refresh, onLogOut }: Props) {
   const alarms = useAlarms(api, epoch);
   // When the list of alarms changes, so does the verdict
   const { data: books, problem } = useBooks(api, epoch + useChanges(stampOf(alarms.data)));
-  const parts = useParts(api, epoch);
+  const parts = useParts(api, epoch, books !== undefined || problem !== "");
   useCodeAhead(session.role, parts, books !== undefined);
   const screen = old ? undefined : screenAt(place.path);
   const main = useArrival(place.path, screen?.name ?? "Not found");
@@ -113,11 +113,11 @@ function useMemory(alarms: Alarms | undefined, said: Health | undefined): void {
 const stampOf = (alarms: Alarms | undefined) =>
   alarms ? [alarms.version, ...alarms.nodes.map((n) => n.open)].join(" ") : "";
 
-/** Counts how often a text was another one. */
+/** Counts how often a text was another one; the first text after none is no change. */
 function useChanges(text: string): number {
   const seen = useRef({ text, changes: 0 });
   if (seen.current.text !== text) {
-    seen.current = { text, changes: seen.current.changes + 1 };
+    seen.current = { text, changes: seen.current.changes + Number(seen.current.text !== "") };
   }
   return seen.current.changes;
 }
