@@ -164,7 +164,7 @@ def test_hearing_that_is_not_mutual_comes_to_rest_with_one_leader(tmp_path: Path
 
 def follows(body: dict[str, Any], member: str, leader: str, after: int) -> bool:
     token = body["hello"].get("token", {})
-    return body["sender"] == member and token.get("leader") == leader and token["term"] > after
+    return bool(body["sender"] == member and token.get("leader") == leader and token["term"] > after)
 
 
 def test_three_campuses_meet_a_need_in_proportion_to_what_they_offer(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_three_campuses_meet_a_need_in_proportion_to_what_they_offer(tmp_path: P
             async with parent.scans("regulation/m", "b1/regulation/b1", "b2/regulation/b2") as stream:
                 async for scan in stream:
                     if "signal" in scan.points and "orders" in scan.points:
-                        asked[scan.device.rsplit("/", 1)[1]] = float(scan.points["signal"])
+                        asked[scan.device.rsplit("/", 1)[1]] = float(str(scan.points["signal"]))
                     if len(asked) == 3 and max(asked.values()) - min(asked.values()) < 0.05 < min(
                         asked.values()
                     ):

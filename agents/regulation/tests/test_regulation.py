@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 import msgspec
 import pytest
@@ -15,6 +16,7 @@ from regulation.master import Master
 from regulation.member import Member
 from regulation.report import Hello, Note, Order, Report, Token
 from regulation.settings import Unit
+from regulation.stack import Decision
 
 from .campus import UNIT, Campus
 
@@ -118,6 +120,26 @@ async def test_two_campuses_take_parts_of_one_need_in_proportion_to_their_offers
         assert set(a._others.offers) == set(b._others.offers) == {"a", "b"}
         assert all(-1 <= s < 0 for s in asked.values()), asked
         assert sum(asked.values()) * 5.0 >= -5.1, "no more than the need"
+
+
+class Idle(Regulation):
+    """Has a rule of its own, by which nothing changes."""
+
+    @staticmethod
+    def choose(units: Sequence[Report], target: float) -> Decision:
+        return Decision(expected=sum(u.power for u in units))
+
+
+@virtual
+async def test_a_subclass_decides_by_a_rule_of_its_own() -> None:
+    async with Node() as node:
+        campus = Campus(node, ROOMS["a"])
+        node.set_document("a", "config", {"units": dict.fromkeys(ROOMS["a"], UNIT), "period": 20.0})
+        agent = Idle()
+        await node.run(agent, name="a")
+        await campus.run(300)
+        decision = (await agent.status())["decision"]
+        assert (decision["units"], decision["orders"]) == (3, 0)
 
 
 @virtual

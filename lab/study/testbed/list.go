@@ -6,7 +6,7 @@ import "voltbus/lab/experiment"
 // List returns the experiments in the order in which they are shown.
 func List() []experiment.Experiment {
 	return []experiment.Experiment{
-		tenThousand(), regulation50(), packetLoss(), leaderKill(), campuses(), testbed4(), thousandNodes(),
+		tenThousand(), regulation50(), packetLoss(), leaderKill(), campuses(), testbed4(), thousandNodes(), fans(),
 	}
 }
 

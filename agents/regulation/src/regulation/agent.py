@@ -36,8 +36,10 @@ from .shown import decision as shown_decision
 from .shown import member as shown_member
 from .shown import response
 from .shown import unit as shown_unit
+from .stack import decide
 from .unit import Local
 
+HOUR = 3600.0
 KEPT = 720  # decisions that the score so far is of
 
 
@@ -51,6 +53,9 @@ class Regulation(Agent[Settings]):
         command=[Command("**", 12)],
     )
     version = "0.1.0"
+
+    choose = staticmethod(decide)
+    """The rule by which a leader decides, of units and a target in kW. A subclass may have its own."""
 
     _recorder: Recorder
     _member: Member
@@ -66,6 +71,7 @@ class Regulation(Agent[Settings]):
         self._renewed: datetime | None = None
         self._refused: dict[str, int] = {}
         self._shown: datetime | None = None
+        self._scored: datetime | None = None
         self._turn = asyncio.Lock()
 
     async def start(self) -> None:
@@ -134,7 +140,9 @@ class Regulation(Agent[Settings]):
     def _begin(self) -> None:
         s = self.settings
         self._units = {path: Local(path, u) for path, u in s.units.items()}
-        master = Master(s.capacity, stale=max(300.0, 3 * s.beat), wait=max(4.0, 2 * s.beat))
+        master = Master(
+            s.capacity, stale=max(300.0, 3 * s.beat), wait=max(4.0, 2 * s.beat), choose=self.choose
+        )
         if s.predictive and available():
             master.ahead = s.period
         self._member = Member(s.address or self.name, master, s.beat, s.silence, s.period, s.master)
@@ -372,6 +380,14 @@ class Regulation(Agent[Settings]):
                     await self.bus.publish(f"{at}/units/{u.path}", shown_unit(u, r, m.address))
             if m.leads and m.status is not None:
                 await self.bus.publish(at, shown_decision(m.status) | self.score())
+                self._tell_score(now)
+
+    def _tell_score(self, now: datetime) -> None:
+        """Log the score of a leader once an hour."""
+        if self._scored is None or (now - self._scored).total_seconds() >= HOUR:
+            if self._scored is not None:
+                self.log.info("score so far", extra=self.score())
+            self._scored = now
 
 
 def read(message: Message) -> Note | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -46,6 +47,7 @@ class Master:
     capacity: float
     stale: float = 300.0
     wait: float = 4.0
+    choose: Callable[[Sequence[Report], float], Decision] = decide  # units, and the target in kW
     ahead: float = 0.0  # seconds of a step of predictive control of fans; 0: without
     token: Token = field(default_factory=Token)
     _number: int = 0
@@ -94,7 +96,7 @@ class Master:
         view = [self._seen(now, self._units[n], st) for n in names]
         st.baseline, st.power = sum(u.hold for u in view), sum(u.power for u in view)
         st.target = st.baseline - signal * self.capacity
-        d = self._planned(view, st.target, decide(view, st.target))
+        d = self._planned(view, st.target, self.choose(view, st.target))
         st.expected, st.more, st.less, st.orders = d.expected, d.more, d.less, len(d.changes)
         return [self._order(now, names[c.unit], c) for c in d.changes], st
 
