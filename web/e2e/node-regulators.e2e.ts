@@ -64,20 +64,20 @@ describe.skipIf(program === "")("the screen Regulation with agents of the node",
   }, async () => {
     const { page, complaints } = await openPage(browser);
     await page.goto(`${node.url}/regulation#token=${encodeURIComponent(node.token)}`);
-    const desk = page.getByRole("region", { name: "Real units: campus" });
-    await desk.getByText(/^ra leads in term \d+\.$/).waitFor(whole);
-    const stack = desk.getByRole("region", { name: "Units by temperature" });
+    const units = page.getByRole("region", { name: "Real units: campus" });
+    await units.getByText(/^ra leads in term \d+\.$/).waitFor(whole);
+    const stack = units.getByRole("region", { name: "Units by temperature" });
     await expect.poll(() => stack.getByRole("listitem").count(), whole).toBe(2);
-    await desk.getByRole("img", { name: "Signal and response of the real units" }).waitFor(whole);
-    await desk.getByRole("cell", { name: /^Follows ra$/ }).waitFor(whole);
+    await units.getByRole("img", { name: "Signal and response of the real units" }).waitFor(whole);
+    await units.getByRole("cell", { name: /^Follows ra$/ }).waitFor(whole);
     expect(await seriousViolations(page)).toEqual([]);
     if (shots) await page.screenshot({ path: `${shots}/regulators-wide.png`, fullPage: true });
 
-    await desk.getByRole("button", { name: "Stop the leader" }).click(whole);
-    await desk.getByText(/^rb leads in term \d+\.$/).waitFor(whole);
-    await desk.getByRole("cell", { name: "Silent" }).waitFor(whole);
-    await desk.getByRole("button", { name: "Start ra" }).click(whole);
-    await desk.getByText(/^ra leads in term \d+\.$/).waitFor(whole);
+    await units.getByRole("button", { name: "Stop the leader" }).click(whole);
+    await units.getByText(/^rb leads in term \d+\.$/).waitFor(whole);
+    await units.getByRole("cell", { name: "Silent" }).waitFor(whole);
+    await units.getByRole("button", { name: "Start ra" }).click(whole);
+    await units.getByText(/^ra leads in term \d+\.$/).waitFor(whole);
     expect(complaints).toEqual([]);
   });
 

@@ -31,13 +31,13 @@ export function Members({ api, role, epoch }: Props) {
         </p>
       )}
       {groups.map((g) => (
-        <GroupDesk key={g.name} api={api} role={role} group={g} states={states} />
+        <GroupPanel key={g.name} api={api} role={role} group={g} states={states} />
       ))}
     </>
   );
 }
 
-interface DeskProps {
+interface PanelProps {
   api: Api;
   role: Role;
   group: Group;
@@ -45,7 +45,7 @@ interface DeskProps {
   states: ReadonlyMap<string, string>;
 }
 
-function GroupDesk({ api, role, group, states }: DeskProps) {
+function GroupPanel({ api, role, group, states }: PanelProps) {
   const act = useAct();
   const here = present(group, Date.now());
   const leader = leaderOf(here);
