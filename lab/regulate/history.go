@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// history is what happened in a run, as octets of which only the SHA-256 is kept: at each tick the power of all units and what would hold their
-// temperatures, each minute the temperature and the state of each unit. Numbers are IEEE 754 of 64 bits, the low octet first.
+// history is what happened in a run, as bytes of which only the SHA-256 is kept: at each tick the power of all units and what would hold their
+// temperatures, each minute the temperature and the state of each unit. Numbers are IEEE 754 of 64 bits, the low byte first.
 type history struct {
 	hash   hash.Hash
-	octets []byte // of a tick
+	bytes []byte // of a tick
 }
 
 func newHistory() history { return history{hash: sha256.New()} }
 
 // add adds a tick.
 func (h *history) add(i int, power, hold float64, places []place) {
-	number := func(v float64) { h.octets = binary.LittleEndian.AppendUint64(h.octets, math.Float64bits(v)) }
+	number := func(v float64) { h.bytes = binary.LittleEndian.AppendUint64(h.bytes, math.Float64bits(v)) }
 	number(power)
 	number(hold)
 	if i%int(time.Minute/tick) == 0 {
@@ -29,8 +29,8 @@ func (h *history) add(i int, power, hold float64, places []place) {
 			number(places[k].Power())
 		}
 	}
-	_, _ = h.hash.Write(h.octets) // a hash takes everything
-	h.octets = h.octets[:0]
+	_, _ = h.hash.Write(h.bytes) // a hash takes everything
+	h.bytes = h.bytes[:0]
 }
 
 // digest is the SHA-256, hexadecimal.

@@ -57,7 +57,7 @@ func digests() map[string]func(ctx context.Context, seed uint64) (string, error)
 }
 
 // The second run uses one processor, so nothing depends on which of several goroutines is the first.
-func TestTwoRunsWithOneSeedHaveTheSameOctetsOfHistory(t *testing.T) {
+func TestTwoRunsWithOneSeedHaveTheSameBytesOfHistory(t *testing.T) {
 	for name, digest := range digests() {
 		t.Run(name, func(t *testing.T) {
 			first, err := digest(t.Context(), 3)
