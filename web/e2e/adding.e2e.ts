@@ -149,6 +149,21 @@ describe.skipIf(program === "")("a device of a running node", () => {
       .getByRole("row", { name: /Heat meter/ })
       .getByText("-123,456")
       .waitFor();
+    await enter(page, "/dashboards?device=campus%2Fplc");
+    const tile = page.locator(".tile").filter({ hasText: "Heat meter" }).first();
+    await tile.getByText("-123,456").first().waitFor();
+    await tile
+      .getByText(/offline, last known \d/)
+      .first()
+      .waitFor();
+    await expect.poll(() => page.locator(".tile .is-old").count()).toBeGreaterThan(0);
+    expect(await seriousViolations(page)).toEqual([]);
+    if (shots) await page.screenshot({ path: `${shots}/offline-dashboard.png` });
+    await enter(page, "/explore?point=campus%2Fplc%2Fenergy");
+    const legend = page.getByRole("region", { name: "Shown points" });
+    await legend.getByText("-123,456").waitFor();
+    await legend.getByText(/offline, last known \d/).waitFor();
+    if (shots) await page.screenshot({ path: `${shots}/offline-explore.png` });
     expect(complaints).toEqual([]);
   });
 

@@ -2,6 +2,7 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import type { Api } from "./api";
+import { dateTime, qualityName } from "./format";
 import type { Bucket, Range, Summary, Tuple } from "./generated/api";
 import type { Known, LiveValues } from "./live";
 
@@ -96,3 +97,9 @@ export function useLastKnown(api: Api, live: LiveValues, points: readonly string
     };
   }, [api, live, points]);
 }
+
+/** Why a point has no value now, and when it had the one that is shown. */
+export const knownWords = (quality: string, known: Known) => {
+  const why = /unreachable|timeout/.test(quality) ? "offline" : qualityName(quality);
+  return `${why}, last known ${dateTime(known.time)}`;
+};

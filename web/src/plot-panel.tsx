@@ -1,6 +1,7 @@
 import { useRef, useState } from "preact/hooks";
 import { shadowWords } from "./control/shadow";
 import { dateTime, plain, unit, value, zoneWords } from "./format";
+import { knownWords } from "./last-known";
 import { LatePlot } from "./late-plot";
 import { nameOf, parentOf } from "./path";
 import { beginOf, type Curve, completeness, valueAt } from "./series";
@@ -132,7 +133,10 @@ function Legend({ points, curves, cursor, source, onRemove }: LegendProps) {
       {points.map((path, i) => {
         const point = source.catalogue.get(path);
         const curve = curves.find((c) => c.point === path);
-        const newest = source.live.get(path)?.value;
+        const last = source.live.get(path);
+        const known = source.live.lastKnown(path);
+        const newest = known ? known.value : last?.value;
+        const old = known && cursor === undefined ? knownWords(last?.quality ?? "", known) : "";
         const under = curve && cursor !== undefined ? valueAt(curve, cursor) : undefined;
         const shown =
           cursor === undefined ? newest : curve?.kind === "bool" ? asBool(under) : under;
@@ -143,8 +147,9 @@ function Legend({ points, curves, cursor, source, onRemove }: LegendProps) {
               <span class="quiet">{plain(placeOf(path))}</span>
               {plain(nameOf(path))}
             </span>
-            <span class="number">
+            <span class={`number${old ? " is-old" : ""}`}>
               {value(shown)} <span class="unit">{unit(point?.unit ?? "")}</span>
+              {old && <span class="was"> {old}</span>}
             </span>
             <button
               type="button"

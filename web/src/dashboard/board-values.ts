@@ -3,7 +3,8 @@
 import { useCallback, useEffect, useMemo, useReducer, useRef } from "preact/hooks";
 import type { Api, Point, PointPage } from "../api";
 import type { DashboardTile } from "../generated/api";
-import { type Live, LiveValues } from "../live";
+import { useLastKnown } from "../last-known";
+import { type Known, type Live, LiveValues } from "../live";
 import { parentOf, patternFor } from "../path";
 import { type Curve, curveOf } from "../series";
 import { isStale } from "../site/tree";
@@ -63,6 +64,7 @@ export function useSource(api: Api, tiles: readonly DashboardTile[], returns: nu
   const { epoch: reopened } = useStream(api, streamed, live);
   const epoch = returns + reopened;
   const catalogue = useCatalogue(api, points, live, epoch);
+  useLastKnown(api, live, points);
   const single = tiles.filter((t) => t.kind === "value").flatMap((t) => t.points ?? []);
   const sparks = useSparks(api, single, catalogue, epoch);
   return useMemo(
@@ -130,6 +132,8 @@ export interface Reading {
   path: string;
   point: Point | undefined;
   last: Live | undefined;
+  /** The value that it had before its newest sample, which has none; undefined if it is not known, or not needed. */
+  known: Known | undefined;
   /** The node knows no such point. */
   missing: boolean;
   stale: boolean;
@@ -138,9 +142,10 @@ export interface Reading {
 function readingOf({ api, live, catalogue }: Source, path: string): Reading {
   const point = catalogue?.get(path);
   const last = live.get(path);
+  const known = live.lastKnown(path);
   const missing = catalogue !== undefined && !point && !last;
   const stale = !!last && !!point && isStale(api.now() - last.time, point.interval * 1000);
-  return { path, point, last, missing, stale };
+  return { path, point, last, known, missing, stale };
 }
 
 const same = (a: readonly Reading[], b: readonly Reading[]) =>
@@ -148,7 +153,12 @@ const same = (a: readonly Reading[], b: readonly Reading[]) =>
   a.every((r, i) => {
     const o = b[i];
     return (
-      o && r.path === o.path && r.point === o.point && r.last === o.last && r.stale === o.stale
+      o &&
+      r.path === o.path &&
+      r.point === o.point &&
+      r.last === o.last &&
+      r.known === o.known &&
+      r.stale === o.stale
     );
   });
 

@@ -3,7 +3,7 @@ import type { DashboardTile } from "../generated/api";
 import type { Curve } from "../series";
 import { pointAddress } from "../shell/place";
 import { type Reading, type Source, useReadings } from "./board-values";
-import { doubtWords, labelsOf, levelOf, shareOf, valueWords } from "./words";
+import { doubtWords, labelsOf, markOf, shareOf, shownOf, valueWords } from "./words";
 
 interface Props {
   tile: DashboardTile;
@@ -19,7 +19,7 @@ export function ValueTile({ tile, source }: Props) {
   const doubt = doubtWords(r, tile);
   const spark = source.sparks.get(r.path);
   return (
-    <div class={`figure-tile is-${levelOf(r, tile)}`}>
+    <div class={`figure-tile ${markOf(r, tile)}`}>
       {spark && <Spark curve={spark} />}
       <Big r={r} />
       <p class="doubt">{doubt}</p>
@@ -28,10 +28,10 @@ export function ValueTile({ tile, source }: Props) {
 }
 
 function Big({ r }: { r: Reading }) {
-  const long = typeof r.last?.value === "string" || r.missing;
+  const long = typeof shownOf(r) === "string" || r.missing;
   return (
     <p class={`big number${long ? " is-long" : ""}`}>
-      {r.missing ? "no such point" : value(r.last?.value)}
+      {r.missing ? "no such point" : value(shownOf(r))}
       {r.last && r.point?.unit && <span class="unit"> {unit(r.point.unit)}</span>}
     </p>
   );
@@ -85,14 +85,14 @@ export function GaugeTile({ tile, source }: Props) {
   const share = shareOf(r, tile);
   const at = (n: number) => Math.min(1, Math.max(0, (n - min) / (max - min)));
   return (
-    <div class={`gauge-tile is-${levelOf(r, tile)}`}>
+    <div class={`gauge-tile ${markOf(r, tile)}`}>
       <svg viewBox="0 4 100 78" aria-hidden="true">
         <path class="gauge-back" d={arc(0, 1, 40)} />
         {share !== undefined && share > 0.002 && <path class="gauge-fill" d={arc(0, share, 40)} />}
         {low !== undefined && low > min && <path class="gauge-limit" d={arc(0, at(low), 47)} />}
         {high !== undefined && high < max && <path class="gauge-limit" d={arc(at(high), 1, 47)} />}
         <text class="gauge-value" x="50" y="54">
-          {r.missing ? "–" : value(r.last?.value)}
+          {r.missing ? "–" : value(shownOf(r))}
         </text>
         <text class="gauge-unit" x="50" y="66">
           {unit(r.point?.unit ?? "")}
@@ -117,7 +117,7 @@ export function BarTile({ tile, source }: Props) {
   return (
     <ul class="bars">
       {readings.map((r, i) => (
-        <li key={r.path} class={`is-${levelOf(r, tile)}`} title={plain(r.path)}>
+        <li key={r.path} class={markOf(r, tile)} title={plain(r.path)}>
           <a href={pointAddress(r.path)}>{labels[i]}</a>
           <span class="number">{valueWords(r)}</span>
           <span class="bar-back" aria-hidden="true">
@@ -130,7 +130,7 @@ export function BarTile({ tile, source }: Props) {
 }
 
 const isOn = (r: Reading) => {
-  const v = r.last?.value;
+  const v = shownOf(r);
   return v === true || (typeof v === "number" && v !== 0);
 };
 
@@ -141,10 +141,10 @@ export function StateTile({ tile, source }: Props) {
   return (
     <ul class="states">
       {readings.map((r, i) => (
-        <li key={r.path} class={`is-${levelOf(r)}${isOn(r) ? " is-on" : ""}`} title={plain(r.path)}>
+        <li key={r.path} class={`${markOf(r)}${isOn(r) ? " is-on" : ""}`} title={plain(r.path)}>
           <span class="lamp" aria-hidden="true" />
           <a href={pointAddress(r.path)}>{labels[i]}</a>
-          <strong>{r.missing ? "missing" : value(r.last?.value)}</strong>
+          <strong>{r.missing ? "missing" : value(shownOf(r))}</strong>
           {doubtWords(r) && !r.missing && <span class="doubt">{doubtWords(r)}</span>}
         </li>
       ))}
@@ -167,7 +167,7 @@ export function TableTile({ tile, source }: Props) {
       </thead>
       <tbody>
         {readings.map((r, i) => (
-          <tr key={r.path} class={`is-${levelOf(r, tile)}`} title={plain(r.path)}>
+          <tr key={r.path} class={markOf(r, tile)} title={plain(r.path)}>
             <th scope="row">
               <a href={pointAddress(r.path)}>{labels[i]}</a>
             </th>

@@ -10,7 +10,7 @@ import { type Reading, type Source, useReadings } from "./board-values";
 import { getDrawing } from "./calls";
 import { alarmsBelow } from "./lists";
 import { degreesWords, extentOf, fitted, lines, positionOf } from "./map";
-import { doubtWords, labelsOf, levelOf, valueWords } from "./words";
+import { doubtWords, labelsOf, levelOf, shownOf, valueWords } from "./words";
 
 const rarely = 60_000;
 
@@ -52,10 +52,10 @@ function show(element: Element, r: Reading, how: "text" | "fill"): void {
   if (how === "text") {
     const words = r.missing ? "missing" : valueWords(r);
     if (target.textContent !== words) target.textContent = words;
-    target.style.fill = level === "good" ? "" : inks[level];
+    target.style.fill = level === "good" ? "" : r.known ? inks.wait : inks[level];
     return;
   }
-  const v = r.last?.value;
+  const v = shownOf(r);
   const on = v === true || (typeof v === "number" && v !== 0);
   target.style.fill = level === "good" ? (on ? inks.good : inks.wait) : inks[level];
 }

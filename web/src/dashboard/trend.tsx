@@ -9,7 +9,7 @@ import { useCurves } from "../use-curves";
 import { useWidth } from "../use-width";
 import { bounds, ranges } from "../view";
 import { type Source, useReadings } from "./board-values";
-import { labelsOf, valueWords } from "./words";
+import { doubtWords, labelsOf, valueWords } from "./words";
 
 /** Live values that speak up rarely: a curve does not change visibly with each sample. */
 class CalmValues extends LiveValues {
@@ -68,10 +68,11 @@ export default function TrendTile({ tile, source }: { tile: DashboardTile; sourc
     <div class="trend-tile">
       <ul class="chips">
         {readings.map((r, i) => (
-          <li key={r.path} title={plain(r.path)}>
+          <li key={r.path} class={r.known ? "is-old" : ""} title={plain(r.path)}>
             <span class={`swatch c${i}`} aria-hidden="true" />
             <span class="chip-name">{labels[i]}</span>
             <strong class="number">{valueWords(r)}</strong>
+            {r.known && <span class="doubt">{doubtWords(r)}</span>}
           </li>
         ))}
       </ul>

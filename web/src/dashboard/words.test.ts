@@ -2,12 +2,13 @@ import { expect, test } from "vitest";
 import type { Point } from "../api";
 import type { DashboardTile } from "../generated/api";
 import { branchesFor, gathered, pointsOf, type Reading } from "./board-values";
-import { doubtWords, labelsOf, levelOf, shareOf, titleOf, valueWords } from "./words";
+import { doubtWords, labelsOf, levelOf, markOf, shareOf, titleOf, valueWords } from "./words";
 
 const reading = (path: string, description = "", more: Partial<Reading> = {}): Reading => ({
   path,
   point: { path, description, unit: "degC", kind: "float", interval: 1 } as Point,
   last: { time: 0, value: 21.5, quality: "good" },
+  known: undefined,
   missing: false,
   stale: false,
   ...more,
@@ -66,4 +67,16 @@ test("points are asked for by their branches, or all at once if these are many",
   expect(branchesFor(Array.from({ length: 40 }, (_, i) => `b${i}/t`))).toEqual([""]);
   const deep = Array.from({ length: 40 }, (_, i) => `b/c${i % 4}/d${i}/t`);
   expect(gathered(deep, 32)).toEqual(["b/c0", "b/c1", "b/c2", "b/c3"]);
+});
+
+test("a point whose device is silent has its last value, marked and dated", () => {
+  const last = { time: 60_000, value: null, quality: "bad(unreachable)" };
+  const silent = reading("b/t", "", { last, known: { time: 30_000, value: 80 } });
+  expect(valueWords(silent)).toBe("80 °C");
+  expect(doubtWords(silent, { high: 20 })).toMatch(/^offline, last known 1970-01-01 .*:30$/);
+  expect(markOf(silent)).toBe("is-bad is-old");
+  expect(shareOf(silent, {})).toBe(0.8);
+  const forgotten = reading("b/t", "", { last });
+  expect([valueWords(forgotten), markOf(forgotten)]).toEqual(["– °C", "is-bad"]);
+  expect(shareOf(forgotten, {})).toBeUndefined();
 });

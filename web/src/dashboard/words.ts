@@ -3,6 +3,7 @@
 import { plain, qualityName, unit, value } from "../format";
 import type { DashboardTile } from "../generated/api";
 import type { Level } from "../health";
+import { knownWords } from "../last-known";
 import { nameOf, parentOf } from "../path";
 import type { Reading } from "./board-values";
 
@@ -55,18 +56,22 @@ function apart(path: string, all: readonly string[]): string {
   return path;
 }
 
+/** The value that is shown of a point: the newest, or the last that is known of one that has none now. */
+export const shownOf = (r: Reading) => (r.known ? r.known.value : r.last?.value);
+
 /** A value with its unit: "21.50 °C"; how it is missing, if it is. */
 export function valueWords(r: Reading): string {
   if (r.missing) return "no such point";
   if (!r.last) return "–";
   const of = unit(r.point?.unit ?? "");
-  return of ? `${value(r.last.value)} ${of}` : value(r.last.value);
+  return of ? `${value(shownOf(r))} ${of}` : value(shownOf(r));
 }
 
 /** Why a reading is not to be relied on, or out of its limits; "" if neither. */
 export function doubtWords(r: Reading, limits: Pick<DashboardTile, "low" | "high"> = {}): string {
   if (r.missing) return "The node has no point of this name";
   if (!r.last) return "No value yet";
+  if (r.known) return knownWords(r.last.quality, r.known);
   if (r.last.quality.startsWith("bad") || r.last.quality.startsWith("uncertain"))
     return qualityName(r.last.quality);
   if (r.stale) return "Stale";
@@ -84,9 +89,13 @@ export function levelOf(r: Reading, limits: Pick<DashboardTile, "low" | "high"> 
   return doubtWords(r, limits) ? "warn" : "good";
 }
 
+/** How a reading is marked: by its level, and grey if its value is an old one. */
+export const markOf = (r: Reading, limits: Pick<DashboardTile, "low" | "high"> = {}) =>
+  `is-${levelOf(r, limits)}${r.known ? " is-old" : ""}`;
+
 /** Where a value is on a scale: from 0 to 1, undefined if it is no number. */
 export function shareOf(r: Reading, { min = 0, max = 100 }: Pick<DashboardTile, "min" | "max">) {
-  const v = r.last?.value;
+  const v = shownOf(r);
   const n = typeof v === "boolean" ? Number(v) : v;
   if (typeof n !== "number" || !Number.isFinite(n) || max <= min) return undefined;
   return Math.min(1, Math.max(0, (n - min) / (max - min)));

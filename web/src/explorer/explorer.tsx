@@ -8,6 +8,7 @@ import { mostPoints, usePoints, useTick } from "../use-site";
 import { useStream } from "../use-stream";
 import { streamed } from "./streamed";
 import "./explorer.css";
+import { useLastKnown } from "../last-known";
 import { Formulas } from "./formulas";
 import { Legend } from "./legend";
 import { Picker } from "./picker";
@@ -36,6 +37,7 @@ export function ExplorerScreen({ api, place, session, epoch: returns }: ScreenPr
   const { source, points, link } = useSource(api, view.points, returns);
   const [asked, unknown] = useKnown(view.points, points.data, source.catalogue);
   useNewest(api, asked, source.live, source.epoch);
+  useLastKnown(api, source.live, asked);
   const moving = useMovingWindow(api, view.range, (range) => show({ ...view, range }, "replace"));
   const site = session.time_zone ?? "";
   const zone = zoneOf(view.clock, site);

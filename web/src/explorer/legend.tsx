@@ -2,6 +2,7 @@ import { memo } from "preact/compat";
 import { useMemo } from "preact/hooks";
 import { commandsOf, shadowWords } from "../control/shadow";
 import { plain, unit, value } from "../format";
+import { knownWords } from "../last-known";
 import { nameOf, parentOf } from "../path";
 import { inkStyle } from "../plot-axes";
 import { extent } from "../plot-paths";
@@ -60,8 +61,8 @@ export function Legend(props: Props) {
             const point = source.catalogue.get(path);
             const [low, high] =
               curve && !curve.isWaiting ? (extent(curve, window[0], window[1]) ?? []) : [];
-            const newest = value(source.live.get(path)?.value);
-            const now = cursor === undefined ? newest : at(curve);
+            const newest = newestOf(source, path);
+            const now = cursor === undefined ? newest.shown : at(curve);
             return (
               <Row
                 key={path}
@@ -71,6 +72,7 @@ export function Legend(props: Props) {
                 description={point?.description ?? ""}
                 unit={unit(point?.unit ?? curve?.unit ?? "")}
                 now={unknown.includes(path) ? "unknown" : (now ?? "–")}
+                old={cursor === undefined ? newest.old : ""}
                 then={at(ghosts.get(path)) ?? ""}
                 difference={at(differences.get(path)) ?? ""}
                 extremes={
@@ -93,6 +95,14 @@ export function Legend(props: Props) {
   );
 }
 
+/** The value that a point has now, or the last that is known of it; and then why, and of when it is. */
+function newestOf({ live }: HistorySource, path: string) {
+  const last = live.get(path);
+  const known = live.lastKnown(path);
+  if (!known) return { shown: value(last?.value), old: "" };
+  return { shown: value(known.value), old: knownWords(last?.quality ?? "", known) };
+}
+
 /** The point that has the commands of another, if there is one that is not shown yet; else "". */
 function commandsBeside(path: string, shown: readonly string[], source: HistorySource): string {
   const commands = commandsOf(path);
@@ -113,6 +123,8 @@ interface RowProps {
   description: string;
   unit: string;
   now: string;
+  /** Why that is not the value of now, and when it was; "" if it is. */
+  old: string;
   /** The value of what it is compared with, "" for none. */
   then: string;
   /** How far it is from that. */
@@ -152,7 +164,8 @@ const Row = memo(function Row(p: RowProps) {
         )}
       </th>
       <td class="number">
-        <strong>{p.now}</strong> <span class="unit">{p.unit}</span>
+        <strong class={p.old ? "is-old" : ""}>{p.now}</strong> <span class="unit">{p.unit}</span>
+        {p.old && <span class="then">{p.old}</span>}
         {p.then && <span class="then">then {p.then}</span>}
         {p.difference && <span class="then">difference {p.difference}</span>}
       </td>
