@@ -12,7 +12,7 @@ import (
 // history is what happened in a run, as bytes of which only the SHA-256 is kept: at each tick the power of all units and what would hold their
 // temperatures, each minute the temperature and the state of each unit. Numbers are IEEE 754 of 64 bits, the low byte first.
 type history struct {
-	hash   hash.Hash
+	hash  hash.Hash
 	bytes []byte // of a tick
 }
 
