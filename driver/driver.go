@@ -58,6 +58,16 @@ type Neighbour struct {
 
 	// Facts are columns of a table of devices, such as vendor; contain untrusted text from the device.
 	Facts map[string]string
+	// Parts are what the device consists of, such as the models of SunSpec, in its order; none if its protocol has no parts.
+	Parts []Part
+}
+
+// Part is a part of a device that a search found.
+type Part struct {
+	Number int    // the standard's number of what it is
+	Name   string // what the standard calls it; "" if it is not published
+	At     string // where it is, such as holding 40070
+	Points int    // that the device has
 }
 
 // Config is the typed configuration of one device of one Kind: a pointer to a struct with yaml

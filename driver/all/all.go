@@ -5,7 +5,7 @@ import (
 	"voltbus/driver"
 	"voltbus/driver/bacnet"
 	"voltbus/driver/dnp3"
-	"voltbus/driver/modbus"
+	"voltbus/driver/modbus/sunspecmap"
 	"voltbus/driver/mqtt"
 	"voltbus/driver/opcua"
 	"voltbus/driver/sim"
@@ -13,5 +13,5 @@ import (
 
 // Kinds returns the drivers in the order of their names. The caller owns the slice.
 func Kinds() []driver.Kind {
-	return []driver.Kind{bacnet.Kind(), dnp3.Kind(), modbus.Kind(), mqtt.Kind(), opcua.Kind(), sim.Kind()}
+	return []driver.Kind{bacnet.Kind(), dnp3.Kind(), sunspecmap.Kind(), mqtt.Kind(), opcua.Kind(), sim.Kind()}
 }

@@ -87,7 +87,7 @@ var table = []rule{
 	{"driver/dnp3/...", []string{"driver", "driver/registry", "driver/dnp3/...", "protocol/...", "point", "fault"}, []string{"device"}, "a driver never knows the bus, the configuration or another driver"},
 	{"driver/modbus/layout", []string{"point"}, nil, "what words mean needs neither registry nor wire"},
 	{"driver/modbus", []string{"driver", "driver/registry", "driver/modbus/layout", "protocol/...", "point", "fault"}, []string{"device"}, "a driver never knows the bus, the configuration or another driver"},
-	{"driver/modbus/sunspecmap", []string{"driver", "driver/modbus", "protocol/sunspec", "point"}, nil, "the registry of a SunSpec device is one for the Modbus driver"},
+	{"driver/modbus/sunspecmap", []string{"driver", "driver/modbus", "driver/registry", "protocol/sunspec", "point", "fault"}, nil, "the registry of a SunSpec device is one for the Modbus driver"},
 	{"driver/mqtt", []string{"driver", "broker/setting", "broker/template", "protocol/mqtt/...", "point", "fault"}, []string{"device"}, "a driver never knows the bus, the configuration or another driver; what a payload says is the same at the own broker"},
 	{"driver/opcua/...", []string{"driver", "driver/registry", "driver/opcua/...", "protocol/opcua/...", "point", "fault"}, []string{"device"}, "a driver never knows the bus, the configuration or another driver"},
 	{"driver/...", []string{"driver", "driver/registry", "protocol/...", "point", "fault"}, []string{"device"}, "a driver never knows the bus, the configuration or another driver"},

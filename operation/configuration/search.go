@@ -55,7 +55,7 @@ var (
 	Search = operation.Declare[Network, report.Search](operation.Spec{
 		Name: "device.search", ID: "searchDevices", HTTP: "POST /drivers/{kind}/search", Role: identity.Engineer, Audited: true, Body: deviceBody,
 		Summary: "Find the devices that a driver can reach, within 15 seconds", Result: "The devices, with what their configuration needs",
-		Doc: "Only drivers that can search, such as bacnet, which sends a Who-Is; see searches in the list of drivers. At most 2,000 devices are listed, with those that are configured already.",
+		Doc: "Only drivers that can search, such as bacnet, which sends a Who-Is, and modbus, which reads the SunSpec models of a unit; see searches in the list of drivers. At most 2,000 devices are listed, with those that are configured already.",
 	})
 	Survey = operation.Declare[Unknown, report.Survey](operation.Spec{
 		Name: "device.survey", ID: "surveyDevices", HTTP: "POST /drivers/{kind}/survey", Role: identity.Engineer, Audited: true, Body: deviceBody, Wait: surveyTime + 15*time.Second, Waits: true,
@@ -111,8 +111,11 @@ func (p devices) search(ctx context.Context, c *operation.Call, in *Network) (re
 		if err != nil {
 			return report.Search{}, err
 		}
-		out.Devices[i] = report.Neighbour{Name: n.Name, Detail: n.Detail, Note: n.Note, Config: keys, Facts: map[string]string{}}
+		out.Devices[i] = report.Neighbour{Name: n.Name, Detail: n.Detail, Note: n.Note, Config: keys, Facts: map[string]string{}, Parts: make([]report.DevicePart, len(n.Parts))}
 		maps.Copy(out.Devices[i].Facts, n.Facts)
+		for k, part := range n.Parts {
+			out.Devices[i].Parts[k] = report.DevicePart(part)
+		}
 	}
 	out.Gone = p.recognise(kind.Search, d.Config, found, out.Devices)
 	return out, nil

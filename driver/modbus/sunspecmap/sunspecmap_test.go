@@ -3,6 +3,7 @@ package sunspecmap_test
 import (
 	"errors"
 	"math"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"voltbus/driver"
 	"voltbus/driver/modbus"
 	"voltbus/driver/modbus/sunspecmap"
+	"voltbus/fault"
 	"voltbus/internal/folder"
 	"voltbus/point"
 	"voltbus/protocol/sunspec"
@@ -215,4 +217,63 @@ func TestADeviceWithoutTheMarkerIsNamed(t *testing.T) {
 	if _, err := sunspecmap.Scan(t.Context(), p, 1); !errors.Is(err, sunspec.ErrNoMap) {
 		t.Errorf("a device without SunSpec gives %v", err)
 	}
+}
+
+func TestASearchDescribesTheUnitAndGivesItsRegistry(t *testing.T) {
+	peer := peers.StartedSunSpec(t)
+	kind := sunspecmap.Kind()
+	c := modbus.NewConfig()
+	c.Address = peer.Addr
+	list, err := kind.Search.Run(t.Context(), c)
+	if err != nil || len(list) != 1 {
+		t.Fatalf("the search finds %+v, %v", list, err)
+	}
+	n := list[0]
+	if n.Name != "SM-10" || n.Detail != "Sunny Makers SM-10 unit 1 at tcp://"+peer.Addr || n.Facts["serial"] != "4711" {
+		t.Errorf("the inverter is %q: %q %v", n.Name, n.Detail, n.Facts)
+	}
+	if !strings.HasPrefix(n.Note, "1 of its 7 models has no published definition") {
+		t.Errorf("the note is %q", n.Note)
+	}
+	if len(n.Parts) != 7 || n.Parts[1].Number != 103 || n.Parts[1].Name != "Inverter (Three Phase)" || n.Parts[1].At != "holding 40070" || n.Parts[1].Points == 0 || n.Parts[2].Name != "" {
+		t.Errorf("the models are %+v", n.Parts)
+	}
+	text, _ := n.Config["registry"].(string)
+	file := filepath.Join(t.TempDir(), "list.csv")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	device := configOf(t, peer.Addr, file)
+	if len(device.Points()) < 40 {
+		t.Errorf("its registry has only %d points", len(device.Points()))
+	}
+	other := configOf(t, peer.Addr, file)
+	other.Unit = 2
+	if s := kind.Search; !s.Covers(c, device) || !s.Is(device, &n) || s.Covers(c, other) {
+		t.Error("a configured device is told by its address and unit")
+	}
+}
+
+func TestASearchOfAUnitWithoutSunSpecSaysWhatToDo(t *testing.T) {
+	peer := peers.Modbus(t)
+	c := modbus.NewConfig()
+	c.Address = peer.Addr
+	if _, err := sunspecmap.Kind().Search.Run(t.Context(), c); !fault.Is(err, fault.NotFound) || !strings.Contains(err.Error(), "whether SunSpec has to be switched on in the device") {
+		t.Errorf("a device without SunSpec gives %v", err)
+	}
+	c.Address = unused(t)
+	if _, err := sunspecmap.Kind().Search.Run(t.Context(), c); !fault.Is(err, fault.Unreachable) {
+		t.Errorf("an address where nothing listens gives %v", err)
+	}
+}
+
+// unused returns an address on which nothing listens.
+func unused(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
 }

@@ -19,6 +19,15 @@ type Neighbour struct {
 	Config json.RawMessage   `json:"config" api:"object" doc:"What the search found out for its configuration"`
 	Facts  map[string]string `json:"facts" doc:"Columns of a table of devices, such as vendor, model, instance, address and objects, as far as the device tells them"`
 	Device string            `json:"device" doc:"Path of the device in the configuration; empty if it is new"`
+	Parts  []DevicePart      `json:"parts" doc:"What the device consists of, such as the models of SunSpec; empty if its protocol has no parts"`
+}
+
+// DevicePart is a part of a device.
+type DevicePart struct {
+	Number int    `json:"number" api:"min=0" doc:"Of the standard, such as 103 for a three-phase inverter"`
+	Name   string `json:"name" doc:"In the standard; empty if its definition is not published"`
+	At     string `json:"at" doc:"Where it is, such as holding 40070"`
+	Points int    `json:"points" api:"min=0" doc:"That the device has"`
 }
 
 // Survey is what devices have.

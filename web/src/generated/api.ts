@@ -1310,6 +1310,17 @@ export interface Device {
   latency_ms: number;
 }
 
+export interface DevicePart {
+  /** Of the standard, such as 103 for a three-phase inverter */
+  number: number;
+  /** In the standard; empty if its definition is not published */
+  name: string;
+  /** Where it is, such as holding 40070 */
+  at: string;
+  /** That the device has */
+  points: number;
+}
+
 export interface Devices {
   devices: Device[];
 }
@@ -2452,6 +2463,8 @@ export interface Neighbour {
   facts: Record<string, string>;
   /** Path of the device in the configuration; empty if it is new */
   device: string;
+  /** What the device consists of, such as the models of SunSpec; empty if its protocol has no parts */
+  parts: DevicePart[];
 }
 
 /** What is wrong with one of many commands is in its result */

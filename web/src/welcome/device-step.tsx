@@ -89,7 +89,7 @@ export function DeviceStep({ api, role, site, onSite, label = "First device", on
           />
         )}
       </div>
-      {draft.driver === "modbus" && <ModbusFields draft={draft} onChange={set} />}
+      {draft.driver === "modbus" && <ModbusFields api={api} draft={draft} onChange={set} />}
       {draft.driver === "bacnet" && (
         <BacnetFields api={api} site={site} draft={draft} onChange={set} />
       )}

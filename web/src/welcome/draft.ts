@@ -133,13 +133,18 @@ export function configOf(draft: Draft): Record<string, unknown> {
     return { endpoint: draft.endpoint.trim(), ...draft.security, registry: [] };
   if (draft.driver !== "modbus") return sectionOf(draft.settings, draft.typed);
   return {
-    address: draft.address.trim(),
-    unit: Number(draft.unit),
-    ...(draft.timeout.trim() ? { timeout: `${numeral(draft.timeout)}s` } : {}),
+    ...reachOf(draft),
     ...(draft.fromList && draft.listOrder ? { byte_order: draft.listOrder } : {}),
     registry: draft.fromList ? listOf(draft.list) : draft.registers.map(rowOf),
   };
 }
+
+/** How a Modbus unit is reached, as the driver is told. */
+export const reachOf = (draft: Draft): Record<string, unknown> => ({
+  address: draft.address.trim(),
+  unit: Number(draft.unit),
+  ...(draft.timeout.trim() ? { timeout: `${numeral(draft.timeout)}s` } : {}),
+});
 
 /** What the driver bacnet is told: without points, so that a trial finds them. */
 function bacnetOf(draft: Draft): Record<string, unknown> {
@@ -183,14 +188,21 @@ export function gapOf(draft: Draft): string {
   if (draft.driver === "bacnet") return bacnetGap(draft);
   if (draft.driver === "opcua") return opcuaGap(draft);
   if (draft.driver !== "modbus") return settingsGap(draft.settings, draft.typed);
-  if (draft.address.trim() === "") return "Give the address of the device, such as 192.168.1.20.";
-  if (!isNumber(draft.unit, 255)) return "The unit is a number from 0 to 255.";
-  if (!isAmount(draft.timeout, 0.001, 60)) return "The time-out is 0.001 to 60 seconds.";
+  const gap = reachGap(draft);
+  if (gap) return gap;
   if (draft.fromList) return listGap(draft.list);
   for (const r of draft.registers) {
     const gap = registerGap(r);
     if (gap) return gap;
   }
+  return "";
+}
+
+/** What keeps a Modbus unit from being reached, "" if nothing. */
+export function reachGap(draft: Draft): string {
+  if (draft.address.trim() === "") return "Give the address of the device, such as 192.168.1.20.";
+  if (!isNumber(draft.unit, 255)) return "The unit is a number from 0 to 255.";
+  if (!isAmount(draft.timeout, 0.001, 60)) return "The time-out is 0.001 to 60 seconds.";
   return "";
 }
 

@@ -1,3 +1,4 @@
+import type { Api } from "../api";
 import {
   byteOrders,
   type Draft,
@@ -10,14 +11,16 @@ import {
   types,
 } from "./draft";
 import { ListFields } from "./list-fields";
+import { SunSpecFields } from "./sunspec-fields";
 
 interface Props {
+  api: Api;
   draft: Draft;
   onChange(change: Partial<Draft>): void;
 }
 
 /** Where the device is, and which registers to read. */
-export function ModbusFields({ draft, onChange }: Props) {
+export function ModbusFields({ api, draft, onChange }: Props) {
   const { registers } = draft;
   return (
     <>
@@ -55,6 +58,7 @@ export function ModbusFields({ draft, onChange }: Props) {
           />
         </label>
       </div>
+      <SunSpecFields api={api} draft={draft} onChange={onChange} />
       <fieldset class="registers">
         <legend>Registers, with addresses from 0 as on the wire</legend>
         <p class="sources">

@@ -1,4 +1,5 @@
 import { type Api, Problem } from "../api";
+import type { DevicePart } from "../generated/api";
 import { wordsOf } from "../use-poll";
 
 /** Whether the node waits for its first administrator. */
@@ -37,6 +38,8 @@ export interface Neighbour {
   facts?: Record<string, string>;
   /** Its path in the configuration, "" if it is new; an older node does not tell it. */
   device?: string;
+  /** What it consists of, such as the models of SunSpec; an older node does not tell it. */
+  parts?: DevicePart[];
 }
 
 /** What a search found; an older node does not tell what is gone. */
