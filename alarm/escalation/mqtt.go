@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -65,5 +66,24 @@ func (e *Escalation) dial(ctx context.Context, c *Contact, password string) (net
 		return nil, err
 	}
 	d := tls.Dialer{Config: &tls.Config{ServerName: host, RootCAs: pool, MinVersion: tls.VersionTLS12}}
-	return d.DialContext(ctx, "tcp", address)
+	conn, err := d.DialContext(ctx, "tcp", address)
+	return conn, untrusted(c, host, err)
+}
+
+// untrusted says what to do about a broker whose certificate is not accepted; other errors stay as they are.
+func untrusted(c *Contact, host string, err error) error {
+	var unknown x509.UnknownAuthorityError
+	var name x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	switch {
+	case errors.As(err, &unknown) && c.CA == "":
+		return fmt.Errorf("the certificate of the broker %s is signed by an authority that this machine does not trust; put the certificate of that authority into alarm-secrets and write its file as ca: %w", c.Server, err)
+	case errors.As(err, &unknown):
+		return fmt.Errorf("the certificate of the broker %s is not signed by the authority in the file %s in alarm-secrets; put the certificate of its authority there: %w", c.Server, c.CA, err)
+	case errors.As(err, &name):
+		return fmt.Errorf("the certificate of the broker %s is not for %s; write as server a name that is in the certificate: %w", c.Server, host, err)
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return fmt.Errorf("the certificate of the broker %s is not valid at this time; renew it, or correct the clock of this machine: %w", c.Server, err)
+	}
+	return err
 }
