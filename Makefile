@@ -49,7 +49,7 @@ COMPLETION := _ZN6duckdb21AutocompleteExtension4LoadERNS_15ExtensionLoaderE _ZN6
 LEAN := -s -w -extldflags "-no-pie -Wl,--no-export-dynamic,--gc-sections $(foreach symbol,$(COMPLETION),-Wl,--defsym=$(symbol)=$(subst 21Autocomplete,13Json,$(symbol)))"
 
 .PHONY: build
-build: build/.go web sdk virtual ## build bin/voltbus with the web screens and the Python SDK inside, and bin/voltbus-virtual
+build: build/.go web sdk ## build bin/voltbus with the web screens and the Python SDK inside
 	go build -trimpath -ldflags '$(LEAN)' -o bin/voltbus ./cmd/voltbus
 
 .PHONY: virtual

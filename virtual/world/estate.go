@@ -127,7 +127,7 @@ func (e *estate) begun() bool { return e.process != nil }
 // begin starts the process, and waits until its nodes have reached each other.
 func (e *estate) begin(ctx context.Context, o *Options) error {
 	if e.program == "" {
-		return errors.New(`the program voltbus-virtual is not beside this one, nor in the path; make it with "make build"`)
+		return errors.New(`the program voltbus-virtual is not beside this one, nor in the path; make it with "make virtual"`)
 	}
 	p, err := worker.Start(ctx, worker.Options{Python: e.program, Log: o.Log})
 	if err != nil {
