@@ -19,6 +19,9 @@ import (
 // translates them.
 const generated = "src/generated/sentences.json"
 
+// generatedReasons is the list of what refuses and of why something is not as it should be, which the page loads later.
+const generatedReasons = "src/generated/reasons.json"
+
 // TestTheSentencesOfTheNodeAreListed keeps the list true: UPDATE_DOCS=1 writes it anew.
 func TestTheSentencesOfTheNodeAreListed(t *testing.T) {
 	var list []string
@@ -36,19 +39,31 @@ func TestTheSentencesOfTheNodeAreListed(t *testing.T) {
 	list = append(slices.DeleteFunc(list, vague.MatchString), composed...)
 	slices.Sort(list)
 	list = slices.Compact(list)
+	isListed(t, generated, list)
+	reasons := reasonsOf(t)
+	slices.Sort(reasons)
+	isListed(t, generatedReasons, slices.DeleteFunc(slices.Compact(reasons), func(text string) bool {
+		_, found := slices.BinarySearch(list, text)
+		return found || vague.MatchString(text)
+	}))
+}
+
+// isListed compares a list with the file that is kept of it, or writes the file anew.
+func isListed(t *testing.T, name string, list []string) {
+	t.Helper()
 	if os.Getenv("UPDATE_DOCS") != "" {
 		text, err := json.MarshalIndent(list, "", "  ")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(generated, append(text, '\n'), 0o644); err != nil {
+		if err := os.WriteFile(name, append(text, '\n'), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
 	var kept []string
-	if text, err := os.ReadFile(generated); err != nil || json.Unmarshal(text, &kept) != nil || !reflect.DeepEqual(kept, list) {
-		t.Errorf("%s is not what the sources say: run UPDATE_DOCS=1 go test ./web -run Sentences, then npm --prefix web run words", generated)
+	if text, err := os.ReadFile(name); err != nil || json.Unmarshal(text, &kept) != nil || !reflect.DeepEqual(kept, list) {
+		t.Errorf("%s is not what the sources say: run UPDATE_DOCS=1 go test ./web -run Sentences, then npm --prefix web run words", name)
 	}
 }
 
@@ -157,7 +172,7 @@ func (s *sentence) read(e ast.Expr) bool {
 		if e.Kind != token.STRING || err != nil {
 			return false
 		}
-		s.text += text
+		s.text += strings.NewReplacer("{", "\x01", "}", "\x02").Replace(text)
 		return true
 	case *ast.BinaryExpr:
 		if e.Op != token.ADD || !holdsText(e) {
@@ -189,7 +204,9 @@ func (s *sentence) call(e *ast.CallExpr) bool {
 		return false
 	}
 	switch from.Name + "." + fun.Sel.Name {
-	case "fmt.Sprintf":
+	case "errors.New":
+		return s.read(e.Args[0])
+	case "fmt.Sprintf", "fmt.Errorf":
 		var format sentence
 		if !format.read(e.Args[0]) {
 			return false
@@ -198,7 +215,7 @@ func (s *sentence) call(e *ast.CallExpr) bool {
 		for i, place := range verb.FindAllStringIndex(format.text, -1) {
 			s.text += format.text[at:place[0]]
 			if at = place[1]; i+1 < len(e.Args) {
-				s.argument(e.Args[i+1])
+				s.argument(format.text[at-1], e.Args[i+1])
 			}
 		}
 		s.text += format.text[at:]
@@ -219,8 +236,12 @@ func (s *sentence) call(e *ast.CallExpr) bool {
 	return false
 }
 
-// argument reads what stands for a verb of a format: forms of a number, or any value.
-func (s *sentence) argument(e ast.Expr) {
+// argument reads what stands for a verb of a format: forms of a number, a text in quotes, or any value.
+func (s *sentence) argument(verb byte, e ast.Expr) {
+	if verb == 'q' {
+		s.text += `"`
+		defer func() { s.text += `"` }()
+	}
 	call, is := e.(*ast.CallExpr)
 	if !is || !s.call(call) {
 		s.hole("")

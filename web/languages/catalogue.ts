@@ -29,10 +29,21 @@ export function catalogue(): Map<string, string> {
       );
     }
   }
-  const sentences = readFileSync(join(web, "src/generated/sentences.json"), "utf8");
-  for (const key of JSON.parse(sentences) as string[]) found.set(key, "a node");
+  for (const key of listed("sentences")) found.set(key, "a node");
   return found;
 }
+
+/** The reasons of a node that the page does not say itself. */
+export function reasons(said: ReadonlyMap<string, string>): Map<string, string> {
+  return new Map(
+    listed("reasons")
+      .filter((key) => !said.has(key))
+      .map((key) => [key, "a node"]),
+  );
+}
+
+const listed = (name: string): string[] =>
+  JSON.parse(readFileSync(join(web, `src/generated/${name}.json`), "utf8"));
 
 const holesOf = (text: string) => [...text.matchAll(/\{(\d+)([#?]?)[^}]*\}/g)];
 
@@ -57,8 +68,11 @@ export function fault(english: string, text: string): string {
 }
 
 /** Adds what a language lacks, with an empty text, and takes out what nobody says any more. */
-export function update(name: string, wanted: ReadonlyMap<string, string>): void {
-  const old = read(name);
+export function update(
+  name: string,
+  old: Record<string, string>,
+  wanted: ReadonlyMap<string, string>,
+): void {
   const table = [...wanted.keys()].sort().map((key) => [key, old[key] ?? ""]);
   const file = join(here, `${name}.json`);
   writeFileSync(file, `${JSON.stringify(Object.fromEntries(table), null, 2)}\n`);

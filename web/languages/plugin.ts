@@ -21,6 +21,10 @@ export const names = () =>
 export const read = (name: string): Record<string, string> =>
   JSON.parse(readFileSync(join(here, `${name}.json`), "utf8"));
 
+/** The reasons of a language by their English: what the page loads when it has nothing else to do. */
+export const readReasons = (name: string): Record<string, string> =>
+  JSON.parse(readFileSync(join(here, "reasons", `${name}.json`), "utf8"));
+
 /** Whether a source has words of the page. */
 export const hasWords = (file: string) =>
   /\.tsx?$/.test(file) &&
@@ -56,7 +60,9 @@ export const shortened = (): Plugin => ({
   enforce: "pre",
   transform(_, id) {
     const file = id.split("?")[0] ?? id;
-    return /\/languages\/[a-z]{2}\.json$/.test(file) ? { code: short(file), map: null } : null;
+    return /\/languages\/(reasons\/)?[a-z]{2}\.json$/.test(file)
+      ? { code: short(file), map: null }
+      : null;
   },
 });
 

@@ -4,6 +4,7 @@
 import { dropAnswers, takeAnswer } from "./first-answers";
 import type * as generated from "./generated/api";
 import type { Kind, Sample, Session, Value } from "./generated/api";
+import { said } from "./language/said";
 
 export type {
   ColumnSeries,
@@ -86,7 +87,7 @@ export class Problem extends Error {
     /** All that is wrong with a configuration. */
     readonly problems: readonly generated.ConfigProblem[] = [],
   ) {
-    super(detail || title);
+    super(said(detail || title));
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Ledger, Origin } from "./api";
 import { bytes, count, plain, plural } from "./format";
 import { isComplete } from "./health";
+import { reasonOf } from "./language/said";
 
 /** The proof: for each origin, produced = acknowledged = stored, with a tick or with what is missing. */
 export function LedgerPanel({ ledger }: { ledger: Ledger }) {
@@ -10,7 +11,7 @@ export function LedgerPanel({ ledger }: { ledger: Ledger }) {
   return (
     <section class="card" aria-labelledby="ledger-title">
       <h2 id="ledger-title">Loss ledger</h2>
-      {ledger.reason && <p class="problem">{plain(ledger.reason)}</p>}
+      {ledger.reason && <p class="problem">{reasonOf(ledger.reason)}</p>}
       <ul class="origins">
         {origins.map((o) => (
           <OriginItem key={o.origin} origin={o} />
@@ -18,12 +19,12 @@ export function LedgerPanel({ ledger }: { ledger: Ledger }) {
       </ul>
       {gaps.slice(0, 5).map((g, i) => (
         <p key={i} class="problem">
-          {plain(g.origin)}: {plural(g.samples, "sample")} missing ({plain(g.reason)})
+          {plain(g.origin)}: {plural(g.samples, "sample")} missing ({reasonOf(g.reason)})
         </p>
       ))}
       {damaged.slice(0, 5).map((d) => (
         <p key={d.file} class="problem">
-          {plain(d.file)} cannot be read: {plain(d.reason)}. The rest is served.
+          {plain(d.file)} cannot be read: {reasonOf(d.reason)}. The rest is served.
         </p>
       ))}
       {(ledger.overwritten ?? 0) > 0 && (

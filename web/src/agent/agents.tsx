@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { bytes, percentOf, plain, plural, rate } from "../format";
+import { reasonOf } from "../language/said";
 import { agentAddress, agentAt } from "../shell/place";
 import { includes } from "../shell/role";
 import type { ScreenProps } from "../shell/screens";
@@ -93,7 +94,7 @@ function Isolation({ fleet }: { fleet: Fleet }) {
       {fleet.isolation.length === 0
         ? "Agents on this node are not kept apart: one can read what the node's user can. Run only agents that you trust."
         : `Agents are kept apart by ${fleet.isolation.map(plain).join(" and ")}.`}
-      {fleet.whyNot && ` Users of their own: ${plain(fleet.whyNot)}.`}
+      {fleet.whyNot && ` Users of their own: ${reasonOf(fleet.whyNot)}.`}
     </p>
   );
 }
@@ -161,7 +162,7 @@ function Line({ row }: { row: Row }) {
       </td>
       <td class={health.level === "bad" ? "is-bad" : ""}>
         {plain(health.words)}
-        {health.why && <span class="agent-version agent-why">{plain(health.why)}</span>}
+        {health.why && <span class="agent-version agent-why">{reasonOf(health.why)}</span>}
       </td>
       <td class="number">{p && p.memory > 0 ? bytes(p.memory) : "–"}</td>
       <td class="number">{p && p.memory > 0 ? percentOf(p.cpu) : "–"}</td>

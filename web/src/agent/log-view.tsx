@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import type { Api } from "../api";
 import type { Link } from "../events";
 import { clock, count, dateTime, plain, plural } from "../format";
+import { reasonOf } from "../language/said";
 import { type Line, type Lines, levelOf, type Shown } from "./lines";
 import { type Choice, useLog } from "./use-log";
 
@@ -82,14 +83,14 @@ export function Halt({ link, missing, onAgain }: HaltProps) {
   if (link.state === "lost") {
     return (
       <p class="problem" role="status">
-        It is halted, trying again. {plain(link.why)}
+        It is halted, trying again. {reasonOf(link.why)}
       </p>
     );
   }
   if (link.state !== "refused") return null;
   return (
     <div class="halt" role="status">
-      <p class="problem">{plain(link.why)}</p>
+      <p class="problem">{reasonOf(link.why)}</p>
       {missing && link.missing && <p>{missing(link.missing)}</p>}
       <p class="actions">
         <button type="button" onClick={onAgain}>

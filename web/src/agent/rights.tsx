@@ -1,6 +1,7 @@
 import { useCallback, useState } from "preact/hooks";
 import { dateTime, plain } from "../format";
 import type { Audit, Grants } from "../generated/api";
+import { reasonOf } from "../language/said";
 import { includes } from "../shell/role";
 import { usePoll, wordsOf } from "../use-poll";
 import { type Line, linesOf, missing, sentence } from "./grant";
@@ -118,7 +119,7 @@ function Refusals({ api, name, epoch }: RefusalsProps) {
             <time class="quiet number" dateTime={e.time}>
               {dateTime(Date.parse(e.time))}
             </time>{" "}
-            {plain(e.outcome)} <span class="quiet">{plain(e.subject)}</span>
+            {reasonOf(e.outcome)} <span class="quiet">{plain(e.subject)}</span>
           </li>
         ))}
       </ul>

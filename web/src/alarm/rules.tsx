@@ -3,6 +3,7 @@ import { type Api, Problem } from "../api";
 import { useAct } from "../control/use-act";
 import { plain } from "../format";
 import type { AlarmRules, KeptAlarmRule } from "../generated/api";
+import { reasonOf } from "../language/said";
 import { pointAddress } from "../shell/place";
 import { includes } from "../shell/role";
 import { usePoll } from "../use-poll";
@@ -129,7 +130,7 @@ function RuleItem({ kept, api, engineer, onDone }: ItemProps) {
         {rule.points.length > 3 && ` and ${rule.points.length - 3} more`}
         {kept.unjudged?.map((why) => (
           <span key={why} class="alarm-unjudged is-warn">
-            <span class="dot" aria-hidden="true" /> Cannot be judged: {plain(why)}.
+            <span class="dot" aria-hidden="true" /> Cannot be judged: {reasonOf(why)}.
           </span>
         ))}
         {kept.wrong && <span class="problem"> {plain(kept.wrong)}</span>}

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useState } from "preact/hooks";
 import { type Api, address } from "../api";
 import { plain, zoneWords } from "../format";
 import type { Audit, AuditReport } from "../generated/api";
+import { reasonOf } from "../language/said";
 import { go } from "../shell/place";
 import type { ScreenProps } from "../shell/screens";
 import { wordsOf } from "../use-poll";
@@ -170,14 +171,14 @@ function Finding({ verified }: { verified: Verified | undefined }) {
   return (
     <>
       <p role="status" aria-label="Finding" class={isGood ? "done" : "problem"}>
-        {verified?.is === "unknown" && plain(verified.why)}
+        {verified?.is === "unknown" && reasonOf(verified.why)}
         {report && verdict(report)}
       </p>
       {report && report.problems.length > 0 && (
         <ul class="audit-problems" aria-label="Problems of the log">
           {report.problems.map((p, i) => (
             <li key={i} class="problem">
-              <strong>Entry {p.seq}</strong> {plain(p.detail)}
+              <strong>Entry {p.seq}</strong> {reasonOf(p.detail)}
               {p.accepted && <span class="quiet"> Accepted {plain(p.accepted)}</span>}
             </li>
           ))}

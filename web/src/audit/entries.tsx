@@ -1,5 +1,6 @@
 import { dateTime, plain } from "../format";
 import type { AuditEntry } from "../generated/api";
+import { reasonOf } from "../language/said";
 import type { Filter } from "./filter";
 import { detailOf, endOf } from "./words";
 
@@ -56,7 +57,7 @@ function Entry({ entry: e, onNarrow }: { entry: AuditEntry; onNarrow: Props["onN
         <Part of="subject" text={e.subject} onNarrow={onNarrow} />
       </td>
       <td>
-        {`${marks[end]} ${plain(e.outcome)}`}
+        {`${marks[end]} ${reasonOf(e.outcome)}`}
         <More entry={e} />
       </td>
     </tr>

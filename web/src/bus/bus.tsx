@@ -1,5 +1,6 @@
 import { useCallback, useState } from "preact/hooks";
 import { bytes, plain, rate } from "../format";
+import { reasonOf } from "../language/said";
 import type { ScreenProps } from "../shell/screens";
 import { usePoll } from "../use-poll";
 import type { Bus } from "./calls";
@@ -25,7 +26,7 @@ export function BusScreen({ api, epoch }: ScreenProps) {
       <h1>Bus</h1>
       {link.state === "lost" && (
         <p class="problem" role="status">
-          The messages are halted, trying again. {plain(link.why)}
+          The messages are halted, trying again. {reasonOf(link.why)}
         </p>
       )}
       {isSlow && connections}

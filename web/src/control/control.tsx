@@ -1,5 +1,6 @@
 import { useCallback } from "preact/hooks";
 import { plain } from "../format";
+import { reasonOf } from "../language/said";
 import { includes } from "../shell/role";
 import type { ScreenProps } from "../shell/screens";
 import { holdings } from "./calls";
@@ -52,7 +53,7 @@ export function ControlScreen({ api, session, place, books, epoch }: ScreenProps
       )}
       {told.link.state === "lost" && told.link.why !== "" && (
         <p class="problem" role="status">
-          What happens is not told live, trying again. {plain(told.link.why)}
+          What happens is not told live, trying again. {reasonOf(told.link.why)}
         </p>
       )}
       {!told.data && !told.problem && <p class="asking">Asking who holds what…</p>}

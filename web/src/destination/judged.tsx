@@ -2,6 +2,7 @@ import { useCallback, useState } from "preact/hooks";
 import type { Api } from "../api";
 import { count, dateTime, plain } from "../format";
 import type { AllRules, HeldCount, WithheldReadings } from "../generated/api";
+import { reasonOf } from "../language/said";
 import { usePoll, wordsOf } from "../use-poll";
 import { checkName, doneWords, keptWords, nameOf, rulesOf, ruleWords, type Target } from "./rules";
 
@@ -147,7 +148,7 @@ function Withheld({ api, sink: s, mayChange, onChanged, rules, rule, setRule }: 
                 {" "}
                 of {dateTime(Date.parse(r.time))}, by {plain(r.rule)}
               </span>
-              <p class="problem">{plain(r.reason)}</p>
+              <p class="problem">{reasonOf(r.reason)}</p>
             </li>
           ))}
         </ul>

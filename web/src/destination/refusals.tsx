@@ -2,6 +2,7 @@ import { useCallback, useState } from "preact/hooks";
 import type { Api } from "../api";
 import { count, dateTime, plain, plural } from "../format";
 import type { SinkCount, SinkRefusals, SinkState } from "../generated/api";
+import { reasonOf } from "../language/said";
 import { usePoll, wordsOf } from "../use-poll";
 
 interface Props {
@@ -78,7 +79,7 @@ export function Refusals({ api, sink: s, mayChange, onChanged }: Props) {
                 {plain(r.value)} {r.quality === "good" ? "" : plain(r.quality)}
               </span>
               <span class="quiet"> of {dateTime(Date.parse(r.time))}</span>
-              <p class="problem">{plain(r.reason)}</p>
+              <p class="problem">{reasonOf(r.reason)}</p>
             </li>
           ))}
         </ul>

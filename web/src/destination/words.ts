@@ -3,6 +3,7 @@
 import { count, dateTime, plain, plural, span } from "../format";
 import type { SinkState } from "../generated/api";
 import type { Level } from "../health";
+import { reasonOf } from "../language/said";
 
 /** How a destination is: bad while nothing is sent to it, a warning if it lacks readings. */
 export function levelOf(s: SinkState): Level {
@@ -31,7 +32,7 @@ export function behindWords(s: SinkState, now: number): string {
 export function problemOf(s: SinkState): string {
   if (s.state === "paused") {
     const since = s.since ? ` since ${dateTime(Date.parse(s.since))}` : "";
-    return `Nothing is sent${since}: ${plain(s.reason)}`;
+    return `Nothing is sent${since}: ${reasonOf(s.reason)}`;
   }
   if (s.kept > 0) return `It refused ${plural(s.kept, "reading")}, which are kept here.`;
   if (s.missing > 0)

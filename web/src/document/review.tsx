@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { type Api, Problem } from "../api";
 import { plain } from "../format";
 import type { Document, DocumentCheck } from "../generated/api";
+import { reasonOf } from "../language/said";
 import { Difference } from "../settings/difference";
 import type { Judgement } from "../settings/use-check";
 import { wordsOf } from "../use-poll";
@@ -65,7 +66,7 @@ export function Review(props: Props) {
         <ul class="config-problems" aria-label="Problems of the text">
           {judgement.check.problems.map((p, i) => (
             <li key={i}>
-              <strong>{p.line > 0 ? `Line ${p.line}` : "Text"}</strong> {plain(p.detail)}
+              <strong>{p.line > 0 ? `Line ${p.line}` : "Text"}</strong> {reasonOf(p.detail)}
             </li>
           ))}
         </ul>

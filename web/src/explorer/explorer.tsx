@@ -1,6 +1,5 @@
 import { useCallback, useMemo, useState } from "preact/hooks";
 import type { Api, Point } from "../api";
-import { plain } from "../format";
 import { LiveValues } from "../live";
 import { go } from "../shell/place";
 import type { ScreenProps } from "../shell/screens";
@@ -8,6 +7,7 @@ import { mostPoints, usePoints, useTick } from "../use-site";
 import { useStream } from "../use-stream";
 import { streamed } from "./streamed";
 import "./explorer.css";
+import { reasonOf } from "../language/said";
 import { useLastKnown } from "../last-known";
 import { Formulas } from "./formulas";
 import { Legend } from "./legend";
@@ -85,7 +85,7 @@ export function ExplorerScreen({ api, place, session, epoch: returns }: ScreenPr
         <SavedViews api={api} role={role} epoch={source.epoch} link={formatExplorer(view)} />
         {link.state === "lost" && link.why !== "" && (
           <p class="problem" role="status">
-            Live values are halted, trying again. {plain(link.why)}
+            Live values are halted, trying again. {reasonOf(link.why)}
           </p>
         )}
       </div>

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { type Api, address } from "../api";
 import { Events, type Link } from "../events";
 import { dateTime, plain, span } from "../format";
+import { reasonOf } from "../language/said";
 import { LatePlot } from "../late-plot";
 import { inkStyle } from "../plot-axes";
 import { usePoll, wordsOf } from "../use-poll";
@@ -41,10 +42,10 @@ export function RunPage({ api, id, mayRun, epoch }: Props) {
         {run.finished && `, took ${span(Date.parse(run.finished) - Date.parse(run.started))}`}
         {run.quick && " · quick: the figures only show that it works"}
       </p>
-      {run.error && <p class="problem">{plain(run.error)}</p>}
+      {run.error && <p class="problem">{reasonOf(run.error)}</p>}
       {link?.state === "lost" && running && (
         <p class="problem" role="status">
-          The course of the run does not arrive; trying again. {plain(link.why)}
+          The course of the run does not arrive; trying again. {reasonOf(link.why)}
         </p>
       )}
       {running && <Going progress={course.now ?? run.progress} />}
@@ -274,7 +275,7 @@ function Outcome({ run, result }: { run: Run; result: Result }) {
       </p>
       {(result.skipped ?? []).map((s) => (
         <p key={s.peer} class="quiet">
-          {plain(s.peer)} was left out: {plain(s.reason)}
+          {plain(s.peer)} was left out: {reasonOf(s.reason)}
         </p>
       ))}
     </section>

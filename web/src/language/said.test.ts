@@ -5,7 +5,9 @@ type Said = typeof import("./said").said;
 async function inLanguage(name: string): Promise<Said> {
   vi.resetModules();
   vi.stubGlobal("localStorage", { getItem: () => name });
-  return (await import("./said")).said;
+  const { said, withReasons } = await import("./said");
+  await withReasons;
+  return said;
 }
 
 describe("a sentence of a node in German", () => {
@@ -22,7 +24,7 @@ describe("a sentence of a node in German", () => {
     ],
     [
       "The agent night could not set a/b to 3: is read-only",
-      "Der Agent night konnte a/b nicht auf 3 setzen: is read-only",
+      "Der Agent night konnte a/b nicht auf 3 setzen: ist nur lesbar",
     ],
     [
       "The node started, version 0.5.0; before, it never ran",
@@ -39,6 +41,11 @@ describe("a sentence of a node in German", () => {
     [
       "the node b1 is away; what it records waits on its disk",
       "der Knoten b1 ist fort; was er aufzeichnet, wartet auf seiner Platte",
+    ],
+    ["tiles.3: is read-only", "tiles.3: ist nur lesbar"],
+    [
+      "tiles.3: must be one of a, b; leave it out",
+      "tiles.3: muss eines von a, b sein; lassen Sie es weg",
     ],
     ["an error of a device that nobody translated", "an error of a device that nobody translated"],
   ])("%s", (english, german) => expect(said(english)).toBe(german));

@@ -1,7 +1,8 @@
 // Sentences that a node makes are English. This finds the pattern of one and says it in the page's language; text
 // inside, such as a reason of a device, stays as it is where it has no pattern.
 
-import { isTranslated, language, say, sentences } from "./words";
+import { plain } from "../format";
+import { isTranslated, language, loadReasons, say, sentences } from "./words";
 
 /** A hole of a pattern: a value, a number with its noun (#), or a word that agrees with a number (?). */
 interface Hole {
@@ -38,10 +39,26 @@ function pattern(key: string): Pattern {
   return { key, match: new RegExp(`^${source}$`, "s"), holes, weight };
 }
 
-const patterns = sentences.map(pattern).sort((a, b) => b.weight - a.weight);
+const byWeight = (keys: readonly string[]) => keys.map(pattern).sort((a, b) => b.weight - a.weight);
+
+let patterns = byWeight(sentences);
 
 const mostKept = 2000;
 const kept = new Map<string, string>();
+
+/** Resolves when reasons have their translations too, which are loaded once the page has nothing else to do. */
+export const withReasons: Promise<void> =
+  sentences.length === 0 ? Promise.resolve() : new Promise<void>((then) => idle(then)).then(learn);
+
+function idle(then: () => void): void {
+  if (typeof requestIdleCallback === "function") requestIdleCallback(() => then());
+  else setTimeout(then, 200);
+}
+
+async function learn(): Promise<void> {
+  patterns = byWeight([...sentences, ...(await loadReasons())]);
+  kept.clear();
+}
 
 /** A sentence of a node in the page's language; as it is if it has no pattern. */
 export function said(text: string): string {
@@ -51,6 +68,9 @@ export function said(text: string): string {
   kept.set(text, found);
   return found;
 }
+
+/** What the node or a device gives as a reason, in the page's language and without characters that turn the text around. */
+export const reasonOf = (text: string): string => plain(said(text));
 
 /** A sentence whose pattern may begin with a small letter. */
 function capital(text: string): string {
@@ -71,6 +91,7 @@ function translated(text: string, depth: number): string {
     several(text.split(joint), joint, depth) ??
     bySentence(text, depth) ??
     withReason(/^(.+) \(([^()]*)\)$/s.exec(text), depth) ??
+    behindName(text, depth) ??
     text
   );
 }
@@ -96,6 +117,15 @@ function bySentence(text: string, depth: number): string | undefined {
 /** A sentence with a reason that somebody gave behind it. */
 const withReason = (found: RegExpExecArray | null, depth: number): string | undefined =>
   found ? `${translated(found[1] ?? "", depth + 1)} (${found[2]})` : undefined;
+
+/** What is said of something that stands before it with a colon: a path, a key, or a sentence. */
+function behindName(text: string, depth: number): string | undefined {
+  const at = text.indexOf(": ");
+  if (at < 0) return undefined;
+  const [before, rest] = [text.slice(0, at), text.slice(at + 2)];
+  const behind = translated(rest, depth + 1);
+  return behind === rest ? undefined : `${translated(before, depth + 1)}: ${behind}`;
+}
 
 function filling(hole: Hole | undefined, value: string, depth: number): string | number {
   if (hole?.kind === "#") return Number(value.replaceAll(",", ""));

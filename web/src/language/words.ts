@@ -12,6 +12,10 @@ const files = import.meta.glob<Record<string, string>>("../../languages/??.json"
   import: "default",
 });
 
+const reasonFiles = import.meta.glob<Record<string, string>>("../../languages/reasons/??.json", {
+  import: "default",
+});
+
 /** The language of this page. */
 export const language: Language | typeof pseudo = chosen() || preferred(preferences());
 
@@ -21,7 +25,9 @@ export const locale = localeOf(language, preferences());
 /** The patterns of the sentences that a node makes; none in English. */
 export let sentences: readonly string[] = [];
 
-const translate: Translate = await load();
+const spoken: Translate = await load();
+let reasons: Record<string, string> = {};
+const translate: Translate = (english) => spoken(english) ?? reasons[hash(english)];
 
 /** Whether a text has a translation. */
 export const isTranslated = (english: string) => translate(english) !== undefined;
@@ -37,6 +43,20 @@ async function load(): Promise<Translate> {
   } catch {
     // The page is of more use in English than not at all
     return () => undefined;
+  }
+}
+
+/** Loads the reasons of the language, and returns their patterns. */
+export async function loadReasons(): Promise<readonly string[]> {
+  const file = reasonFiles[`../../languages/reasons/${language}.json`];
+  if (!file) return [];
+  try {
+    const [table, patterns] = await Promise.all([file(), import("../generated/reasons.json")]);
+    reasons = table;
+    return patterns.default;
+  } catch {
+    // They stay English
+    return [];
   }
 }
 

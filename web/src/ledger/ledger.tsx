@@ -1,5 +1,6 @@
 import type { Damage, Ledger, LedgerNode, Log, Origin } from "../api";
 import { bytes, count, dateTime, localTimes, plain, plural } from "../format";
+import { reasonOf } from "../language/said";
 import { Outages } from "../node/outages";
 import { useFleet, useLedger } from "../node/use-fleet";
 import type { ScreenProps } from "../shell/screens";
@@ -173,7 +174,7 @@ function Gaps({ gaps, named }: { gaps: readonly KnownGap[]; named: boolean }) {
                   <td>{dateTime(Date.parse(g.noticed))}</td>
                   {named && <td>{g.nodes.map(plain).join(", ")}</td>}
                   <td>
-                    <strong>{plain(g.reason)}</strong>{" "}
+                    <strong>{reasonOf(g.reason)}</strong>{" "}
                     <span class="quiet">{meaningOf(g.reason)}</span>
                   </td>
                 </tr>
@@ -216,7 +217,7 @@ function Damages({ damaged }: { damaged: readonly Damage[] }) {
         <p key={d.file} class="problem">
           <strong>{plain(d.file)}</strong>
           {d.from && d.to && `, ${dateTime(Date.parse(d.from))} to ${dateTime(Date.parse(d.to))}`}:{" "}
-          {plain(d.reason)}{" "}
+          {reasonOf(d.reason)}{" "}
           <span class="quiet">Noticed {dateTime(Date.parse(d.noticed))}. The rest is served.</span>
         </p>
       ))}

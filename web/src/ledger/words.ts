@@ -1,6 +1,7 @@
 import type { Ledger, Origin } from "../api";
 import { count, plain, plural } from "../format";
 import type { Health } from "../health";
+import { reasonOf } from "../language/said";
 
 /** The sum of a figure over all origins. */
 export const sumOf = (origins: readonly Origin[], pick: (o: Origin) => number) =>
@@ -15,7 +16,10 @@ export function sentence(ledger: Ledger): Health {
   const refused = sum((o) => o.refused);
   const waiting = sum((o) => o.backlog_samples);
   if (ledger.reason) {
-    return { level: "bad", text: `Recording is ${plain(ledger.state)}: ${plain(ledger.reason)}` };
+    return {
+      level: "bad",
+      text: `Recording is ${plain(ledger.state)}: ${reasonOf(ledger.reason)}`,
+    };
   }
   if (produced === 0) return { level: "wait", text: "Nothing was produced yet." };
   if (missing > 0) {

@@ -1,5 +1,6 @@
 import { age, count, dateTime, localTimes, plain, plural, rate, span } from "../format";
 import type { MeterConcentrator, MeterNotTaken, MeterSystem } from "../generated/api";
+import { reasonOf } from "../language/said";
 import { TableBox } from "./table-box";
 
 /** What a concentrator took from meters, what it sent on, and to whom. */
@@ -17,7 +18,7 @@ export function Concentrator({
         <h2 id="concentrator-title">Concentrator</h2>
         {c.reason && (
           <p role="alert" class="problem">
-            {localTimes(plain(c.reason))}
+            {localTimes(reasonOf(c.reason))}
           </p>
         )}
         <dl class="metering-figures">
@@ -90,7 +91,7 @@ function stateOfSystem(s: MeterSystem, now: number): string {
   if (s.state === "ready") return "ready";
   const since = s.since ? ` for ${span(Math.max(0, now - Date.parse(s.since)))}` : "";
   const next = s.next ? ` Tried again in ${age(Math.max(0, Date.parse(s.next) - now))}.` : "";
-  return `${plain(s.state)}${since}: ${plain(s.reason ?? "")}.${next}`;
+  return `${plain(s.state)}${since}: ${reasonOf(s.reason ?? "")}.${next}`;
 }
 
 /** Readings that a system does not want: somebody has to look at them. */
@@ -116,7 +117,7 @@ const Refusals = ({ list }: { list: readonly MeterNotTaken[] }) => (
               </th>
               <td>{dateTime(Date.parse(r.end))}</td>
               <td class="number">{r.value}</td>
-              <td>{plain(r.reason)}</td>
+              <td>{reasonOf(r.reason)}</td>
               <td>{plain(r.system)}</td>
             </tr>
           ))}

@@ -2,6 +2,7 @@ import { useCallback } from "preact/hooks";
 import type { Api } from "../api";
 import { plain } from "../format";
 import type { MeterEvent, MeterEvents } from "../generated/api";
+import { reasonOf } from "../language/said";
 import { meterAddress } from "../shell/place";
 import { usePoll } from "../use-poll";
 import { moment } from "./missing";
@@ -74,7 +75,7 @@ const Table = ({ list, named }: { list: readonly MeterEvent[]; named: boolean })
               {plain(e.kind)} {e.code && <span class="quiet">{plain(e.code)}</span>}
             </td>
             <td class={e.severity === "information" ? "" : `is-${e.severity}`}>{e.severity}</td>
-            <td>{plain(e.detail ?? "")}</td>
+            <td>{reasonOf(e.detail ?? "")}</td>
           </tr>
         ))}
       </tbody>

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { age, dateTime, plain, plural } from "../format";
 import type { MQTTUnknown } from "../generated/api";
+import { reasonOf } from "../language/said";
 import { wordsOf } from "../use-poll";
 import { shownPayload } from "./words";
 
@@ -43,7 +44,7 @@ export function Message({ message: u, mayAdd, now, onAdd }: Props) {
       <pre class="payload">{shownPayload(u.payload)}</pre>
       {u.why && (
         <p class="problem">
-          The template “{plain(u.template)}” does not take it: {plain(u.why)}
+          The template “{plain(u.template)}” does not take it: {reasonOf(u.why)}
         </p>
       )}
       {!u.template && !u.proposal && (

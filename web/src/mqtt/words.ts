@@ -1,5 +1,6 @@
 import { plain, span } from "../format";
 import type { ApplicationCommand, ApplicationEvent, MQTTStatus } from "../generated/api";
+import { reasonOf } from "../language/said";
 
 /** The counts of the broker that people look for, with their names. Those of what went wrong only if it did. */
 export function facts(s: MQTTStatus): [name: string, value: number][] {
@@ -44,5 +45,5 @@ export function boundsOf(c: ApplicationCommand): string {
 /** What became of a request. */
 export function outcomeOf(e: ApplicationEvent): string {
   const what = e.value === undefined ? e.status : `${e.value} ${e.status}`;
-  return e.why ? `${what}: ${plain(e.why)}` : what;
+  return e.why ? `${what}: ${reasonOf(e.why)}` : what;
 }

@@ -3,6 +3,7 @@
 import { dateTime, plain, plural, span } from "../format";
 import type { Parent, Uplink } from "../generated/api";
 import type { Level } from "../health";
+import { reasonOf } from "../language/said";
 
 /** How it stands. */
 export interface Above {
@@ -26,7 +27,7 @@ export function aboveOf(p: Parent, now: number): Above {
   if (p.state === "expired") {
     return {
       level: "bad",
-      text: `${name} does not let this node in${p.why ? `: ${plain(p.why)}` : "."}`,
+      text: `${name} does not let this node in${p.why ? `: ${reasonOf(p.why)}` : "."}`,
       advice:
         "Nothing has to be done here: it is asked again and again, and readings wait in the log here until then.",
     };
@@ -34,7 +35,7 @@ export function aboveOf(p: Parent, now: number): Above {
   if (p.state === "revoked") {
     return {
       level: "bad",
-      text: `${name} shut this node out${p.why ? `: ${plain(p.why)}` : "."}`,
+      text: `${name} shut this node out${p.why ? `: ${reasonOf(p.why)}` : "."}`,
       advice:
         "Nothing is sent any more; what was recorded stays in the log here as long as it has room. If it is a mistake, have it approved again there; else leave, and join with a new code.",
     };
@@ -53,7 +54,7 @@ function linkOf(u: Uplink, name: string, now: number): Above {
   if (u.state === "refused") {
     return {
       level: "bad",
-      text: `${name} refuses this node${since}: ${plain(u.reason)}`,
+      text: `${name} refuses this node${since}: ${reasonOf(u.reason)}`,
       advice:
         "It is asked again from time to time. Nothing is lost: readings wait in the log here.",
     };
@@ -61,7 +62,7 @@ function linkOf(u: Uplink, name: string, now: number): Above {
   if (u.state !== "connected") {
     return {
       level: "warn",
-      text: `No connection to ${name}${since}${u.reason ? `: ${plain(u.reason)}` : "."}`,
+      text: `No connection to ${name}${since}${u.reason ? `: ${reasonOf(u.reason)}` : "."}`,
       advice:
         "It is tried again by itself. Nothing is lost meanwhile: readings wait in the log here, and go up when it is back.",
     };
@@ -72,7 +73,7 @@ function linkOf(u: Uplink, name: string, now: number): Above {
     const more = halted.length > 1 ? ` (and ${plural(halted.length - 1, "more origin")})` : "";
     return {
       level: "bad",
-      text: `${name} does not take what ${plain(first.origin)} recorded${more}: ${plain(first.reason)}`,
+      text: `${name} does not take what ${plain(first.origin)} recorded${more}: ${reasonOf(first.reason)}`,
       advice:
         "It waits in the log here and goes on by itself when the right is given there, or the configuration here is changed.",
     };

@@ -1,6 +1,7 @@
 import { bytes, count, dateTime, percentOf, plain, plural, span } from "../format";
 import type { Node, Received } from "../generated/api";
 import { fixed } from "../language/number";
+import { reasonOf } from "../language/said";
 import { offsetOf, offsetWords, waitsFor } from "./fleet";
 import { LiveCost } from "./live-cost";
 
@@ -93,7 +94,7 @@ function Came({ received: r }: { received: Received }) {
       <h2 id="came-title">What came from it since this node started</h2>
       {r.reason && (
         <p class="problem">
-          Its data is not taken: {plain(r.reason)} It waits there, and goes on when the right is
+          Its data is not taken: {reasonOf(r.reason)} It waits there, and goes on when the right is
           given here or its configuration is changed.
         </p>
       )}

@@ -1,6 +1,7 @@
 import { bytes, count, plain, plural, span } from "../format";
 import type { Child, Node, Nodes } from "../generated/api";
 import { fixed } from "../language/number";
+import { reasonOf } from "../language/said";
 import { go, nodeAddress } from "../shell/place";
 import {
   type Choice,
@@ -47,7 +48,7 @@ export function List({ fleet, joined, search, now }: Props) {
       </div>
       {fleet.refused.map((r) => (
         <p key={r.name} class="problem">
-          The parent does not let {plain(r.name)} into the tree: {plain(r.why)}
+          The parent does not let {plain(r.name)} into the tree: {reasonOf(r.why)}
         </p>
       ))}
       {fleet.nodes.length === 1 && <Empty />}

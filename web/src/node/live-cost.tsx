@@ -1,5 +1,6 @@
-import { bytes, count, plain, plural } from "../format";
+import { bytes, count, plural } from "../format";
 import type { LiveFlow, LiveLink } from "../generated/api";
+import { reasonOf } from "../language/said";
 import { wantedWords, withheldWords } from "./live-words";
 
 /** What live messages cost a link between two nodes. */
@@ -10,7 +11,7 @@ export function LiveCost({ link }: { link: LiveLink }) {
       {!link.connected && <p class="quiet">Live messages are not connected now.</p>}
       {link.refused > 0 && (
         <p class="problem">
-          {plural(link.refused, "message")} refused; the last: {plain(link.reason)}
+          {plural(link.refused, "message")} refused; the last: {reasonOf(link.reason)}
         </p>
       )}
       {link.up.withheld?.map((w) => (

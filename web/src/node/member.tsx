@@ -5,6 +5,7 @@ import type { Api } from "../api";
 import { useAct } from "../control/use-act";
 import { dateTime, plain, plural } from "../format";
 import type { Child, Grants } from "../generated/api";
+import { reasonOf } from "../language/said";
 import { includes } from "../shell/role";
 import { confine, regrant } from "./calls";
 import { Ends } from "./ends";
@@ -31,7 +32,7 @@ export function Member({ api, role, child: c, onChanged }: Props) {
     <section class="card panel" aria-labelledby="member-title">
       <h2 id="member-title">Membership</h2>
       <Facts child={c} />
-      {c.refusal && <p class="problem">{plain(c.refusal)}</p>}
+      {c.refusal && <p class="problem">{reasonOf(c.refusal)}</p>}
       {c.state === "pending" && (
         <p>
           It is not approved yet. <a href="/nodes/join">Compare its key, and approve or deny it</a>

@@ -4,6 +4,7 @@ import { useAct } from "../control/use-act";
 import { bytes, count, dateTime, plain, span } from "../format";
 import type { Parent, Uplink } from "../generated/api";
 import { fixed } from "../language/number";
+import { reasonOf } from "../language/said";
 import { includes } from "../shell/role";
 import { usePoll } from "../use-poll";
 import { aboveOf, behindOf, clockWords } from "./above";
@@ -118,7 +119,7 @@ function Traffic({ uplink: u, now }: { uplink: Uplink; now: number }) {
                 <td class="number quiet">{count(o.left)}</td>
                 <td class="number quiet">{count(o.repeated)}</td>
                 <td class={`number${o.dropped > 0 ? " is-bad" : ""}`}>{count(o.dropped)}</td>
-                <td class={o.reason ? "is-bad" : ""}>{o.reason ? plain(o.reason) : "yes"}</td>
+                <td class={o.reason ? "is-bad" : ""}>{o.reason ? reasonOf(o.reason) : "yes"}</td>
               </tr>
             ))}
           </tbody>

@@ -3,6 +3,7 @@ import type { Api } from "../api";
 import { useAct } from "../control/use-act";
 import { plain, plural } from "../format";
 import type { Calendars, KeptSchedule, ScheduleHolding, Schedules } from "../generated/api";
+import { reasonOf } from "../language/said";
 import { pointAddress } from "../shell/place";
 import { includes } from "../shell/role";
 import type { ScreenProps } from "../shell/screens";
@@ -91,11 +92,11 @@ function ScheduleItem({ kept, api, engineer, operator, calendars, onDone }: Item
       {kept.wrong && <p class="problem">{plain(kept.wrong)}</p>}
       {kept.now && (
         <p>
-          Now <strong>{plain(valueWords(kept.now.value))}</strong> ({plain(kept.now.why)}).{" "}
+          Now <strong>{plain(valueWords(kept.now.value))}</strong> ({reasonOf(kept.now.why)}).{" "}
           {kept.next ? (
             <>
               Next <strong>{plain(valueWords(kept.next.value))}</strong> on{" "}
-              {whenWords(kept.next.time, zone)} ({plain(kept.next.why)}).
+              {whenWords(kept.next.time, zone)} ({reasonOf(kept.next.why)}).
             </>
           ) : (
             "No change within 400 days."

@@ -2,6 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Api } from "../api";
 import { plain } from "../format";
 import type { Schedule, ScheduleChanges } from "../generated/api";
+import { reasonOf } from "../language/said";
 import { segments, valueWords, whenWords } from "./words";
 
 const days = 7;
@@ -45,7 +46,7 @@ export function Strip({ api, schedule, version }: Props) {
                   : "is-on"
             }
             style={{ left: `${s.from * 100}%`, width: `${(s.to - s.from) * 100}%` }}
-            title={`${plain(valueWords(s.value))} (${plain(s.why)})`}
+            title={`${plain(valueWords(s.value))} (${reasonOf(s.why)})`}
           >
             {s.to - s.from > 0.05 && plain(valueWords(s.value))}
           </span>
@@ -72,7 +73,7 @@ export function Changes({ list, zone }: ListProps) {
       {list.map((c) => (
         <li key={c.time}>
           {whenWords(c.time, zone)}: {plain(valueWords(c.value))}{" "}
-          <span class="quiet">({plain(c.why)})</span>
+          <span class="quiet">({reasonOf(c.why)})</span>
         </li>
       ))}
     </ul>

@@ -18,6 +18,7 @@ import { spanIn } from "./coverage";
 import { DevicesPanel } from "./devices-panel";
 import { PointsTable } from "./points-table";
 import "./site.css";
+import { reasonOf } from "../language/said";
 import { SiteTree } from "./site-tree";
 import {
   type Branch,
@@ -78,7 +79,7 @@ function Halted({ link }: { link: Link }) {
   if (link.state !== "lost" || link.why === "") return null;
   return (
     <p class="problem notice" role="status">
-      Live values are halted, trying again. {plain(link.why)}
+      Live values are halted, trying again. {reasonOf(link.why)}
     </p>
   );
 }

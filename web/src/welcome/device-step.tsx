@@ -3,6 +3,7 @@ import type { Api } from "../api";
 import { count, plain, plural, qualityName, reasonFor, span, unit, value } from "../format";
 import type { Driver, Drivers } from "../generated/api";
 import { adviceFor } from "../health";
+import { reasonOf } from "../language/said";
 import { includes } from "../shell/role";
 import { usePoll } from "../use-poll";
 import { SiteField } from "./account-step";
@@ -333,7 +334,7 @@ function Outcome({ tried, problems, onOrder }: OutcomeProps) {
       {tried && tried.kind !== "" && (
         <>
           <p class="problem">{adviceFor(tried.kind)}</p>
-          <p class="quiet detail">{plain(tried.detail)}</p>
+          <p class="quiet detail">{reasonOf(tried.detail)}</p>
         </>
       )}
       {tried?.kind === "" && <Answer trial={tried} onOrder={onOrder} />}
