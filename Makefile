@@ -225,6 +225,10 @@ skew: build/.go ## run nodes of the program at the commit OLD together with thos
 	  VOLTBUS_OLD=$$old VOLTBUS_NEW=$(CURDIR)/build/skew/voltbus-now \
 	  go test -count=1 -v -run 'TestProgramsOfTwoVersions|TestNodesThatAreUpdated' ./node
 
+.PHONY: test-virtual
+test-virtual: virtual ## test whole nodes in virtual time, with the program that is built for them
+	VOLTBUS_VIRTUAL=$(CURDIR)/bin/voltbus-virtual go test -count=1 -v ./cmd/voltbus-virtual ./virtual/clock ./virtual/field ./virtual/cable
+
 .PHONY: test-timescale
 test-timescale: build/.go build/.postgresql ## test the store in PostgreSQL and nodes with it on this machine's TimescaleDB
 	VOLTBUS_TIMESCALEDB=1 go test -count=1 -timeout $(TIMEOUT) ./store/postgres
