@@ -40,7 +40,7 @@ func TestWithoutTheirProgramWholeNodesDoNotRun(t *testing.T) {
 	w, err := New(parsed(t, wholeCampus), Options{})
 	must(t, err)
 	defer func() { must(t, w.Close()) }()
-	if err := w.Run(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "make build") {
+	if err := w.Run(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "make virtual") {
 		t.Errorf("it says %v", err)
 	}
 }
