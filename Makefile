@@ -149,10 +149,13 @@ AGAIN := go run ./testing/again -flaky build/flaky.txt
 # How many tests of whole nodes run at once: they wait more than they work.
 NODE_TESTS := 3
 
+# The packages whose tests take longest begin first, so that the run does not wait for them at its end.
+LONGEST := voltbus/testing/docs voltbus/lab/study
+
 .PHONY: run-go run-nodes
 run-go: $(GO_TEST_NEEDS) | test-begin
 	@rm -f build/$@.json
-	$(call GO_TESTS,$$(go list ./... | grep -v '^voltbus/node$$' | tr '\n' ' '))
+	$(call GO_TESTS,$(LONGEST) $$(go list ./... | grep -vxF $(LONGEST:%=-e %) -e voltbus/node | tr '\n' ' '))
 
 run-nodes: $(GO_TEST_NEEDS) | test-begin
 	@rm -f build/$@.json
