@@ -64,7 +64,7 @@ function Kept(props: ScreenProps & { which: Which; edits: boolean }) {
   const { api, epoch, which, edits } = props;
   const { name, sharing } = which;
   const ask = useCallback(() => getDashboard(api, { name, sharing }), [api, name, sharing]);
-  const { data, problem } = usePoll(ask, edits ? 3_600_000 : calm, epoch);
+  const { data, problem } = usePoll(ask, edits ? 3_600_000 : calm, 2 * epoch + Number(edits)); // anew when editing begins or ends
   if (!data) return problem ? <Lost problem={problem} which={which} /> : <Asking />;
   if (edits) return <Editor {...props} was={data} start={data.dashboard} />;
   return <Shown {...props} dashboard={data.dashboard} version={data.version} which={which} />;
