@@ -229,7 +229,7 @@ skew: build/.go ## run nodes of the program at the commit OLD together with thos
 	  go test -count=1 -v -run 'TestProgramsOfTwoVersions|TestNodesThatAreUpdated' ./node
 
 .PHONY: test-virtual
-test-virtual: virtual ## test whole nodes in virtual time, with the program that is built for them
+test-virtual: build virtual ## test whole nodes in virtual time, with the program that is built for them
 	VOLTBUS_VIRTUAL=$(CURDIR)/bin/voltbus-virtual go test -count=1 -v ./cmd/voltbus-virtual ./virtual/clock ./virtual/field ./virtual/cable
 
 .PHONY: test-timescale

@@ -3,6 +3,8 @@ package main_test
 import (
 	"bytes"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -98,5 +100,27 @@ func TestWholeNodesFollowTheClockOfTheWorld(t *testing.T) {
 		for _, e := range r.Whole.Events {
 			t.Logf("%+v", e)
 		}
+	}
+}
+
+func TestTheCommandLineTellsWhatWholeNodesHave(t *testing.T) {
+	beside := program(t)
+	command := filepath.Join(filepath.Dir(beside), "voltbus")
+	file := filepath.Join(t.TempDir(), "two.yaml")
+	const two = `
+world: {name: two, duration: 3m, seed: 1}
+sites:
+  - {name: campus, node: whole}
+  - name: north
+    node: whole
+    parent: campus
+    models: [{name: weather, kind: weather}]
+`
+	if err := os.WriteFile(file, []byte(two), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	told, err := exec.CommandContext(t.Context(), command, "world", "run", file).CombinedOutput()
+	if err != nil || strings.Contains(string(told), "FAILED") || !strings.Contains(string(told), " of them at campus, 0 missing") {
+		t.Errorf("%v\n%s", err, told)
 	}
 }

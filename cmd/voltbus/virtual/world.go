@@ -167,7 +167,6 @@ func (o *order) run(cmd *cobra.Command, name string) (err error) {
 	if err := o.play(cmd, w); err != nil {
 		return err
 	}
-	w.Settle()
 	return o.finish(cmd, w)
 }
 
@@ -251,6 +250,9 @@ func (o *order) play(cmd *cobra.Command, w *world.World) error {
 	err = w.Run(ctx, o.until)
 	if interactive && errors.Is(err, context.Canceled) && cmd.Context().Err() == nil {
 		return nil // quit: what was done until then is told
+	}
+	if err == nil {
+		w.Settle() // before whole nodes end with ctx
 	}
 	return err
 }
