@@ -32,7 +32,12 @@ async function showsSite(page: Page) {
     await expect.poll(() => curvePixels(page, 0)).toBeGreaterThan(100);
   }
   await saysHealth(page);
-  await page.getByRole("region", { name: "Live values" }).getByText("now").first().waitFor();
+  await page
+    .getByRole("region", { name: "Live values" })
+    .getByText("now")
+    .filter({ visible: true })
+    .first()
+    .waitFor();
 }
 
 /** What a measurement may say; made up, so its picture is for looking only. */
