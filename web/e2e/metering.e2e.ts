@@ -101,9 +101,9 @@ describe("metering", () => {
   test("lists what meters reported", async () => {
     const { page } = await meters();
     const events = page.getByRole("region", { name: "Events", exact: true });
-    await events.getByRole("row", { name: /1EMH0002 last-gasp 3.26.0.85 critical/ }).waitFor();
+    await events.getByRole("row", { name: /1EMH0002 last gasp 3.26.0.85 critical/ }).waitFor();
     await events.getByRole("link", { name: "1EMH0001" }).click();
-    await page.getByRole("row", { name: /clock-set information by 3 s/ }).waitFor();
+    await page.getByRole("row", { name: /clock set information by 3 s/ }).waitFor();
     expect(await seriousViolations(page)).toEqual([]);
   });
 

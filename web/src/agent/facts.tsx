@@ -1,5 +1,6 @@
 import { bytes, dateTime, percentOf, plain, rate, span } from "../format";
 import type { Process } from "../generated/api";
+import { reasonOf } from "../language/said";
 import { healthOf, type Row } from "./row";
 
 /** A fact: its name, what it is, and whether it is bad. */
@@ -9,7 +10,7 @@ type Fact = readonly [name: string, text: string, bad?: boolean];
 export function Facts({ row, now }: { row: Row; now: number }) {
   const { process, peer } = row;
   const health = healthOf(peer);
-  const words = health.why ? `${health.words}: ${health.why}` : health.words;
+  const words = health.why ? `${health.words}: ${reasonOf(health.why)}` : health.words;
   const facts: Fact[] = [
     ["Health", words, health.level === "bad"],
     ...(process ? processFacts(process, now) : []),

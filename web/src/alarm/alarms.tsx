@@ -8,6 +8,7 @@ import { People } from "./people";
 import { Rules } from "./rules";
 import { groupedByRule, isOpen, openWords } from "./words";
 import "./alarms.css";
+import { reasonOf } from "../language/said";
 
 /** The alarms of rules and of agents: what needs an operator, what is kept quiet, and the rules. */
 export function AlarmsScreen({ api, session, alarms, epoch }: ScreenProps) {
@@ -80,7 +81,7 @@ function Unknown({ list }: { list: readonly NodeAlarms[] }) {
           <span class="dot" aria-hidden="true" />
           The alarms of <a href={`/node/${encodeURIComponent(n.node)}`}>{plain(n.node)}</a> are not
           known {n.at ? `since ${dateTime(Date.parse(n.at))}` : "since this node started"}:{" "}
-          {plain(n.reason)}.
+          {reasonOf(n.reason)}.
         </li>
       ))}
     </ul>

@@ -3,6 +3,7 @@ import { useAct } from "../control/use-act";
 import { count, dateTime, plain, plural } from "../format";
 import type { AlarmChange, AlarmCount, AlarmHistory, AlarmRates } from "../generated/api";
 import { fixed } from "../language/number";
+import { reasonOf } from "../language/said";
 import type { ScreenProps } from "../shell/screens";
 import { usePoll } from "../use-poll";
 import { eventWords } from "./words";
@@ -78,7 +79,7 @@ function Change({ change: c }: { change: AlarmChange }) {
     <li>
       <time dateTime={c.time}>{dateTime(Date.parse(c.time))}</time>
       <span>
-        <strong>{eventWords(c.event)}</strong>: {plain(c.text || c.alarm)}
+        <strong>{eventWords(c.event)}</strong>: {reasonOf(c.text || c.alarm)}
         {c.value && `, at ${plain(c.value)}`}
         {c.by && `, by ${plain(c.by)}`}
         {c.note && `, “${plain(c.note)}”`}
@@ -132,7 +133,7 @@ function Counted({ title, list, words }: CountedProps) {
       <ol class="alarm-counts">
         {list.map((c) => (
           <li key={c.alarm}>
-            {plain(c.text || c.alarm)} <span class="quiet">{words(c)}</span>
+            {reasonOf(c.text || c.alarm)} <span class="quiet">{words(c)}</span>
           </li>
         ))}
       </ol>

@@ -3,6 +3,7 @@ import { type Api, Problem } from "../api";
 import { useAct } from "../control/use-act";
 import { plain } from "../format";
 import type { AlarmPeople } from "../generated/api";
+import { reasonOf } from "../language/said";
 import { includes } from "../shell/role";
 import { usePoll } from "../use-poll";
 import { wayOf } from "./plan";
@@ -33,12 +34,12 @@ export function People({ api, role, epoch }: Props) {
           <OnCall people={data} />
           {data.wrong && (
             <p class="problem">
-              The plan is wrong, and the one before is used: {plain(data.wrong)}
+              The plan is wrong, and the one before is used: {reasonOf(data.wrong)}
             </p>
           )}
           {data.troubles.map((t) => (
             <p key={t} class="problem">
-              {plain(t)}
+              {reasonOf(t)}
             </p>
           ))}
           <ul class="alarm-rules">

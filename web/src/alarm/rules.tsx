@@ -3,6 +3,7 @@ import { type Api, Problem } from "../api";
 import { useAct } from "../control/use-act";
 import { plain } from "../format";
 import type { AlarmRules, KeptAlarmRule } from "../generated/api";
+import { coded } from "../language/codes";
 import { reasonOf } from "../language/said";
 import { pointAddress } from "../shell/place";
 import { includes } from "../shell/role";
@@ -119,7 +120,7 @@ function RuleItem({ kept, api, engineer, onDone }: ItemProps) {
   return (
     <li>
       <span class="alarm-text">
-        <strong>{plain(rule.name)}</strong> {plain(rule.priority ?? "medium")},{" "}
+        <strong>{plain(rule.name)}</strong> {coded(plain(rule.priority ?? "medium"))},{" "}
         {plain(ruleWords(rule))}:{" "}
         {rule.points.slice(0, 3).map((p, i) => (
           <span key={p}>
@@ -133,7 +134,7 @@ function RuleItem({ kept, api, engineer, onDone }: ItemProps) {
             <span class="dot" aria-hidden="true" /> Cannot be judged: {reasonOf(why)}.
           </span>
         ))}
-        {kept.wrong && <span class="problem"> {plain(kept.wrong)}</span>}
+        {kept.wrong && <span class="problem"> {reasonOf(kept.wrong)}</span>}
         {act.problem && <span class="problem"> {plain(act.problem)}</span>}
       </span>
       {engineer && (

@@ -9,6 +9,8 @@ import { wordsOf } from "../use-poll";
 import { useAlerts } from "./use-alerts";
 import { levelOf, openWords } from "./words";
 import "./alerts.css";
+import { coded } from "../language/codes";
+import { reasonOf } from "../language/said";
 
 /** What agents want people to know, until it is over. */
 export function AlertsScreen({ api, session, epoch }: ScreenProps) {
@@ -75,8 +77,8 @@ function AlertItem({ api, alert: a, mayClear, onCleared }: ItemProps) {
     <li class={`is-${levelOf(a)}`}>
       <p class="alert-head">
         <span class="dot" aria-hidden="true" />
-        <strong>{plain(a.severity)}</strong>
-        <span class="alert-text">{plain(a.text) || plain(a.key)}</span>
+        <strong>{coded(plain(a.severity))}</strong>
+        <span class="alert-text">{reasonOf(a.text) || plain(a.key)}</span>
       </p>
       <p class="quiet alert-facts">
         <a href={agentAddress(a.agent)}>{plain(a.agent)}</a> says so about {plain(a.key)} for{" "}

@@ -10,6 +10,7 @@ import { facts, levelOf } from "./words";
 import "../agent/agents.css";
 import "../node/nodes.css";
 import "./cluster.css";
+import { reasonOf } from "../language/said";
 
 const often = 2_000;
 /** How many replicas there may be. */
@@ -124,7 +125,7 @@ function ReplicaCard({ replica, isHere, onRemove, onDrain }: CardProps) {
           </div>
         ))}
       </dl>
-      {replica.note && <p class="problem">{plain(replica.note)}</p>}
+      {replica.note && <p class="problem">{reasonOf(replica.note)}</p>}
       {onDrain && (
         <button
           type="button"

@@ -1,5 +1,6 @@
 import { bytes, count, dateTime, plain } from "../format";
 import type { Cluster, Replica } from "../generated/api";
+import { coded } from "../language/codes";
 import { fixed } from "../language/number";
 
 /** How bad the state of a cluster is. */
@@ -27,7 +28,7 @@ export function lagWords(r: Replica): string {
 /** The facts of a replica, with their names. */
 export function facts(r: Replica): [name: string, value: string][] {
   return [
-    ["State", plain(r.state)],
+    ["State", coded(plain(r.state))],
     ["Link", reachedWords(r)],
     ["Clients", count(r.clients)],
     ["Acknowledged", `${count(r.log.acknowledged)} samples`],

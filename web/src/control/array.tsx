@@ -1,5 +1,6 @@
 import { dateTime, plain } from "../format";
 import type { ControlPoint, ControlSlot, Priorities } from "../generated/api";
+import { reasonOf } from "../language/said";
 import { includes } from "../shell/role";
 import type { Polled } from "../use-poll";
 import { type DeviceLevel, deviceLevels, deviceWords, standardOf } from "./device-array";
@@ -134,7 +135,9 @@ function InDevice({
   device: Polled<Priorities | undefined>;
 }) {
   if (device.problem !== "") {
-    return <p role="status">The array of the device could not be read: {plain(device.problem)}</p>;
+    return (
+      <p role="status">The array of the device could not be read: {reasonOf(device.problem)}</p>
+    );
   }
   if (!device.data) return <p class="quiet">Reading the array of the device…</p>;
   return <p role="status">{deviceWords(point, device.data)}</p>;

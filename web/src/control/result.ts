@@ -1,6 +1,7 @@
 import { plain, span } from "../format";
 import type { Commanded, ControlHolder, ControlPoint, Value } from "../generated/api";
 import type { Level } from "../health";
+import { reasonOf } from "../language/said";
 import { untilWords, withUnit } from "./words";
 
 /** What became of a command, for a person. */
@@ -20,12 +21,12 @@ export function resultOf(
   const { error } = result;
   if (result.status === "refused") {
     const missing = error?.missing ? ` Missing: ${plain(error.missing)}.` : "";
-    const words = `Refused: ${plain(error?.message ?? "the node did not say why")}.${missing}`;
+    const words = `Refused: ${reasonOf(error?.message ?? "the node did not say why")}.${missing}`;
     return { level: "bad", words, holders: error?.holders ?? [] };
   }
   const none: readonly ControlHolder[] = [];
   if (result.status === "failed") {
-    const words = `Failed: ${plain(error?.message ?? "the device refused it")}. The command is gone, and the point is as it was before.`;
+    const words = `Failed: ${reasonOf(error?.message ?? "the device refused it")}. The command is gone, and the point is as it was before.`;
     return { level: "bad", words, holders: none };
   }
   if (result.status === "pending") {
@@ -44,7 +45,7 @@ export function resultOf(
     const words = `It is taken; the point follows in ${span(later - now)}, or in steps.`;
     return { level: "wait", words, holders: none };
   }
-  const said = error ? ` The device says: ${plain(error.message)}.` : "";
+  const said = error ? ` The device says: ${reasonOf(error.message)}.` : "";
   switch (result.output) {
     case "waiting": {
       const words = `It is taken, and held back; the device reports ${reported}.`;

@@ -9,6 +9,7 @@ import type {
 } from "../generated/api";
 import type { Level } from "../health";
 import { decimal } from "../language/number";
+import { reasonOf } from "../language/said";
 import { levelWords } from "./levels";
 
 /** Who asks, as control knows people. */
@@ -162,7 +163,7 @@ export function doing(point: ControlPoint, now: number): Doing {
   }
 }
 
-const said = ({ failed_with: text }: ControlPoint) => (text ? ` It says: ${plain(text)}.` : "");
+const said = ({ failed_with: text }: ControlPoint) => (text ? ` It says: ${reasonOf(text)}.` : "");
 
 function calm(point: ControlPoint, wait: string): Doing {
   const held = withUnit(point.held, point.unit);

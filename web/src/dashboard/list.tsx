@@ -1,6 +1,7 @@
 import { useCallback } from "preact/hooks";
 import { age, count, plain, plural } from "../format";
 import type { ListedDashboard } from "../generated/api";
+import { reasonOf } from "../language/said";
 import { nameOf, parentOf } from "../path";
 import type { ScreenProps } from "../shell/screens";
 import { usePoll } from "../use-poll";
@@ -80,7 +81,7 @@ function Item({ listed: d, now }: { listed: ListedDashboard; now: number }) {
       <p class="quiet">
         {plain(d.by)}, {age(now - Date.parse(d.at))} ago
       </p>
-      {d.wrong && <p class="problem">{plain(d.wrong)}</p>}
+      {d.wrong && <p class="problem">{reasonOf(d.wrong)}</p>}
     </li>
   );
 }

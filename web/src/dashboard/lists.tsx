@@ -1,6 +1,7 @@
 import { isOpen, levelOf, stateWords } from "../alarm/words";
 import { age, plain } from "../format";
 import type { Alarm, Alarms, DashboardTile } from "../generated/api";
+import { reasonOf } from "../language/said";
 import { isUnder } from "../path";
 import { pointAddress } from "../shell/place";
 
@@ -32,7 +33,7 @@ export function AlarmTile({ tile, alarms, now }: Props) {
       {list.slice(0, most).map((a) => (
         <li key={`${a.node} ${a.id}`} class={`is-${levelOf(a)}`}>
           <span class="dot" aria-hidden="true" />
-          <a href={a.point ? pointAddress(a.point) : "/alarms"}>{plain(a.text)}</a>
+          <a href={a.point ? pointAddress(a.point) : "/alarms"}>{reasonOf(a.text)}</a>
           <span class="quiet">
             {plain(a.description || a.point)} · {stateWords(a.state)} ·{" "}
             {age(now - Date.parse(a.since))}

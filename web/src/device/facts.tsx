@@ -1,6 +1,8 @@
 import type { Device } from "../api";
 import { age, count, dateTime, percent, plain, span } from "../format";
 import { adviceFor, deviceLevel } from "../health";
+import { coded } from "../language/codes";
+import { reasonOf } from "../language/said";
 import { nameOf } from "../path";
 import { deviceAddress } from "../shell/place";
 
@@ -20,11 +22,11 @@ export function Condition({ device: d, now }: Props) {
         {stateWords(d, now)}
       </p>
       {level === "bad" && <p>{d.state === "hung" ? hungAdvice : adviceFor(d.error_kind)}</p>}
-      {level === "warn" && <p>{plain(d.problem)}</p>}
+      {level === "warn" && <p>{reasonOf(d.problem)}</p>}
       {d.last_error && (
         <p class="quiet detail">
           {level === "bad" ? "It says: " : "Its last error: "}
-          {plain(d.last_error)}
+          {reasonOf(d.last_error)}
           {failed > 0 && (
             <>
               {" "}
@@ -107,7 +109,7 @@ export function LineMates({ device, devices }: { device: Device; devices: readon
             <a class="link" href={deviceAddress(d.path)} title={d.path}>
               {plain(nameOf(d.path))}
             </a>
-            <span class="quiet">{plain(d.state)}</span>
+            <span class="quiet">{coded(plain(d.state))}</span>
           </li>
         ))}
       </ul>

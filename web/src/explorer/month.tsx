@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { dateLocale } from "../format";
 import type { Span } from "../span";
 import { addMonths, type Day, dayNumber, isoDay, localOf } from "../zone";
 import { dayAfterKey, daysSpan, weeksOf } from "./calendar";
@@ -12,14 +13,22 @@ interface Props {
 }
 
 const months = Array.from({ length: 12 }, (_, i) => i + 1);
-const weekdays = ["Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"];
-const weekdayNames = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split(" ");
-
-const monthName = ({ year, month }: Day) =>
-  new Date(Date.UTC(year, month - 1, 1)).toLocaleDateString("en-GB", {
-    month: "long",
+const inWords = ({ year, month, day }: Day, parts: Intl.DateTimeFormatOptions) =>
+  new Date(Date.UTC(year, month - 1, day)).toLocaleDateString(dateLocale, {
+    ...parts,
     timeZone: "UTC",
   });
+
+const monthName = (month: Day) => inWords(month, { month: "long" });
+
+/** The days of a week from Monday on, short and long. */
+const weekdays = Array.from({ length: 7 }, (_, i) => {
+  const day = { year: 2024, month: 1, day: 1 + i };
+  return {
+    short: inWords(day, { weekday: "short" }).slice(0, 2),
+    long: inWords(day, { weekday: "long" }),
+  };
+});
 
 /** A month, in which the first and the last day are chosen by mouse, finger or keys. */
 export function Month({ zone, now, span, onDays }: Props) {
@@ -60,12 +69,12 @@ export function Month({ zone, now, span, onDays }: Props) {
   return (
     <div class="month">
       <Head at={at} onAt={setAt} />
-      <table ref={grid} aria-label={`${monthName(at)} ${at.year}`}>
+      <table ref={grid} aria-label={inWords(at, { month: "long", year: "numeric" })}>
         <thead>
           <tr>
-            {weekdays.map((d, i) => (
-              <th key={d} scope="col" abbr={weekdayNames[i] ?? d}>
-                {d}
+            {weekdays.map((d) => (
+              <th key={d.long} scope="col" abbr={d.long}>
+                {d.short}
               </th>
             ))}
           </tr>
@@ -172,7 +181,7 @@ function Cell({ day, month, isAt, isToday, isChosen, onPick, onKeyDown }: CellPr
         class={look.filter(Boolean).join(" ")}
         tabIndex={isAt ? 0 : -1}
         aria-pressed={isChosen}
-        aria-label={`${day.day} ${monthName(day)} ${day.year}`}
+        aria-label={inWords(day, { day: "numeric", month: "long", year: "numeric" })}
         {...(isToday ? { "aria-current": "date" as const } : {})}
         onClick={() => onPick(day)}
         onKeyDown={onKeyDown}

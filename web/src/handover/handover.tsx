@@ -14,13 +14,14 @@ import type {
   Timeline,
   TimelineEvent,
 } from "../generated/api";
-import { said } from "../language/said";
+import { reasonOf } from "../language/said";
 import { whenWords } from "../schedule/words";
 import type { ScreenProps } from "../shell/screens";
 import { usePoll } from "../use-poll";
 import { knowsZone, ownZone } from "../zone";
 import { type HeldByHand, heldByHand, matters, most, partAlarms, sentence } from "./sum";
 import "./handover.css";
+import { coded } from "../language/codes";
 
 const calm = 10_000;
 
@@ -84,7 +85,7 @@ export function HandoverScreen({ api, session, alarms, epoch }: ScreenProps) {
           </p>
           {data.timeline.missing.map((m) => (
             <p key={m.node} class="problem">
-              {plain(m.node)} is not told: {plain(m.message)}
+              {plain(m.node)} is not told: {reasonOf(m.message)}
             </p>
           ))}
           <AlarmPart title="Open alarms" list={parted.open} most={most.open} zone={zone} />
@@ -175,8 +176,8 @@ function AlarmPart({ title, list, most, zone }: AlarmPartProps) {
         <li key={`${a.node} ${a.id}`} class={a.priority === "low" ? "is-info" : "is-bad"}>
           <time dateTime={a.since}>{whenWords(a.since, zone)}</time>
           <span class="handover-text">
-            <strong>{a.priority}</strong> {a.node && <>{plain(a.node)}: </>}
-            {plain(said(a.text))}{" "}
+            <strong>{coded(a.priority)}</strong> {a.node && <>{plain(a.node)}: </>}
+            {reasonOf(a.text)}{" "}
             <span class="quiet">
               {stateWords(a.state)}
               {a.shelved_until && ` until ${whenWords(a.shelved_until, zone)}`}
@@ -197,7 +198,7 @@ function Happened({ events, zone }: { events: readonly TimelineEvent[]; zone: st
           <time dateTime={e.time}>{whenWords(e.time, zone)}</time>
           <span class="handover-text">
             {e.node && <strong>{plain(e.node)}: </strong>}
-            {plain(said(e.text))}
+            {reasonOf(e.text)}
           </span>
         </li>
       ))}

@@ -1,4 +1,6 @@
 import { dateTime, plain } from "../format";
+import { coded } from "../language/codes";
+import { reasonOf } from "../language/said";
 import { go } from "../shell/place";
 import type { Run } from "./calls";
 
@@ -40,7 +42,7 @@ export function RunList({ runs, problem }: { runs: readonly Run[]; problem: stri
                   <td>
                     <State run={r} />
                   </td>
-                  <td>{plain(r.error || r.verdict?.[0] || "")}</td>
+                  <td>{reasonOf(r.error || r.verdict?.[0] || "")}</td>
                 </tr>
               ))}
             </tbody>
@@ -56,7 +58,7 @@ export function State({ run }: { run: Run }) {
   const level = run.state === "finished" ? "good" : run.state === "failed" ? "bad" : "wait";
   return (
     <span class={`lab-state is-${level}`}>
-      <span class="dot" aria-hidden="true" /> {run.state}
+      <span class="dot" aria-hidden="true" /> {coded(run.state)}
     </span>
   );
 }

@@ -1,4 +1,4 @@
-// Short words of a node that people read: roles, priorities, severities and qualities.
+// Short words of a node that people read: roles, priorities, severities, qualities, and what meters report.
 
 const codes: Record<string, string> = {
   viewer: "viewer",
@@ -21,10 +21,58 @@ const codes: Record<string, string> = {
   good: "good",
   uncertain: "uncertain",
   bad: "bad",
+  running: "running",
+  finished: "finished",
+  stopped: "stopped",
+  failed: "failed",
+  member: "member",
+  joining: "joining",
+  leaving: "leaving",
+  draining: "draining",
+  drained: "drained",
+  witness: "witness",
+  raw: "raw",
+  validated: "validated",
+  estimated: "estimated",
+  edited: "edited",
+  other: "other",
+  "last-gasp": "last gasp",
+  restoration: "supply restored",
+  tamper: "tampering",
+  "reverse-flow": "reverse flow",
+  "voltage-high": "voltage high",
+  "voltage-low": "voltage low",
+  "clock-set": "clock set",
+  "battery-low": "battery low",
+  "register-reset": "register reset",
+  disconnected: "supply switched off",
+  connected: "supply switched on",
+  gap: "gap",
+  "interval-size": "length of the interval",
+  unit: "unit",
+  multiplier: "multiplier",
+  negative: "negative",
+  spike: "spike",
+  stuck: "stuck",
+  sum: "sum check",
+  "demand-tolerance": "demand tolerance",
+  "historical-max": "above the highest so far",
+  "rule-failed": "rule failed",
 };
 
 /** A code of a node as a word; one that is not known as the node writes it. */
 export const coded = (code: string) => (Object.hasOwn(codes, code) ? (codes[code] ?? code) : code);
+
+const ranks: readonly string[] = [
+  ...["viewer", "operator", "engineer", "administrator"],
+  ...["critical", "high", "medium", "low"],
+];
+
+/** Whether a word in a sentence of a node is a role or a priority, and no name. */
+export const isRank = (text: string) => ranks.includes(text);
+
+/** Codes with commas between them as words. */
+export const codesOf = (codes: string) => codes.split(",").map(coded).join(", ");
 
 /** Marks a single word that people read, where nothing else tells that it is one. */
 export const word = (english: string) => english;

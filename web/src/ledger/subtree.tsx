@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { LedgerNode, LedgerSum } from "../api";
 import { count, localTimes, plain, plural, rate, span } from "../format";
 import type { Level } from "../health";
+import { reasonOf } from "../language/said";
 import { type Course, courseOf, type Mark } from "./chain";
 import { gapsOf } from "./gaps";
 
@@ -118,7 +119,9 @@ export function Believe({ sum, nodes }: Pick<Props, "sum" | "nodes">) {
             <span class="quiet">
               {away
                 .slice(0, 5)
-                .map((n) => localTimes(plain(n.reason ? `${n.node}: ${n.reason}` : n.node)))
+                .map((n) =>
+                  localTimes(n.reason ? `${plain(n.node)}: ${reasonOf(n.reason)}` : plain(n.node)),
+                )
                 .join("; ")}
               {away.length > 5 && ` and ${away.length - 5} more`}. What it records meanwhile waits
               on its disk, and is counted when it is back.

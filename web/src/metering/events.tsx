@@ -2,6 +2,7 @@ import { useCallback } from "preact/hooks";
 import type { Api } from "../api";
 import { plain } from "../format";
 import type { MeterEvent, MeterEvents } from "../generated/api";
+import { coded } from "../language/codes";
 import { reasonOf } from "../language/said";
 import { meterAddress } from "../shell/place";
 import { usePoll } from "../use-poll";
@@ -72,9 +73,11 @@ const Table = ({ list, named }: { list: readonly MeterEvent[]; named: boolean })
               </td>
             )}
             <td>
-              {plain(e.kind)} {e.code && <span class="quiet">{plain(e.code)}</span>}
+              {coded(plain(e.kind))} {e.code && <span class="quiet">{plain(e.code)}</span>}
             </td>
-            <td class={e.severity === "information" ? "" : `is-${e.severity}`}>{e.severity}</td>
+            <td class={e.severity === "information" ? "" : `is-${e.severity}`}>
+              {coded(e.severity)}
+            </td>
             <td>{reasonOf(e.detail ?? "")}</td>
           </tr>
         ))}

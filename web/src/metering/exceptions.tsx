@@ -2,6 +2,7 @@ import { useCallback, useState } from "preact/hooks";
 import type { Api } from "../api";
 import { plain, plural } from "../format";
 import type { MeterException, MeterExceptions } from "../generated/api";
+import { codesOf } from "../language/codes";
 import { meterAddress } from "../shell/place";
 import { usePoll, wordsOf } from "../use-poll";
 import { moment } from "./missing";
@@ -85,7 +86,7 @@ function Item({ api, exception: e, engineer, onSettled }: ItemProps) {
     <li>
       <p>
         <a href={meterAddress(e.meter, e.channel, e.day)}>{plain(e.meter)}</a> channel {e.channel},{" "}
-        {e.day}: <strong>{plain(e.status)}</strong>{" "}
+        {e.day}: <strong>{codesOf(plain(e.status))}</strong>{" "}
         <span class="quiet">
           ({plural(e.intervals, "interval")}, noticed {moment(e.noticed)})
         </span>

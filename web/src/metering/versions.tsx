@@ -2,6 +2,7 @@ import { useCallback, useState } from "preact/hooks";
 import type { Api } from "../api";
 import { exact, plain } from "../format";
 import type { MeterReadings, MeterVersion } from "../generated/api";
+import { coded, codesOf } from "../language/codes";
 import { usePoll, wordsOf } from "../use-poll";
 import { moment } from "./missing";
 import { TableBox } from "./table-box";
@@ -67,8 +68,8 @@ function List({ versions, unit }: { versions: readonly MeterVersion[]; unit: str
           {versions.map((v, i) => (
             <tr key={i}>
               <th scope="row">
-                {v.stage}
-                {v.status && <span class="quiet"> {plain(v.status)}</span>}
+                {coded(v.stage)}
+                {v.status && <span class="quiet"> {codesOf(plain(v.status))}</span>}
                 {i === counts && <span class="billed"> billed</span>}
               </th>
               <td class="number">{exact(v.value)}</td>

@@ -203,7 +203,7 @@ function Line({ node: n, isTree, now }: { node: Node; isTree: boolean; now: numb
         <span class={`node-state is-${at.level}`}>
           <span class="dot" aria-hidden="true" /> {at.words}
         </span>
-        {n.note && <span class="node-more">{plain(n.note)}</span>}
+        {n.note && <span class="node-more">{reasonOf(n.note)}</span>}
       </td>
       <td>{plain(n.version) || "–"}</td>
       <td class="number">{isHere || !n.heard ? "–" : `${fixed(n.rtt_ms, 1)} ms`}</td>

@@ -18,6 +18,7 @@ import { childStanding } from "./words";
 import "../agent/agents.css";
 import "../style/data-table.css";
 import "./nodes.css";
+import { reasonOf } from "../language/said";
 
 /** One node: how it is, how it is joined, and what happened to it. */
 export function NodeScreen(props: ScreenProps) {
@@ -77,7 +78,7 @@ function Page(props: PageProps) {
         <span class={`node-state is-${at?.level}`} role="status" aria-label="State">
           <span class="dot" aria-hidden="true" /> {at?.words}
         </span>
-        {node?.note && <span>{plain(node.note)}</span>}
+        {node?.note && <span>{reasonOf(node.note)}</span>}
         <a href="/nodes">All nodes</a>
         <a href="/ledger">Ledger</a>
       </p>

@@ -1,6 +1,7 @@
 import type { Device, Ledger } from "../api";
 import { plain, plural } from "../format";
 import { deviceLevel, type Level } from "../health";
+import { reasonOf } from "../language/said";
 import { nameOf } from "../path";
 import { deviceAddress } from "../shell/place";
 
@@ -67,7 +68,7 @@ function ofLedger(ledger: Ledger): Happening[] {
   const gaps = (ledger.gaps ?? []).map((g) => ({
     at: Date.parse(g.noticed),
     level: "bad" as const,
-    text: `${plural(g.samples, "sample")} of ${plain(g.origin)} went missing: ${plain(g.reason)}`,
+    text: `${plural(g.samples, "sample")} of ${plain(g.origin)} went missing: ${reasonOf(g.reason)}`,
     address: "/ledger",
   }));
   const damages = (ledger.damaged ?? []).map((d) => ({

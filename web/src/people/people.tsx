@@ -250,7 +250,7 @@ function OwnPassword({ api, name, role }: OwnProps) {
     <section class="card panel" aria-labelledby="own-title">
       <h2 id="own-title">Your password</h2>
       <p class="quiet">
-        You are {plain(name)}, {plain(role)}.
+        You are {plain(name)}, {coded(role)}.
       </p>
       <form class="person-form" aria-label="Your password" onSubmit={(e) => void submit(e)}>
         <label>

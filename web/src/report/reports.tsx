@@ -11,6 +11,7 @@ import { usePoll } from "../use-poll";
 import { knowsZone } from "../zone";
 import { ReportForm } from "./report-form";
 import "./reports.css";
+import { reasonOf } from "../language/said";
 
 const calm = 10_000;
 
@@ -127,7 +128,7 @@ function Last({ last, zone }: { last: LastSent; zone: string }) {
         {last.by && ` (${plain(last.by.replace(/^person:/, ""))} asked for it)`}
       </p>
       {last.error && (
-        <p class="problem">Not everybody has it; it is tried again: {plain(last.error)}</p>
+        <p class="problem">Not everybody has it; it is tried again: {reasonOf(last.error)}</p>
       )}
     </>
   );

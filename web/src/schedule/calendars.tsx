@@ -3,6 +3,7 @@ import type { Api } from "../api";
 import { useAct } from "../control/use-act";
 import { plain } from "../format";
 import type { KeptCalendar } from "../generated/api";
+import { reasonOf } from "../language/said";
 import { calendarOf, type DateDraft, dateOf, emptyDate } from "./draft";
 import { Dates, Text } from "./fields";
 
@@ -58,7 +59,7 @@ function CalendarItem({ kept, api, engineer, onDone }: ItemProps) {
               .join(", ")}`
           : "no date within 400 days"}
       </p>
-      {kept.wrong && <p class="problem">{plain(kept.wrong)}</p>}
+      {kept.wrong && <p class="problem">{reasonOf(kept.wrong)}</p>}
       {act.problem && <p class="problem">{plain(act.problem)}</p>}
       {engineer && (
         <details class="schedule-more">

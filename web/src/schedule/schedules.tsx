@@ -89,7 +89,7 @@ function ScheduleItem({ kept, api, engineer, operator, calendars, onDone }: Item
     <section class="card panel schedule" aria-labelledby={title}>
       <h2 id={title}>{plain(s.name)}</h2>
       {s.description && <p class="quiet">{plain(s.description)}</p>}
-      {kept.wrong && <p class="problem">{plain(kept.wrong)}</p>}
+      {kept.wrong && <p class="problem">{reasonOf(kept.wrong)}</p>}
       {kept.now && (
         <p>
           Now <strong>{plain(valueWords(kept.now.value))}</strong> ({reasonOf(kept.now.why)}).{" "}
@@ -108,7 +108,7 @@ function ScheduleItem({ kept, api, engineer, operator, calendars, onDone }: Item
       {kept.problems.map((p) => (
         <p key={p.point} class="problem">
           {p.point && `${plain(p.point)}: `}
-          {plain(p.message)}
+          {reasonOf(p.message)}
         </p>
       ))}
       <Points list={s.points} level={s.level ?? 15} />

@@ -1,4 +1,5 @@
 import { useMemo, useRef } from "preact/hooks";
+import { reasonOf } from "../language/said";
 import type { ConfigProblem } from "./config";
 
 interface Props {
@@ -114,7 +115,7 @@ function Problems({ problems, onJump }: ProblemsProps) {
             <strong>{p.file || "Text"}</strong>
           )}
           <span>
-            {p.path && <code>{p.path}</code>} {p.detail}
+            {p.path && <code>{p.path}</code>} {reasonOf(p.detail)}
           </span>
         </li>
       ))}

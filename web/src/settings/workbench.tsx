@@ -17,6 +17,7 @@ import {
 import { Difference } from "./difference";
 import { Editor } from "./editor";
 import "./settings.css";
+import { reasonOf } from "../language/said";
 import { type Judgement as Judged, useCheck } from "./use-check";
 
 type Judgement = Judged<Check>;
@@ -235,7 +236,7 @@ const ProblemLines = ({ problems }: { problems: readonly ConfigProblem[] }) => (
   <ul class="config-problems" aria-label="Problems of the text">
     {problems.map((p, i) => (
       <li key={i}>
-        {p.line > 0 && <strong>Line {p.line}</strong>} {p.detail}
+        {p.line > 0 && <strong>Line {p.line}</strong>} {reasonOf(p.detail)}
       </li>
     ))}
   </ul>

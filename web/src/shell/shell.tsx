@@ -2,9 +2,10 @@ import { useEffect, useRef } from "preact/hooks";
 import { useAlarms } from "../alarm/use-alarms";
 import { isOpen, stateWords } from "../alarm/words";
 import type { Api, Session } from "../api";
-import { plain } from "../format";
 import type { Alarms } from "../generated/api";
 import type { Health } from "../health";
+import { coded } from "../language/codes";
+import { reasonOf } from "../language/said";
 import { useBooks } from "../use-site";
 import { useCodeAhead } from "./ahead";
 import { Banner } from "./banner";
@@ -105,7 +106,7 @@ function useMemory(alarms: Alarms | undefined, said: Health | undefined): void {
     if (!alarms || !said) return;
     const lines = alarms.alarms
       .filter(isOpen)
-      .map((a) => `${a.priority}: ${plain(a.text)}, ${stateWords(a.state)}`);
+      .map((a) => `${coded(a.priority)}: ${reasonOf(a.text)}, ${stateWords(a.state)}`);
     remember({ at: Date.now(), sentence: said.text, alarms: lines.slice(0, 20) });
   }, [alarms, said]);
 }

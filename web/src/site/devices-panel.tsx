@@ -2,6 +2,7 @@ import type { Device } from "../api";
 import { age, count, plain, plural, span } from "../format";
 import { adviceFor, deviceLevel } from "../health";
 import { coded } from "../language/codes";
+import { reasonOf } from "../language/said";
 import { isUnder, nameOf } from "../path";
 import { PointName } from "../point-name";
 import { deviceAddress } from "../shell/place";
@@ -59,10 +60,10 @@ function DeviceItem({ device, now }: { device: Device; now: number }) {
         <span class="quiet number">{read > 0 ? age(now - read) : "never read"}</span>
       </div>
       <p class="quiet facts">{facts.filter((f) => f !== "").join(" · ")}</p>
-      {level === "warn" && <p class="problem">{plain(device.problem)}</p>}
+      {level === "warn" && <p class="problem">{reasonOf(device.problem)}</p>}
       {level === "bad" && (
         <p class="problem">
-          {adviceFor(device.error_kind)} <span class="detail">{plain(device.last_error)}</span>
+          {adviceFor(device.error_kind)} <span class="detail">{reasonOf(device.last_error)}</span>
         </p>
       )}
     </li>

@@ -1,7 +1,7 @@
 import { useCallback, useState } from "preact/hooks";
 import { plain } from "../format";
 import type { Timeline, TimelineEvent } from "../generated/api";
-import { said } from "../language/said";
+import { reasonOf, said } from "../language/said";
 import { pointAddress } from "../shell/place";
 import type { ScreenProps } from "../shell/screens";
 import { usePoll } from "../use-poll";
@@ -82,7 +82,7 @@ export function TimelineScreen({ api, epoch }: ScreenProps) {
       )}
       {data?.missing.map((m) => (
         <p key={m.node} class="quiet">
-          {plain(m.node)} is not told: {plain(m.message)}
+          {plain(m.node)} is not told: {reasonOf(m.message)}
         </p>
       ))}
       {!data && !problem && <p class="asking">Asking what happened…</p>}

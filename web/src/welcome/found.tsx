@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Api } from "../api";
 import { count, plain, plural } from "../format";
 import type { Surveyed } from "../generated/api";
+import { reasonOf } from "../language/said";
 import { type Draft, intervals } from "./draft";
 import { type Neighbour, problemsOf } from "./setup";
 import { type Added, addSeveral, factOf, pathIn, stateOf, survey } from "./several";
@@ -185,7 +186,7 @@ function Outcome({ added }: { added: Added }) {
       )}
       {skipped.slice(0, mostNamed).map((s) => (
         <p key={s.device.detail} class="quiet detail">
-          {plain(`${s.device.detail}: ${s.why}`)}
+          {reasonOf(`${s.device.detail}: ${s.why}`)}
         </p>
       ))}
       {skipped.length > mostNamed && (
@@ -256,7 +257,7 @@ function Table({ devices, has, chosen, fresh, onChoose }: TableProps) {
                 ))}
                 <td>
                   {plain(stateOf(d, has.get(pathIn(d))))}
-                  {d.note && <span class="problem">{plain(d.note)}</span>}
+                  {d.note && <span class="problem">{reasonOf(d.note)}</span>}
                 </td>
               </tr>
             ))}

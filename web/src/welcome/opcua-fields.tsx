@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Api } from "../api";
 import { plain } from "../format";
+import { reasonOf } from "../language/said";
 import type { Draft, Security } from "./draft";
 import { Field } from "./field";
 import { type Neighbour, problemsOf, searchDevices } from "./setup";
@@ -92,7 +93,7 @@ function Offers({ offers, draft, onChange }: OffersProps) {
               />
               <span>
                 <strong>{nameOf(o.config)}</strong>
-                {!o.config.mode && o.note && <span class="problem">{plain(o.note)}</span>}
+                {!o.config.mode && o.note && <span class="problem">{reasonOf(o.note)}</span>}
               </span>
             </label>
           </li>

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Api } from "../api";
 import { count, plain, plural } from "../format";
+import { reasonOf } from "../language/said";
 import { type Draft, reachGap, reachOf } from "./draft";
 import { type ListRow, rowsOf } from "./list";
 import { type Neighbour, problemsOf, searchDevices } from "./setup";
@@ -72,7 +73,7 @@ function Described({ device: d, list }: { device: Neighbour; list: string }) {
         {plural(rowsOf(list).length, "register")}: {plain(d.detail)}
       </p>
       {d.device && <p class="problem">This unit is added already, as {plain(d.device)}.</p>}
-      {d.note && <p class="quiet">{plain(d.note)}</p>}
+      {d.note && <p class="quiet">{reasonOf(d.note)}</p>}
       <ul class="models" aria-label="Models">
         {parts.map((p) => (
           <li key={p.at}>
