@@ -47,6 +47,12 @@ describe("a sentence of a node in German", () => {
       "tiles.3: must be one of a, b; leave it out",
       "tiles.3: muss eines von a, b sein; lassen Sie es weg",
     ],
+    ["is read-only; write to another", "is read-only; write to another"],
+    ["unit: is read-only", "unit: ist nur lesbar"],
+    [
+      "The agent stopped could not set a/b to 3: is read-only",
+      "Der Agent stopped konnte a/b nicht auf 3 setzen: ist nur lesbar",
+    ],
     ["an error of a device that nobody translated", "an error of a device that nobody translated"],
   ])("%s", (english, german) => expect(said(english)).toBe(german));
 });

@@ -2,48 +2,15 @@
 // inside, such as a reason of a device, stays as it is where it has no pattern.
 
 import { plain } from "../format";
+import { isRank } from "./codes";
+import { fitting, type Hole, type Patterns, patternsOf, saysEnough } from "./patterns";
 import { isTranslated, language, loadReasons, say, sentences } from "./words";
 
-/** A hole of a pattern: a value, a number with its noun (#), or a word that agrees with a number (?). */
-interface Hole {
-  kind: string;
-  one: string;
-}
-
-interface Pattern {
-  key: string;
-  match: RegExp;
-  holes: Hole[];
-  /** How many letters it has outside its holes: of two that fit, the one that says more is right. */
-  weight: number;
-}
-
-const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-
-function pattern(key: string): Pattern {
-  const holes: Hole[] = [];
-  const parts = key.split(/\{\d+([#?]?)([^}]*)\}/);
-  let source = "";
-  let weight = 0;
-  for (let i = 0; i < parts.length; i += 3) {
-    source += escaped(parts[i] ?? "");
-    weight += parts[i]?.length ?? 0;
-    if (i + 1 >= parts.length) break;
-    const [kind = "", words = ""] = [parts[i + 1], parts[i + 2]];
-    const [one = "", other = ""] = words.split("|");
-    holes.push({ kind, one });
-    if (kind === "#") source += `([\\d,.]+) ${escaped(words)}(?:s|es)?`;
-    else if (kind === "?") source += `(${escaped(one)}|${escaped(other)})`;
-    else source += "(.*?)";
-  }
-  return { key, match: new RegExp(`^${source}$`, "s"), holes, weight };
-}
-
-const byWeight = (keys: readonly string[]) => keys.map(pattern).sort((a, b) => b.weight - a.weight);
-
-let patterns = byWeight(sentences);
+let patterns: Patterns = patternsOf(sentences);
 
 const mostKept = 2000;
+/** Longer texts are no sentences. */
+const longest = 4000;
 const kept = new Map<string, string>();
 
 /** Resolves when reasons have their translations too, which are loaded once the page has nothing else to do. */
@@ -56,13 +23,13 @@ function idle(then: () => void): void {
 }
 
 async function learn(): Promise<void> {
-  patterns = byWeight([...sentences, ...(await loadReasons())]);
+  patterns = patternsOf([...sentences, ...(await loadReasons())]);
   kept.clear();
 }
 
 /** A sentence of a node in the page's language; as it is if it has no pattern. */
 export function said(text: string): string {
-  if (language === "en" || patterns.length === 0) return text;
+  if (language === "en" || patterns.size === 0 || text.length > longest) return text;
   const found = kept.get(text) ?? capital(text);
   if (kept.size >= mostKept) kept.clear();
   kept.set(text, found);
@@ -106,10 +73,10 @@ function several(parts: string[], joint: string, depth: number): string | undefi
 }
 
 function bySentence(text: string, depth: number): string | undefined {
-  for (const p of patterns) {
-    const values = p.match.exec(text)?.slice(1);
-    if (!values) continue;
-    return say(p.key, ...values.map((v, i) => filling(p.holes[i], v, depth)));
+  for (const [p, values] of fitting(text, patterns)) {
+    const filled = values.map((v, i) => filling(p.holes[i], v, depth));
+    const left = values.filter((v, i) => filled[i] === v);
+    if (saysEnough(p, left)) return say(p.key, ...filled);
   }
   return undefined;
 }
@@ -124,11 +91,15 @@ function behindName(text: string, depth: number): string | undefined {
   if (at < 0) return undefined;
   const [before, rest] = [text.slice(0, at), text.slice(at + 2)];
   const behind = translated(rest, depth + 1);
-  return behind === rest ? undefined : `${translated(before, depth + 1)}: ${behind}`;
+  return behind === rest ? undefined : `${inside(before, depth)}: ${behind}`;
 }
 
 function filling(hole: Hole | undefined, value: string, depth: number): string | number {
   if (hole?.kind === "#") return Number(value.replaceAll(",", ""));
   if (hole?.kind === "?") return value === hole.one ? 1 : 2;
-  return translated(value, depth + 1);
+  return inside(value, depth);
 }
+
+/** A part of a sentence; a name, key or value of one word stays as it is, even if the page has such a word. */
+const inside = (text: string, depth: number): string =>
+  /^\p{Lu}|\s/u.test(text) || isRank(text) ? translated(text, depth + 1) : text;
