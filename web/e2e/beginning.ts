@@ -57,9 +57,9 @@ export class Beginning {
     return { port, say: (line) => child.stdin.write(`${line}\n`) };
   }
 
-  /** Starts the node. */
-  async node(): Promise<void> {
-    await writeFile(join(this.dir, "voltbus.yaml"), settings);
+  /** Starts the node, with devices in its configuration. */
+  async node(devices = ""): Promise<void> {
+    await writeFile(join(this.dir, "voltbus.yaml"), settings + devices);
     const child = spawn(program, ["run"], { cwd: this.dir, stdio: ["ignore", "ignore", "pipe"] });
     this.running.push([child, () => child.kill("SIGINT")]);
     this.url = await said(child.stderr, /node runs.* page=(\S+)/);

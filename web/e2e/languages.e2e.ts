@@ -67,7 +67,8 @@ describe("a page in German", () => {
         )),
       );
     }
-    expect(files.sort()).toEqual(["de", "sentences"]);
+    // The file of the reasons has the name of the language, too, and comes when the page has nothing else to do
+    expect([...new Set(files)].sort()).toEqual(["de", "sentences"]);
   });
 });
 

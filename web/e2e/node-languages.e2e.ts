@@ -1,9 +1,11 @@
 // What a running node says of a mistake, in the language of whoever made it.
 
 import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Beginning } from "./beginning";
 import { launch, openPage } from "./browser";
 import { startDemo } from "./demo";
 
@@ -44,5 +46,99 @@ describe.skipIf(url === "")("a running node", () => {
     await form.getByRole("alert").getByText(refused[locale]).waitFor();
     const unexpected = complaints.filter((c) => !c.includes("400"));
     expect(unexpected).toEqual([]);
+  });
+
+  const german = async (path: string) => {
+    const { page } = await openPage(browser, { locale: "de-DE" });
+    await page.goto(`${url}${path}#token=${encodeURIComponent(token)}`);
+    await page.getByRole("main").waitFor();
+    return page;
+  };
+
+  test("says in German why it refuses a value", async () => {
+    const page = await german("/device/demo/office/zone1");
+    await page
+      .getByRole("link", { name: /setpoint/ })
+      .filter({ hasText: "Setzen" })
+      .click();
+    await page.getByLabel(/^Wert/).fill("999");
+    await page.getByRole("button", { name: /^Setzen/ }).click();
+    await page.getByRole("button", { name: "Jetzt setzen" }).click();
+    await page
+      .getByText('Abgewiesen: "999" passt nicht; schreiben Sie eine Zahl von 10 bis 30.')
+      .waitFor();
+  });
+
+  test("says in German why it takes no document of such a name", async () => {
+    const page = await german("/documents");
+    await page.getByRole("button", { name: "Neues Dokument" }).click();
+    const form = page.getByRole("form", { name: "Neues Dokument" });
+    await form.getByLabel("Name des Agenten").fill("night agent");
+    await form.getByRole("button", { name: "Schreiben" }).click();
+    await page.getByRole("textbox").fill("a: 1");
+    await page
+      .getByRole("status", { name: "Prüfung" })
+      .getByText(/^Nicht geprüft: muss agent\/<name>, device\/<path>.* oder shared sein$/)
+      .waitFor();
+  });
+
+  test("says in German whom it does not let in", async () => {
+    const { page } = await openPage(browser, { locale: "de-DE" });
+    await page.goto(url);
+    await page.getByLabel("Token").fill("wrong");
+    await page.getByRole("button", { name: "Anmelden" }).click();
+    await page.getByText(/^Dieses Token ist ungültig\./).waitFor();
+  });
+});
+
+const dead = `devices:
+  campus/dead:
+    driver: modbus
+    interval: 1s
+    config: {address: "127.0.0.1:1", registry: dead.csv}
+`;
+
+describe.skipIf(!process.env.VOLTBUS_BIN)("a node with a device that does not answer", () => {
+  let browser: Browser;
+  let node: Beginning;
+  let page: Page;
+  beforeAll(async () => {
+    browser = await launch();
+    node = await Beginning.in("german");
+    await writeFile(join(node.dir, "dead.csv"), "name,address,type\nenergy,54,int32\n");
+    await node.node(dead);
+    ({ page } = await openPage(browser, { locale: "de-DE" }));
+  });
+  afterAll(async () => {
+    await browser.close();
+    await node.end();
+  });
+
+  const enter = (path: string) =>
+    page.goto(`${node.url}${path}#token=${encodeURIComponent(node.token)}`);
+
+  test("says in German why", async () => {
+    await enter("/device/campus/dead");
+    const why = /: nicht verbunden: Verbindung zu 127\.0\.0\.1:1: Verbindung abgelehnt; prüfen Sie/;
+    await page.getByRole("region", { name: "Zustand" }).getByText(why).waitFor();
+  });
+
+  test("says in German what is wrong with a configuration", async () => {
+    await enter("/settings");
+    const editor = page.getByRole("textbox");
+    const text = await editor.inputValue();
+    await editor.fill(`${text}  campus/other:\n    driver: modbuss\n`);
+    const problems = page.getByRole("list", { name: "Probleme des Textes" });
+    await problems.getByText('"modbuss" ist kein Treiber; meinten Sie "modbus"?').waitFor();
+    await editor.fill(
+      `${text}  campus/other:\n    driver: modbus\n    interval: 1\n    config: {nonsense: 1}\n`,
+    );
+    await problems.getByText("1 hat keine Einheit; schreiben Sie 1s für Sekunden").waitFor();
+    await problems
+      .getByText(/unbekannter Schlüssel; schreiben Sie eines von transport, /)
+      .waitFor();
+    await problems.getByText(/ist leer; schreiben Sie eine Liste von Registern/).waitFor();
+    await editor.fill(`${text} campus/x: 1\n`);
+    await problems.getByText(/kein YAML: ein Schlüssel fehlt; richten Sie/).waitFor();
   });
 });

@@ -123,7 +123,8 @@ export function completeness(curves: readonly Counted[]): string {
   const expected = known.reduce((sum, c) => sum + (c.expected ?? 0), 0);
   const present = known.reduce((sum, c) => sum + countedOf(c), 0);
   const bad = curves.reduce((sum, c) => sum + c.bad, 0);
-  const tail = bad > 0 ? `; ${count(bad)} without a usable value` : "";
+  const without = `${count(bad)} without a usable value`;
+  const tail = bad > 0 ? `; ${without}` : "";
   if (expected === 0) {
     return `${plural(
       curves.reduce((sum, c) => sum + c.present, 0),

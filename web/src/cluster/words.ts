@@ -1,6 +1,6 @@
 import { bytes, count, dateTime, plain } from "../format";
 import type { Cluster, Replica } from "../generated/api";
-import { coded } from "../language/codes";
+import { coded, word } from "../language/codes";
 import { fixed } from "../language/number";
 
 /** How bad the state of a cluster is. */
@@ -16,7 +16,7 @@ export function reachedWords(r: Replica): string {
 /** Which other replicas lack something that a replica recorded. */
 export function lagWords(r: Replica): string {
   const behind = (r.copies ?? []).filter((c) => c.samples > 0 || c.behind > 0 || c.missing > 0);
-  if (behind.length === 0) return "none";
+  if (behind.length === 0) return word("none");
   return behind
     .map((c) => {
       const missing = c.missing > 0 ? `, ${count(c.missing)} missing` : "";

@@ -1,7 +1,7 @@
 import type { Device } from "../api";
 import { age, count, dateTime, percent, plain, span } from "../format";
 import { adviceFor, deviceLevel } from "../health";
-import { coded } from "../language/codes";
+import { coded, word } from "../language/codes";
 import { reasonOf } from "../language/said";
 import { nameOf } from "../path";
 import { deviceAddress } from "../shell/place";
@@ -69,10 +69,10 @@ export function Statistics({ device: d, now }: Props) {
     ["Requests", count(asked)],
     [
       "Of these failed",
-      d.failures > 0 ? `${count(d.failures)} (${percent(d.failures, asked)})` : "none",
+      d.failures > 0 ? `${count(d.failures)} (${percent(d.failures, asked)})` : word("none"),
     ],
     ["Answers in", d.latency_ms > 0 ? span(d.latency_ms) : "–"],
-    ["Last read", read > 0 ? ago(now - read) : "never"],
+    ["Last read", read > 0 ? ago(now - read) : word("never")],
   ];
   return (
     <section class="card panel" aria-labelledby="statistics-title">

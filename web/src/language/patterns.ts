@@ -105,7 +105,9 @@ export function* fitting(
   }
 }
 
-const plainWord = /^\p{Ll}{2,}[.,:;]?$/u;
+const plainWord = /^\p{Ll}{2,}[.:;]?$/u;
+/** Names with commas between, as in "write one of json, line or csv". */
+const list = /^[^\s,]+(, [^\s,]+)*(,? (or|and) [^\s,]+|, [^\s,]+)$/;
 const anyWord = /\p{L}{2,}/u;
 const wordsIn = (text: string, word: RegExp) =>
   text.split(/[\s"]+/).filter((part) => word.test(part)).length;
@@ -115,6 +117,7 @@ const wordsIn = (text: string, word: RegExp) =>
  * of "write to another".
  */
 export function saysEnough({ literals }: Pattern, left: readonly string[]): boolean {
-  const english = wordsIn(left.join(" "), plainWord);
+  const sentences = left.filter((text) => !list.test(text));
+  const english = wordsIn(sentences.join(" "), plainWord);
   return english === 0 || english < wordsIn(literals.join(" "), anyWord);
 }

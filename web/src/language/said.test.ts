@@ -47,7 +47,19 @@ describe("a sentence of a node in German", () => {
       "tiles.3: must be one of a, b; leave it out",
       "tiles.3: muss eines von a, b sein; lassen Sie es weg",
     ],
-    ["is read-only; write to another", "is read-only; write to another"],
+    ["is read-only; write to another", "ist nur lesbar; write to another"],
+    [
+      "tcp://h:1: not connected: dial tcp h:1: connect: connection refused; check the address and that the device is on",
+      "tcp://h:1: nicht verbunden: Verbindung zu h:1: Verbindung abgelehnt; prüfen Sie die Adresse und ob das Gerät eingeschaltet ist",
+    ],
+    [
+      'devices.a/b.interval: "x" is not a duration; write one of path, driver, interval',
+      'devices.a/b.interval: "x" ist keine Dauer; schreiben Sie eines von path, driver, interval',
+    ],
+    [
+      "not YAML: did not find expected key; align the key with the ones beside it, and put quotes around text that contains a colon",
+      "kein YAML: ein Schlüssel fehlt; richten Sie den Schlüssel an denen daneben aus, und setzen Sie Text mit einem Doppelpunkt in Anführungszeichen",
+    ],
     ["unit: is read-only", "unit: ist nur lesbar"],
     [
       "The agent stopped could not set a/b to 3: is read-only",

@@ -48,32 +48,41 @@ function capital(text: string): string {
   return other === small ? text : other.charAt(0).toUpperCase() + other.slice(1);
 }
 
-const deepest = 4;
+const deepest = 6;
 
 function translated(text: string, depth: number): string {
-  if (depth > deepest || !/\p{L}{2}/u.test(text)) return text;
+  if (!/\p{L}{2}/u.test(text)) return text;
   if (isTranslated(text)) return say(text);
+  if (depth > deepest) return text;
   const joint = /^\d+ \w+(, \d+ \w+)+$/.test(text) ? ", " : "; ";
   return (
-    several(text.split(joint), joint, depth) ??
+    several(text.split(joint), joint, depth, "every") ??
     bySentence(text, depth) ??
     withReason(/^(.+) \(([^()]*)\)$/s.exec(text), depth) ??
+    several(text.split(joint), joint, depth, "some") ??
     behindName(text, depth) ??
     text
   );
 }
 
-/** Several sentences in one, of which each has its own pattern. */
-function several(parts: string[], joint: string, depth: number): string | undefined {
+/** Several sentences in one, if each has its own pattern, or if some have. */
+function several(
+  parts: string[],
+  joint: string,
+  depth: number,
+  enough: "every" | "some",
+): string | undefined {
   if (parts.length < 2) return undefined;
   const others = parts.map((part, i) =>
     i === 0 && depth === 0 ? capital(part) : translated(part, depth + 1),
   );
-  return parts.every((part, i) => part !== others[i]) ? others.join(joint) : undefined;
+  return parts[enough]((part, i) => part !== others[i]) ? others.join(joint) : undefined;
 }
 
 function bySentence(text: string, depth: number): string | undefined {
   for (const [p, values] of fitting(text, patterns)) {
+    // What stands before a colon is said by itself
+    if (p.literals[0] === "" && values[0]?.includes(": ")) continue;
     const filled = values.map((v, i) => filling(p.holes[i], v, depth));
     const left = values.filter((v, i) => filled[i] === v);
     if (saysEnough(p, left)) return say(p.key, ...filled);
