@@ -1,6 +1,6 @@
 // Command voltbus-virtual runs whole nodes in the time of a world: "voltbus world" starts it, and tells it on its standard input how far time may go.
 //
-// It is built without C and with the simulated time of Go's runtime (make build), so everything in it that waits, waits for that time: scans, leases,
+// It is built without C and with the simulated time of Go's runtime (make virtual), so everything in it that waits, waits for that time: scans, leases,
 // the log, links between nodes, and the libraries.
 package main
 
@@ -35,7 +35,7 @@ func main() {
 
 func run() (err error) {
 	if !clock.Simulated {
-		return errors.New(`it was built with the clock of the machine; build it with "make build", or start "voltbus world run"`)
+		return errors.New(`it was built with the clock of the machine; build it with "make virtual", or start "voltbus world run"`)
 	}
 	hold, err := clock.NewHold(syscall.Stdin)
 	if err != nil {

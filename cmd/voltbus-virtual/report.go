@@ -9,14 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"voltbus/api/answer"
 	"voltbus/api/client"
+	"voltbus/internal/host"
 	"voltbus/virtual/whole"
 )
 
@@ -53,7 +52,7 @@ func (e *estate) report(ctx context.Context, until time.Duration) (*whole.Report
 		r.Events = append(r.Events, events...)
 	}
 	slices.SortStableFunc(r.Events, func(a, b whole.Event) int { return int(a.At - b.At) })
-	r.Resident = resident()
+	r.Resident = uint64(host.Memory()) //nolint:gosec // it is positive
 	return r, nil
 }
 
@@ -137,21 +136,4 @@ func (e *estate) events(ctx context.Context, m *member, until time.Duration) (ev
 		}
 		events = append(events, whole.Event{At: at, Node: m.Name, Actor: a.Actor, Action: a.Action, Subject: a.Subject, Outcome: a.Outcome, Detail: a.Detail})
 	}
-}
-
-// resident returns how much memory of the machine this process has, in bytes; 0 if that is not known.
-func resident() uint64 {
-	text, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		return 0
-	}
-	fields := bytes.Fields(text)
-	if len(fields) < 2 {
-		return 0
-	}
-	pages, err := strconv.ParseUint(string(fields[1]), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return pages * uint64(os.Getpagesize()) //nolint:gosec // it is positive
 }
