@@ -181,8 +181,9 @@ const push = {
 
 /** A plant that was cut off for a while, and catches up by 1,000 samples a second. */
 function catchingUp(): Pick<Shot, "site" | "scheme" | "handlers"> {
-  const began = Date.now();
+  let began = 0;
   const way = () => {
+    began ||= Date.now();
     const come = Math.min(40_000, Date.now() - began);
     return { plant: 912_000, campus: 890_000 + come / 2, here: 872_000 + come };
   };
