@@ -154,7 +154,9 @@ export class Stand {
     const url = new URL(request.url ?? "/", this.url);
     if (!url.pathname.startsWith("/api/v1/")) return serveFile(url.pathname, response);
     const resource = url.pathname.slice("/api/v1/".length);
-    const known = this.sessions.has(request.headers.cookie ?? "");
+    const known =
+      this.sessions.has(request.headers.cookie ?? "") ||
+      request.headers.authorization === `Bearer ${token}`;
     if (resource === "health") return json(response, known ? this.health() : { status: "ok" });
     if (resource === "session" && request.method === "POST") return this.login(request, response);
     const isOpen = resource === "setup" && request.method === "GET";

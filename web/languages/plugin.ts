@@ -28,7 +28,7 @@ export const readReasons = (name: string): Record<string, string> =>
 /** Whether a source has words of the page. */
 export const hasWords = (file: string) =>
   /\.tsx?$/.test(file) &&
-  !/\.test\.tsx?$|\/generated\/|\/testdata\/|testing\.ts$|\/language\/(words|hash|pseudo|choice|said)\.ts$/.test(
+  !/\.test\.tsx?$|\/generated\/|\/testdata\/|testing\.ts$|\/src\/first\.ts$|\/language\/(words|hash|pseudo|choice|said)\.ts$/.test(
     file,
   );
 

@@ -8,6 +8,16 @@ const everyScreen = ["health", "devices", "ledger?local=true", "alarms?limit=500
 const ofScreens: Record<string, readonly string[]> = {
   site: ["points?limit=5000"],
   explore: ["points?limit=5000"],
+  alarms: ["alarms/people", "alarms/rules"],
+  control: [
+    "control/points?busy=true&limit=1000",
+    "control/waiting",
+    "control/overrides",
+    "control/tasks",
+  ],
+  timeline: ["timeline?from=-12h&limit=200&nodes=true"],
+  nodes: ["children"],
+  settings: ["config"],
 };
 
 const answers: FirstAnswers["answers"] = new Map();
@@ -24,20 +34,22 @@ function ask(method: string, resource: string, init: RequestInit = {}): Promise<
 /** Logs in, and takes the token out of the address at once, so that nobody reads or shares it. */
 function logIn(token: string): Promise<Response> {
   history.replaceState(null, "", location.pathname + location.search);
-  return ask("POST", "session", {
+  const login = ask("POST", "session", {
     headers: { "Content-Type": "application/json", "X-Voltbus": "1" },
     body: JSON.stringify({ token }),
   });
+  ask("GET", "session", { headers: { Authorization: `Bearer ${token}` } });
+  return login;
 }
 
 async function begin(): Promise<void> {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
+  // A wrong token is not tried more often than it must: the node counts
   if (token && !(await logIn(token)).ok) return;
-  const session = ask("GET", "session");
-  // With a token the node has just said who asks
-  if (!token && !(await session).ok) return;
+  // Who is not logged in is refused each of them, which costs less than to wait until the node has said who asks
+  if (!token) ask("GET", "session");
   const own = ofScreens[location.pathname.split("/")[1] ?? ""] ?? [];
-  for (const resource of [...everyScreen, ...own]) void ask("GET", resource);
+  for (const resource of [...everyScreen, ...own]) ask("GET", resource);
 }
 
 begin().catch(() => undefined); // the page asks by itself, and tells why nothing comes

@@ -1,6 +1,7 @@
 import type { Value } from "./api";
 import { word } from "./language/codes";
 import { decimal, fixed } from "./language/number";
+import { once } from "./language/once";
 import { locale, say } from "./language/words";
 
 const SECOND = 1000;
@@ -134,13 +135,11 @@ export function clock(ms: number): string {
 }
 
 const isEnglish = locale.startsWith("en");
-const dates = new Intl.DateTimeFormat(locale, {
-  year: "numeric",
-  month: "2-digit",
-  day: "2-digit",
-});
-const dayMonths = new Intl.DateTimeFormat(locale, { day: "2-digit", month: "2-digit" });
-const shortDates = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" });
+const form = (parts: Intl.DateTimeFormatOptions) =>
+  once(() => new Intl.DateTimeFormat(locale, parts));
+const dates = form({ year: "numeric", month: "2-digit", day: "2-digit" });
+const dayMonths = form({ day: "2-digit", month: "2-digit" });
+const shortDates = form({ day: "numeric", month: "short" });
 
 /** The locale of dates in words: English ones have the day before the month. */
 export const dateLocale = isEnglish ? "en-GB" : locale;
@@ -148,12 +147,12 @@ export const dateLocale = isEnglish ? "en-GB" : locale;
 /** A day in this browser's zone: "2026-03-09", or as the page's language writes it. */
 export function date(ms: number): string {
   const d = new Date(ms);
-  if (!isEnglish) return dates.format(d);
+  if (!isEnglish) return dates().format(d);
   return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())}`;
 }
 
 /** A day without its year: "03-09". */
-export const dayMonth = (ms: number) => (isEnglish ? date(ms).slice(5) : dayMonths.format(ms));
+export const dayMonth = (ms: number) => (isEnglish ? date(ms).slice(5) : dayMonths().format(ms));
 
 /** Hour and minute in this browser's zone: "14:03". */
 export const hourMinute = (ms: number) => clock(ms).slice(0, 5);
@@ -174,7 +173,7 @@ export const zoneWords = () => `Times in ${Intl.DateTimeFormat().resolvedOptions
 /** Day and minute in this browser's zone: "9 Mar 14:03". */
 export function shortTime(ms: number): string {
   const d = new Date(ms);
-  const day = isEnglish ? `${d.getDate()} ${months[d.getMonth()]}` : shortDates.format(d);
+  const day = isEnglish ? `${d.getDate()} ${months[d.getMonth()]}` : shortDates().format(d);
   return `${day} ${hourMinute(ms)}`;
 }
 

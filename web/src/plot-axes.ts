@@ -1,6 +1,7 @@
 import type uPlot from "uplot";
 import { unit } from "./format";
 import { word } from "./language/codes";
+import { once } from "./language/once";
 import { locale } from "./language/words";
 import type { Curve } from "./series";
 
@@ -71,11 +72,13 @@ export const inkOf = (index: number, ink: Ink): string =>
 export const inkStyle = (index: number): string =>
   index < namedInks ? `var(--c${index})` : `hsl(${hueOf(index)} 62% var(--c-light))`;
 
-const thousands = new Intl.NumberFormat(locale, { maximumFractionDigits: 6 });
-const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 3 });
+const thousands = once(() => new Intl.NumberFormat(locale, { maximumFractionDigits: 6 }));
+const compact = once(
+  () => new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 3 }),
+);
 
 /** A figure on an axis. */
-const short = (n: number) => (Math.abs(n) >= 1e5 ? compact : thousands).format(n);
+const short = (n: number) => (Math.abs(n) >= 1e5 ? compact() : thousands()).format(n);
 
 // Each line: smallest distance of ticks in seconds, the format, and what is added when the year,
 // month, day, hour, minute or second begins; 1 means "instead of the second line".

@@ -4,6 +4,7 @@
 
 import { chosen, type Language, localeOf, preferences, preferred, pseudo } from "./choice";
 import { hash } from "./hash";
+import { once } from "./once";
 
 /** Finds the translation of an English text; undefined where it stays English. */
 export type Translate = (english: string) => string | undefined;
@@ -60,16 +61,20 @@ export async function loadReasons(): Promise<readonly string[]> {
   }
 }
 
-const plurals = new Intl.PluralRules(locale);
-const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
 const order = ["zero", "one", "two", "few", "many", "other"];
-const categories = order.filter((c) =>
-  plurals.resolvedOptions().pluralCategories.includes(c as Intl.LDMLPluralRule),
-);
+
+/** The plurals of the language, which English does not need: a browser takes long to read them. */
+const plurals = once(() => {
+  const rules = new Intl.PluralRules(locale);
+  const known: readonly string[] = rules.resolvedOptions().pluralCategories;
+  return { rules, categories: order.filter((c) => known.includes(c)) };
+});
+const whole = once(() => new Intl.NumberFormat(locale, { maximumFractionDigits: 0 }));
 
 /** The form for a number: of two forms the first is for one, else they stand in the order of CLDR's categories. */
 function form(forms: readonly string[], n: number): string {
-  const category = plurals.select(n);
+  const { rules, categories } = plurals();
+  const category = rules.select(n);
   const at = forms.length === 2 ? Number(category !== "one") : categories.indexOf(category);
   return forms[at] ?? forms[forms.length - 1] ?? "";
 }
@@ -97,7 +102,7 @@ function counted(n: number, kind: string, words: string, english: boolean): stri
   const forms = words.split("|");
   const rest = english && forms.length === 1 ? [words, `${words}s`] : forms;
   const word = english ? (n === 1 ? rest[0] : rest[1]) : form(rest, n);
-  return kind === "#" ? `${whole.format(n)} ${word}` : `${word}`;
+  return kind === "#" ? `${whole().format(n)} ${word}` : `${word}`;
 }
 
 /** As say, for text with elements between it: the children of an element. */

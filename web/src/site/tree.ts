@@ -1,5 +1,6 @@
 import type { Point } from "../api";
 import { count } from "../format";
+import { once } from "../language/once";
 import { ancestorsOf, nameOf, parentOf } from "../path";
 
 /** A branch of the site: everything that has points or branches below it. */
@@ -30,7 +31,7 @@ export interface Row {
   siblings: number;
 }
 
-const byName = new Intl.Collator("en", { numeric: true, sensitivity: "base" }).compare;
+const byName = once(() => new Intl.Collator("en", { numeric: true, sensitivity: "base" }).compare);
 
 /** The places below which a node records what points are commanded. */
 const records = /(^|\/)control(-level)?(\/|$)/;
@@ -51,7 +52,7 @@ export function buildTree(points: readonly Point[]): Branch {
     }
     known.get(home)?.points.push(point);
   }
-  for (const branch of known.values()) branch.branches.sort((a, b) => byName(a.name, b.name));
+  for (const branch of known.values()) branch.branches.sort((a, b) => byName()(a.name, b.name));
   return root;
 }
 
