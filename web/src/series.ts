@@ -30,6 +30,21 @@ export interface Curve {
   ghost?: boolean;
 }
 
+/** A curve without samples, of which nothing is known. */
+export const emptyCurve = (point: string, unit: string): Curve => ({
+  point,
+  unit,
+  kind: "float",
+  times: [],
+  values: [],
+  gapMs: 0,
+  expected: null,
+  present: 0,
+  extra: 0,
+  bad: 0,
+  since: Number.NEGATIVE_INFINITY,
+});
+
 const isBad = (quality: string | undefined) => quality?.startsWith("bad") ?? false;
 
 /** The number to draw for a value, or null. */

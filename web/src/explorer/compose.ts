@@ -1,6 +1,6 @@
 import type { Point } from "../api";
 import type { Stretch } from "../plot";
-import { append, type Curve } from "../series";
+import { append, type Curve, emptyCurve } from "../series";
 import type { Span } from "../span";
 import { indexOf } from "./columns";
 import type { Found } from "./tiles";
@@ -17,17 +17,9 @@ export function compose(point: Pick<Point, "path" | "unit" | "kind" | "interval"
   const step = Math.max(0, ...found.tiles.map((p) => (p.tile.exact ? 0 : p.step)));
   const intervalMs = point.interval * 1000;
   const curve: Curve = {
-    point: point.path,
-    unit: point.unit,
+    ...emptyCurve(point.path, point.unit),
     kind: point.kind,
-    times: [],
-    values: [],
     gapMs: intervalMs > 0 ? 3 * Math.max(intervalMs, step) : 0,
-    expected: null,
-    present: 0,
-    extra: 0,
-    bad: 0,
-    since: Number.NEGATIVE_INFINITY,
   };
   const uncertain: Span[] = [];
   curve.uncertain = uncertain;

@@ -1,6 +1,6 @@
 // Curves of formulas, and what formulas may name while points are shown.
 
-import type { Curve } from "../series";
+import { type Curve, emptyCurve } from "../series";
 import type { Evaluate, Formula, Known, Row } from "./formula";
 
 /** Evaluates a formula over the curves of its points, at all times at which one of them has a sample. */
@@ -8,17 +8,7 @@ export function computedCurve(formula: Formula, curves: readonly Curve[]): Curve
   const inputs = formula.points.map((path) => curves.find((c) => c.point === path));
   const there = inputs.filter((c): c is Curve => c !== undefined);
   const curve: Curve = {
-    point: formula.text,
-    unit: formula.unit.name,
-    kind: "float",
-    times: [],
-    values: [],
-    gapMs: 0,
-    expected: null,
-    present: 0,
-    extra: 0,
-    bad: 0,
-    since: Number.NEGATIVE_INFINITY,
+    ...emptyCurve(formula.text, formula.unit.name),
     stepped: there.length > 0 && there.every((c) => c.stepped || c.kind === "bool"),
   };
   if (there.length < inputs.length || there.length === 0) return curve;

@@ -1,6 +1,6 @@
 // How a run goes, as curves.
 
-import { append, type Curve } from "../series";
+import { append, type Curve, emptyCurve } from "../series";
 import type { Progress } from "./calls";
 
 /** A chart of the course: what it shows and in which curves. */
@@ -64,16 +64,6 @@ function put(curve: Curve, time: number, value: number | undefined): void {
 }
 
 const curve = (point: string, unit: string, ink = 0): Curve => ({
-  point,
-  unit,
-  kind: "float",
-  times: [],
-  values: [],
-  gapMs: 0,
-  expected: null,
-  present: 0,
-  extra: 0,
-  bad: 0,
-  since: Number.NEGATIVE_INFINITY,
+  ...emptyCurve(point, unit),
   ink,
 });
