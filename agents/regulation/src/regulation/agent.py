@@ -34,7 +34,7 @@ from .settings import Settings
 from .share import Exchange, Offer
 from .shown import decision as shown_decision
 from .shown import member as shown_member
-from .shown import response
+from .shown import reported, response
 from .shown import unit as shown_unit
 from .stack import decide
 from .unit import Local
@@ -95,17 +95,7 @@ class Regulation(Agent[Settings]):
         m, now = self._member, self.bus.clock.now()
         reports = {r.unit: r for r in (*m.master.reports(), *self._reports(now))}
         units = [
-            {
-                "unit": r.unit,
-                "member": m.owners.get(r.unit, m.address),
-                "temperature": r.temperature,
-                "low": r.low,
-                "high": r.high,
-                "position": r.position,
-                "on": r.on,
-                "power": r.power,
-                "free": r.free,
-            }
+            {"unit": r.unit, **reported(r, m.owners.get(r.unit, m.address))}
             for r in sorted(reports.values(), key=lambda r: r.position)
         ]
         own = {

@@ -22,8 +22,8 @@ def member(name: str, m: Member, silence: float) -> dict[str, Any]:
     }
 
 
-def unit(u: Local, r: Report, address: str) -> dict[str, Any]:
-    """Return the points of a unit, with the address of its member."""
+def reported(r: Report, address: str) -> dict[str, Any]:
+    """Return the report of a unit, with the address of its member."""
     return {
         "member": address,
         "temperature": r.temperature,
@@ -33,6 +33,13 @@ def unit(u: Local, r: Report, address: str) -> dict[str, Any]:
         "on": r.on,
         "power": r.power,
         "free": r.free,
+    }
+
+
+def unit(u: Local, r: Report, address: str) -> dict[str, Any]:
+    """Return the points of a unit, with the address of its member."""
+    return {
+        **reported(r, address),
         "switches": u.switches,
         "discomfort": u.discomfort,
     }
