@@ -19,7 +19,7 @@ const finding = (page: Page) => page.getByRole("status", { name: "Finding" });
 describe("the audit log", () => {
   test("shows who did what, the newest first, and what is behind it", async () => {
     const { page, complaints } = await audit();
-    await rows(page).nth(1).getByText("token.issue").waitFor();
+    await rows(page).nth(1).getByText("Token issued").waitFor();
     expect(await rows(page).count()).toBe(morning.length + 1);
     await page.getByText("Details of entry 10").click();
     await page.getByText('"under": "campus/b1"').waitFor();

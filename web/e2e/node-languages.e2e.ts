@@ -19,10 +19,15 @@ const refused = {
 
 const locales = Object.keys(refused) as (keyof typeof refused)[];
 
+/** The texts of the page in a language by their English. */
+function tableOf(locale: string): Record<string, string> {
+  const file = join(import.meta.dirname, `../languages/${locale.slice(0, 2)}.json`);
+  return JSON.parse(readFileSync(file, "utf8"));
+}
+
 /** The words of the page in a language. */
 function words(locale: string): (english: string) => string {
-  const file = join(import.meta.dirname, `../languages/${locale.slice(0, 2)}.json`);
-  const table: Record<string, string> = JSON.parse(readFileSync(file, "utf8"));
+  const table = tableOf(locale);
   return (english) => table[english] ?? english;
 }
 
@@ -48,12 +53,34 @@ describe.skipIf(url === "")("a running node", () => {
     expect(unexpected).toEqual([]);
   });
 
-  const german = async (path: string) => {
-    const { page } = await openPage(browser, { locale: "de-DE" });
+  const enter = async (path: string, locale: string) => {
+    const { page } = await openPage(browser, { locale });
     await page.goto(`${url}${path}#token=${encodeURIComponent(token)}`);
     await page.getByRole("main").waitFor();
     return page;
   };
+  const german = (path: string) => enter(path, "de-DE");
+
+  test.each(locales)("says in %s what was done, and how it ended", async (locale) => {
+    const page = await enter("/audit", locale);
+    const say = words(locale);
+    const entries = page.getByRole("region", { name: say("Entries") });
+    await entries.getByRole("button", { name: say("Node started") }).waitFor();
+    const actions = await entries.locator("td:nth-child(3)").allTextContents();
+    const spoken = new Set(Object.values(tableOf(locale)));
+    expect(actions.filter((text) => !spoken.has(text))).toEqual([]);
+    await entries.getByRole("button", { name: say("Node started") }).click();
+    await expect.poll(() => new URL(page.url()).search).toBe("?action=node.start");
+  });
+
+  test.each(locales)("says in %s what a node is", async (locale) => {
+    const page = await enter("/node/demo", locale);
+    const say = words(locale);
+    const roles = page.locator("dt", { hasText: say("Roles") }).locator("+ dd");
+    await roles.getByText(say("collector")).waitFor();
+    const shown = ((await roles.textContent()) ?? "").split(", ");
+    expect(shown.filter((role) => role in tableOf(locale))).toEqual([]);
+  });
 
   test("says in German why it refuses a value", async () => {
     const page = await german("/device/demo/office/zone1");

@@ -16,7 +16,7 @@ const audit = {
   ready: async (page) => {
     await page.getByRole("button", { name: "Verify" }).click();
     await page.getByText("The log is whole").waitFor();
-    await page.getByRole("button", { name: "token.issue" }).waitFor();
+    await page.getByRole("button", { name: "Token issued" }).waitFor();
   },
 } satisfies Partial<Shot>;
 

@@ -48,9 +48,18 @@ const words = {
 /** The language that was chosen in this browser, else the first that it prefers and that this page speaks. */
 function chosen() {
   const known = (tag) => tag === "en" || Object.hasOwn(words, tag);
-  const kept = localStorage.getItem("voltbus-language") ?? "";
+  const kept = choice();
   if (known(kept)) return kept;
   return navigator.languages.map((tag) => tag.slice(0, 2).toLowerCase()).find(known) ?? "en";
+}
+
+/** What was chosen in this browser; "" for nothing, or if it keeps nothing. */
+function choice() {
+  try {
+    return localStorage.getItem("voltbus-language") ?? "";
+  } catch {
+    return "";
+  }
 }
 
 const language = chosen();

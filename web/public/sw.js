@@ -62,19 +62,28 @@ async function kept(name) {
   return (await caches.open(offline)).match(name);
 }
 
+// What a push says that says nothing itself. A worker cannot read what was chosen in the page, so the browser's language holds.
+const pushed = {
+  en: { alarm: "Alarm", advice: "Open the page to see the alarms." },
+  de: { alarm: "Alarm", advice: "Öffnen Sie die Seite, um die Alarme zu sehen." },
+  fr: { alarm: "Alarme", advice: "Ouvrez la page pour voir les alarmes." },
+  es: { alarm: "Alarma", advice: "Abra la página para ver las alarmas." },
+};
+
+function inLanguage(texts) {
+  const tags = navigator.languages.map((tag) => tag.slice(0, 2).toLowerCase());
+  return texts[tags.find((tag) => Object.hasOwn(texts, tag)) ?? "en"];
+}
+
 addEventListener("push", (event) => {
+  const words = inLanguage(pushed);
   let note = {};
   try {
     note = event.data.json();
   } catch {
     // A message that is none is shown all the same: the browser demands it
   }
-  const {
-    title = "Alarm",
-    text = "Open the page to see the alarms.",
-    time,
-    topic = "alarms",
-  } = note;
+  const { title = words.alarm, text = words.advice, time, topic = "alarms" } = note;
   const options = {
     body: text,
     tag: topic,

@@ -1,8 +1,8 @@
 import { dateTime, plain } from "../format";
 import type { AuditEntry } from "../generated/api";
-import { reasonOf } from "../language/said";
+import { actionWords } from "./actions";
 import type { Filter } from "./filter";
-import { detailOf, endOf } from "./words";
+import { detailOf, endOf, outcomeWords } from "./words";
 
 interface Props {
   entries: readonly AuditEntry[];
@@ -51,13 +51,13 @@ function Entry({ entry: e, onNarrow }: { entry: AuditEntry; onNarrow: Props["onN
         <Part of="actor" text={e.actor} onNarrow={onNarrow} />
       </td>
       <td>
-        <Part of="action" text={e.action} onNarrow={onNarrow} />
+        <Part of="action" text={e.action} words={actionWords(e.action)} onNarrow={onNarrow} />
       </td>
       <td>
         <Part of="subject" text={e.subject} onNarrow={onNarrow} />
       </td>
       <td>
-        {`${marks[end]} ${reasonOf(e.outcome)}`}
+        {`${marks[end]} ${outcomeWords(e.outcome)}`}
         <More entry={e} />
       </td>
     </tr>
@@ -67,21 +67,29 @@ function Entry({ entry: e, onNarrow }: { entry: AuditEntry; onNarrow: Props["onN
 interface PartProps {
   of: "actor" | "action" | "subject";
   text: string;
+  /** What is shown in place of the text; the text is then in the hint. */
+  words?: string;
   onNarrow: Props["onNarrow"];
 }
 
+const narrowing = {
+  actor: "Show only what this one did",
+  action: "Show only this action",
+  subject: "Show only what was done to this",
+} as const;
+
 /** A pattern cannot say a star, so a text with one is looked for as a text. */
-function Part({ of, text, onNarrow }: PartProps) {
+function Part({ of, text, words, onNarrow }: PartProps) {
   if (text === "") return null;
   const part = text.includes("*") ? { text } : { [of]: text };
   return (
     <button
       type="button"
       class="link"
-      title={`Show only what has this ${of}`}
+      title={words === undefined ? narrowing[of] : `${narrowing[of]}: ${plain(text)}`}
       onClick={() => onNarrow(part)}
     >
-      {plain(text)}
+      {words ?? plain(text)}
     </button>
   );
 }

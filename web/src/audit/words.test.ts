@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { detailOf, endOf, verdict } from "./words";
+import { actionWords } from "./actions";
+import { detailOf, endOf, outcomeWords, verdict } from "./words";
 
 const report = {
   whole: true,
@@ -43,4 +44,18 @@ test.each([
   ["the device reports another value", "failed"],
 ])("an entry that ended with %s is %s", (outcome, end) => {
   expect(endOf(outcome)).toBe(end);
+});
+
+test.each([
+  ["ok", "ok"],
+  ["repeated: accepted", "repeated: accepted"],
+  ["not-found: there is no such point", "not found: there is no such point"],
+  ["the device reports another value", "the device reports another value"],
+])("says of the outcome %s how it ended", (outcome, words) =>
+  expect(outcomeWords(outcome)).toBe(words),
+);
+
+test("names actions, and leaves those that it does not know", () => {
+  expect(actionWords("config.apply")).toBe("Configuration changed");
+  expect(actionWords("toString")).toBe("toString");
 });

@@ -1,5 +1,7 @@
 import { count, plain, plural } from "../format";
 import type { AuditReport } from "../generated/api";
+import { coded } from "../language/codes";
+import { reasonOf, said } from "../language/said";
 
 /** What following the chain found, in a sentence. */
 export function verdict(report: AuditReport): string {
@@ -20,7 +22,21 @@ const entries = ({ entries: n }: AuditReport) => (n === 1 ? "1 entry" : `${count
 /** What an entry says beyond its columns, as lines; "" if nothing. */
 export function detailOf(detail: unknown): string {
   if (detail === undefined || detail === null) return "";
-  return plain(typeof detail === "string" ? detail : JSON.stringify(detail, null, 2));
+  return plain(typeof detail === "string" ? said(detail) : JSON.stringify(detail, spoken, 2));
+}
+
+/** A sentence within a detail in the page's language; names, codes and numbers as they are. */
+const spoken = (_: string, value: unknown) =>
+  typeof value === "string" && value.includes(" ") ? said(value) : value;
+
+const ending =
+  /^(ok|accepted|pending|sent|repeated|refused|missing|failed|internal|invalid|not-found|unreachable|timeout|conflict|unavailable|corrupt|rejected|canceled)(?:: (.*))?$/s;
+
+/** How something ended, and why if it is told. */
+export function outcomeWords(outcome: string): string {
+  const [, end, why] = ending.exec(outcome) ?? [];
+  if (end === undefined) return reasonOf(outcome);
+  return why === undefined ? coded(end) : `${coded(end)}: ${outcomeWords(why)}`;
 }
 
 /** How what an entry tells of ended: as requested, not, or not yet, in which case a later entry says so. */

@@ -33,9 +33,17 @@ export function localeOf(language: string, list: readonly string[]): string {
 
 /** What was chosen in this browser, "" if nothing. */
 export function chosen(): Language | typeof pseudo | "" {
-  // Without storage, such as in a test or with cookies refused, the browser's preference holds
-  const kept = globalThis.localStorage?.getItem(key) ?? "";
-  return isLanguage(kept) || kept === pseudo ? kept : "";
+  const found = kept();
+  return isLanguage(found) || found === pseudo ? found : "";
+}
+
+/** What this browser keeps; without storage, such as in a test or with cookies refused, nothing. */
+function kept(): string {
+  try {
+    return globalThis.localStorage?.getItem(key) ?? "";
+  } catch {
+    return "";
+  }
 }
 
 /** Chooses a language, "" for that of the browser, keeps it in this browser, and loads the page anew in it. */

@@ -1,4 +1,4 @@
-// Short words of a node that people read: roles, priorities, severities, qualities, and what meters report.
+// Short words of a node that people read: roles, priorities, severities, qualities, outcomes, and what meters report.
 
 const codes: Record<string, string> = {
   viewer: "viewer",
@@ -58,6 +58,28 @@ const codes: Record<string, string> = {
   "demand-tolerance": "demand tolerance",
   "historical-max": "above the highest so far",
   "rule-failed": "rule failed",
+  ok: "ok",
+  accepted: "accepted",
+  pending: "pending",
+  sent: "sent",
+  repeated: "repeated",
+  refused: "refused",
+  missing: "missing",
+  internal: "defect of the program",
+  invalid: "invalid",
+  "not-found": "not found",
+  unreachable: "unreachable",
+  timeout: "no answer in time",
+  conflict: "conflict",
+  unavailable: "not possible now",
+  corrupt: "damaged",
+  rejected: "rejected by the device",
+  canceled: "canceled",
+  collector: "collector",
+  concentrator: "concentrator",
+  store: "store",
+  agents: "agents",
+  child: "child",
 };
 
 /** A code of a node as a word; one that is not known as the node writes it. */

@@ -1,5 +1,6 @@
 import { bytes, count, dateTime, percentOf, plain, plural, span } from "../format";
 import type { Node, Received } from "../generated/api";
+import { coded } from "../language/codes";
 import { fixed } from "../language/number";
 import { reasonOf } from "../language/said";
 import { offsetOf, offsetWords, waitsFor } from "./fleet";
@@ -53,7 +54,7 @@ function factsOf(n: Node, now: number): [string, string][] {
   const waits = waitsFor(n, now);
   const left = n.disk_size > 0 ? ` of ${bytes(n.disk_size)}` : "";
   return [
-    ["Roles", n.roles.map(plain).join(", ") || "–"],
+    ["Roles", n.roles.map(coded).map(plain).join(", ") || "–"],
     ["Version", plain(n.version) || "–"],
     ["Runs since (its clock)", moment(n.started)],
     ["Parent", plain(n.parent) || "–"],

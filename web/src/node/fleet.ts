@@ -1,4 +1,4 @@
-import { word } from "../language/codes";
+import { coded, word } from "../language/codes";
 // What is known of the nodes of the tree, in words, and in the order that somebody wants.
 
 import { count, plain, plural, span } from "../format";
@@ -119,7 +119,9 @@ export function chosen(nodes: readonly Node[], c: Choice, now: number): Node[] {
   const found = nodes.filter((n) => {
     const standing = nodeStanding(n, now);
     if (c.onlyTroubled && standing.level === "good") return false;
-    const text = [n.name, n.version, ...n.roles, n.prefix, standing.words].join(" ").toLowerCase();
+    const text = [n.name, n.version, ...n.roles, ...n.roles.map(coded), n.prefix, standing.words]
+      .join(" ")
+      .toLowerCase();
     return words.every((w) => text.includes(w));
   });
   if (c.sort === "") return found;

@@ -1,5 +1,6 @@
 import { bytes, count, plain, plural, span } from "../format";
 import type { Child, Node, Nodes } from "../generated/api";
+import { coded } from "../language/codes";
 import { fixed } from "../language/number";
 import { reasonOf } from "../language/said";
 import { go, nodeAddress } from "../shell/place";
@@ -197,7 +198,9 @@ function Line({ node: n, isTree, now }: { node: Node; isTree: boolean; now: numb
             {plain(n.name)}
           </a>
         </span>
-        <span class={`node-more node-depth-${depth}`}>{n.roles.map(plain).join(", ")}</span>
+        <span class={`node-more node-depth-${depth}`}>
+          {n.roles.map(coded).map(plain).join(", ")}
+        </span>
       </th>
       <td>
         <span class={`node-state is-${at.level}`}>
