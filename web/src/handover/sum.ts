@@ -2,10 +2,21 @@
 
 import { isOpen } from "../alarm/words";
 import { plural } from "../format";
-import type { Alarm, ControlPoint, ControlSlot, TimelineEvent } from "../generated/api";
+import type {
+  Alarm,
+  ControlHolder,
+  ControlPoint,
+  ControlSlot,
+  NodeAlarms,
+  NotedAnnotation,
+  TimelineEvent,
+  TimelineMissing,
+} from "../generated/api";
 
 /** How many lines each part has at most, so that all of them fit a page of A4. */
-export const most = { open: 12, happened: 14, overrides: 6, held: 5, set: 5, notes: 5 } as const;
+export const most = {
+  ...{ untold: 3, open: 12, happened: 14, overrides: 6, held: 5, set: 5, notes: 5 },
+} as const;
 
 /** The alarms by what is done about them. */
 export interface Parted {
@@ -42,20 +53,93 @@ export const matters = (events: readonly TimelineEvent[]): TimelineEvent[] =>
 
 /** A point that a person holds at a value. */
 export interface HeldByHand {
-  point: ControlPoint;
+  /** "" for this node. */
+  node: string;
+  path: string;
+  /** "" if it is not known. */
+  unit: string;
   slot: ControlSlot;
 }
 
-/** The commands of people that are in force. */
+/** What a node leaves to the next shift. Each line has the name of its node, "" for this one. */
+export interface Left {
+  overrides: { node: string; holder: ControlHolder }[];
+  byHand: HeldByHand[];
+  notes: { node: string; note: NotedAnnotation }[];
+}
+
+/** Whether a person gave a command. */
+export const isByHand = (slot: ControlSlot) => slot.requester.startsWith("person:");
+
+/** The commands of people that are in force at this node. */
 export const heldByHand = (points: readonly ControlPoint[]): HeldByHand[] =>
-  points.flatMap((point) =>
-    point.array
-      .filter((slot) => slot.requester.startsWith("person:"))
-      .map((slot) => ({ point, slot })),
+  points.flatMap(({ point: path, unit, array }) =>
+    array.filter(isByHand).map((slot) => ({ node: "", path, unit, slot })),
   );
 
+const nothing: Left = { overrides: [], byHand: [], notes: [] };
+
+/** What this node and others leave, the newest first. */
+export function together(own: Left, others: Left = nothing): Left {
+  const newest =
+    <T>(timeOf: (line: T) => string | undefined) =>
+    (a: T, b: T) =>
+      (timeOf(b) ?? "").localeCompare(timeOf(a) ?? "");
+  return {
+    overrides: [...own.overrides, ...others.overrides].sort(newest((o) => o.holder.from)),
+    byHand: [...own.byHand, ...others.byHand].sort(newest((h) => h.slot.from)),
+    notes: [...own.notes, ...others.notes].sort(newest((n) => n.note.from)),
+  };
+}
+
+/** How many events have room beside the lines about nodes that do not tell everything, and the longer sentence. */
+export const mostHappened = (untold: readonly Untold[]) =>
+  untold.length === 0
+    ? most.happened
+    : most.happened - Math.min(untold.length, most.untold + 1) - 2;
+
+/** The parts of a hand-over that a node may not tell. */
+export const parts = ["alarms", "happened", "overrides", "held", "notes"] as const;
+
+/** A part of a hand-over. */
+export type Part = (typeof parts)[number];
+
+/** What a node does not tell. */
+export interface Untold {
+  node: string;
+  /** Empty for all of them. */
+  parts: Part[];
+  /** Why, each reason once. */
+  reasons: string[];
+}
+
+/** What is not told, one line for each node, by name. */
+export function allUntold(
+  missing: readonly TimelineMissing[],
+  alarms: readonly NodeAlarms[],
+  others: readonly Untold[],
+): Untold[] {
+  const byNode = new Map(others.map((u) => [u.node, u]));
+  const add = (node: string, part: Part, reason: string) => {
+    const known = byNode.get(node);
+    if (known?.parts.length === 0) return;
+    const reasons = [...new Set([reason, ...(known?.reasons ?? [])])];
+    byNode.set(node, { node, parts: [part, ...(known?.parts ?? [])], reasons });
+  };
+  for (const m of missing) add(m.node, "happened", m.message);
+  for (const a of alarms) if (!a.known) add(a.node, "alarms", a.reason);
+  return [...byNode.values()]
+    .map((u) => (u.parts.length === parts.length ? { ...u, parts: [] } : u))
+    .sort((a, b) => a.node.localeCompare(b.node));
+}
+
 /** The shift in one sentence. */
-export function sentence(parted: Parted, events: readonly TimelineEvent[], all: boolean): string {
+export function sentence(
+  parted: Parted,
+  events: readonly TimelineEvent[],
+  all: boolean,
+  untold: readonly Untold[] = [],
+): string {
   const times = (is: (e: TimelineEvent) => boolean) => events.filter(is).length;
   const waits = parted.open.filter((a) => a.state === "unacknowledged").length;
   const outages = times((e) => e.kind === "outage" && (e.level === "bad" || e.level === "warn"));
@@ -69,6 +153,7 @@ export function sentence(parted: Parted, events: readonly TimelineEvent[], all: 
     restarts > 0 && plural(restarts, "restart"),
     commands > 0 && plural(commands, "command"),
     changed > 0 && plural(changed, "change"),
+    untold.length > 0 && `${plural(untold.length, "node")} not told or only in part`,
     !all && "and more that is not counted",
   ];
   return `${parts.filter(Boolean).join(", ")}.`;
