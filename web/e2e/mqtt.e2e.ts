@@ -75,6 +75,14 @@ describe("mqtt", () => {
     });
   }
 
+  test("says calmly that a node has no broker, and how it gets one", async () => {
+    const handlers = { "GET mqtt": () => ({ broker: false }) };
+    const { page, complaints } = await open({ site: building, address: "/mqtt", handlers });
+    await page.getByRole("heading", { name: "This node has no MQTT broker" }).waitFor();
+    expect(await page.getByRole("alert").count()).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+
   test("lets a viewer look only", async () => {
     const { page } = await broker({ role: "viewer" });
     await page.getByText("48 messages").waitFor();

@@ -48,6 +48,16 @@ describe("a value", () => {
     expect(value(v)).toBe(want);
   });
 
+  test.each([
+    [-0.2673, "degC", "-0.27"],
+    [-0.001, "degC", "0.00"],
+    [0.5, "%", "0.50"],
+    [21.4999, "degC", "21.50"],
+    [0.9734, "1", "0.9734"],
+  ])("%j %s has no more decimals than its unit is worth: %j", (v, unitName, want) => {
+    expect(value(v, unitName)).toBe(want);
+  });
+
   test("keeps all digits where they are asked for", () => {
     expect(exact(1204312.5512)).toBe("1204312.5512");
     expect(exact(null)).toBe("");

@@ -36,13 +36,21 @@ export const rate = (n: number) => decimal(n, n >= 100 ? 0 : n >= 0.095 ? 1 : 2)
 /** "1 device", "7 devices". */
 export const plural = (n: number, noun: string) => say(`{0#${noun}}`, n);
 
-/** A value for people, with a fixed number of decimals for its size, so that columns stand still. */
-export function value(v: Value | undefined): string {
+/** Units of which more than two decimals say nothing: no sensor is that exact. */
+const coarse = /^(deg(C|F|reesCelsius|reesFahrenheit)|°[CF]|K|percent|%|%RH|ppm)$/;
+
+/** A value for people, with a fixed number of decimals for its size and unit, so that columns stand still. */
+export function value(v: Value | undefined, unitName = ""): string {
   if (v === null || v === undefined) return "–";
   if (typeof v === "boolean") return word(v ? "on" : "off");
   if (typeof v === "string") return plain(v);
+  return figure(v, unitName);
+}
+
+function figure(v: number, unitName: string): string {
   if (Number.isInteger(v)) return Math.abs(v) < 1e15 ? decimal(v, 3) : String(v);
   const size = Math.abs(v);
+  if (size < 1 && coarse.test(unitName)) return fixed(Math.round(v * 100) / 100 || 0, 2);
   if (size >= 1e9 || size < 1e-4) return v.toExponential(3).replace(".", fixed(0.1, 1)[1] ?? ".");
   const digits = size >= 1000 ? 1 : size >= 1 ? 2 : size >= 0.01 ? 4 : 6;
   return fixed(v, digits);

@@ -25,9 +25,24 @@ function axisInk(ink: Ink) {
   };
 }
 
+const [minute, hour, day] = [60, 3600, 86_400];
+const times = (unit: number, ...counts: number[]) => counts.map((n) => n * unit);
+
+/** How far the ticks of time may be apart, in seconds: two minutes among them, so that a phone has more than one. */
+const timeSteps = [
+  ...[0.001, 0.01, 0.1].flatMap((unit) => times(unit, 1, 2, 5)),
+  ...times(1, 1, 2, 5, 10, 20, 30),
+  ...times(minute, 1, 2, 5, 10, 20, 30),
+  ...times(hour, 1, 2, 3, 4, 6, 8, 12),
+  ...times(day, 1, 2, 3, 4, 5, 7, 10, 15),
+  ...times(30 * day, 1, 2, 3, 4, 6),
+  ...times(365 * day, 1, 2, 5, 10, 25, 50),
+];
+
 /** The axis of time. */
 export const timeAxis = (ink: Ink): uPlot.Axis => ({
   ...axisInk(ink),
+  incrs: timeSteps,
   values: timeFormats,
   space: 70,
 });

@@ -148,7 +148,7 @@ function Legend({ points, curves, cursor, source, onRemove }: LegendProps) {
               {plain(nameOf(path))}
             </span>
             <span class={`number${old ? " is-old" : ""}`}>
-              {value(shown)} <span class="unit">{unit(point?.unit ?? "")}</span>
+              {value(shown, point?.unit)} <span class="unit">{unit(point?.unit ?? "")}</span>
               {old && <span class="was"> {old}</span>}
             </span>
             <button

@@ -93,7 +93,8 @@ function options(box: HTMLElement, curves: readonly Curve[], now: Now): uPlot.Op
     ...sizeOf(box),
     legend: { show: false },
     ...zoned(now.current.zone),
-    padding: [10 + lanesHeight(now), shown.length > 1 ? 0 : 12, 0, 0],
+    // Half a date is beyond the first tick, half a time beyond the last one
+    padding: [10 + lanesHeight(now), shown.length > 1 ? 0 : 18, 0, shown.length > 0 ? 0 : 36],
     scales: {
       x: { time: true, range: () => [now.current.from / 1000, now.current.to / 1000] },
       ...Object.fromEntries(keys.map((k) => [k, { range: () => rangeOf(k, now) }])),

@@ -1,6 +1,6 @@
 import { useCallback, useMemo, useState } from "preact/hooks";
 import { PointAlarms } from "../alarm/rules";
-import type { Api, Point } from "../api";
+import { type Api, type Point, Problem } from "../api";
 import { Entries } from "../audit/entries";
 import { auditAddress, everything } from "../audit/filter";
 import { age, plain, qualityName, unit, value } from "../format";
@@ -58,6 +58,7 @@ export function PointScreen({ api, session, place, epoch }: ScreenProps) {
   );
   const point = who.data?.points.find((p) => p.point === path);
   const described = known.data?.find((p) => p.path === path);
+  const isUnknown = known.data !== undefined && !described;
   const me = requesterOf(session.user);
   return (
     <div class="screen device-screen">
@@ -65,8 +66,9 @@ export function PointScreen({ api, session, place, epoch }: ScreenProps) {
         <Way path={path} device={point?.device ?? described?.device ?? ""} />
         <h1>{plain(nameOf(path)) || "(no name)"}</h1>
       </header>
-      {!who.data && <p class="asking">{who.problem || "Asking who holds it…"}</p>}
-      {who.data && !point && <NoControl known={described !== undefined || !known.data} />}
+      {!point && isUnknown && <NoControl known={false} />}
+      {!isUnknown && !who.data && <p class="asking">{who.problem || "Asking who holds it…"}</p>}
+      {!isUnknown && who.data && !point && <NoControl known />}
       {point && (
         <div class="point-page" key={path}>
           <div class="device-main">
@@ -104,11 +106,18 @@ function useKnown(api: Api, path: string, live: LiveValues, epoch: number) {
       Promise.all(
         names.map((p) => api.get<{ points: Point[] }>("points", { pattern: p, limit: 100 })),
       ),
-      ...names.map((p) => api.latest(p).then((samples) => live.applyLatest(samples, at))),
+      ...names.map((p) =>
+        api.latest(p).then((samples) => live.applyLatest(samples, at), noSamples),
+      ),
     ]);
     return pages.flatMap((page, i) => page.points.filter((p) => p.path === names[i]));
   }, [api, path, live]);
   return usePoll(ask, 30_000, epoch);
+}
+
+/** A point that is not there has no samples. */
+function noSamples(err: unknown): void {
+  if (!(err instanceof Problem && err.status === 404)) throw err;
 }
 
 /** The branches above a point, the last of them its device. */
@@ -156,7 +165,8 @@ function Now({ point, live, api, me }: NowProps) {
   return (
     <section class={`card panel condition ${shown}`} aria-label="Now">
       <p class="point-value">
-        {value(known ? known.value : last ? last.value : point.observed)} {unit(plain(point.unit))}
+        {value(known ? known.value : last ? last.value : point.observed, point.unit)}{" "}
+        {unit(plain(point.unit))}
         <span class="quiet">
           {known && ` the last value, ${age(now - known.time)} ago; now ${nowWords(last?.quality)}`}
           {last && !known && ` ${qualityName(last.quality)}, ${age(now - last.time)}`}

@@ -31,7 +31,7 @@ function Big({ r }: { r: Reading }) {
   const long = typeof shownOf(r) === "string" || r.missing;
   return (
     <p class={`big number${long ? " is-long" : ""}`}>
-      {r.missing ? "no such point" : value(shownOf(r))}
+      {r.missing ? "no such point" : value(shownOf(r), r.point?.unit)}
       {r.last && r.point?.unit && <span class="unit"> {unit(r.point.unit)}</span>}
     </p>
   );
@@ -92,7 +92,7 @@ export function GaugeTile({ tile, source }: Props) {
         {low !== undefined && low > min && <path class="gauge-limit" d={arc(0, at(low), 47)} />}
         {high !== undefined && high < max && <path class="gauge-limit" d={arc(at(high), 1, 47)} />}
         <text class="gauge-value" x="50" y="54">
-          {r.missing ? "–" : value(shownOf(r))}
+          {r.missing ? "–" : value(shownOf(r), r.point?.unit)}
         </text>
         <text class="gauge-unit" x="50" y="66">
           {unit(r.point?.unit ?? "")}

@@ -1,7 +1,8 @@
-import { useCallback } from "preact/hooks";
+import { useCallback, useMemo } from "preact/hooks";
 import { age, count, plain, plural } from "../format";
 import type { ListedDashboard } from "../generated/api";
 import { reasonOf } from "../language/said";
+import { inNaturalOrder } from "../natural-order";
 import { nameOf, parentOf } from "../path";
 import type { ScreenProps } from "../shell/screens";
 import { usePoll } from "../use-poll";
@@ -15,15 +16,17 @@ export function DashboardList({ api, epoch, books }: ScreenProps) {
   const ask = useCallback(() => listDashboards(api), [api]);
   const { data, problem } = usePoll(ask, calm, epoch);
   const now = api.now();
-  const devices = books?.devices ?? [];
+  const devices = useMemo(
+    () => inNaturalOrder(books?.devices ?? [], (d) => d.path),
+    [books?.devices],
+  );
   return (
     <div class="screen board-screen">
       <header class="board-head">
         <div>
           <h1>Dashboards</h1>
           <p class="quiet">
-            Arranged by people for what they watch. One with the name home is shown on the home
-            page.
+            Arranged by people for what they watch. The one named home is shown on the home page.
           </p>
         </div>
         <p class="actions">

@@ -64,7 +64,8 @@ export function valueWords(r: Reading): string {
   if (r.missing) return "no such point";
   if (!r.last) return "–";
   const of = unit(r.point?.unit ?? "");
-  return of ? `${value(shownOf(r))} ${of}` : value(shownOf(r));
+  const shown = value(shownOf(r), r.point?.unit);
+  return of ? `${shown} ${of}` : shown;
 }
 
 /** Why a reading is not to be relied on, or out of its limits; "" if neither. */

@@ -96,11 +96,12 @@ export function Legend(props: Props) {
 }
 
 /** The value that a point has now, or the last that is known of it; and then why, and of when it is. */
-function newestOf({ live }: HistorySource, path: string) {
+function newestOf({ live, catalogue }: HistorySource, path: string) {
   const last = live.get(path);
   const known = live.lastKnown(path);
-  if (!known) return { shown: value(last?.value), old: "" };
-  return { shown: value(known.value), old: knownWords(last?.quality ?? "", known) };
+  const of = catalogue.get(path)?.unit;
+  if (!known) return { shown: value(last?.value, of), old: "" };
+  return { shown: value(known.value, of), old: knownWords(last?.quality ?? "", known) };
 }
 
 /** The point that has the commands of another, if there is one that is not shown yet; else "". */
@@ -113,7 +114,7 @@ const byPoint = (curves: readonly Curve[], ghost: boolean) =>
   new Map(curves.filter((c) => (c.ghost ?? false) === ghost).map((c) => [c.point, c]));
 
 const shownValue = (curve: Curve, n: number | null | undefined): string =>
-  value(curve.kind === "bool" && typeof n === "number" ? n !== 0 : (n ?? null));
+  value(curve.kind === "bool" && typeof n === "number" ? n !== 0 : (n ?? null), curve.unit);
 
 interface RowProps {
   path: string;

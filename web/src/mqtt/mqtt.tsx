@@ -11,19 +11,32 @@ import "./mqtt.css";
 
 const often = 5_000;
 
+const NoBroker = () => (
+  <div class="card nothing">
+    <h1>This node has no MQTT broker</h1>
+    <p>
+      Give it an address for devices: <code>mqtts</code>, <code>mqtt</code> or{" "}
+      <code>mqtt_websocket</code> in the section <code>listen</code> of its configuration. It takes
+      effect when the node starts anew.
+    </p>
+  </div>
+);
+
 /** The MQTT broker: its counts, programs outside, and the messages that no template takes. */
 export function MqttScreen({ api, session, epoch }: ScreenProps) {
   const [changes, setChanges] = useState(0);
   const [added, setAdded] = useState("");
   const ask = useCallback(async () => {
-    const [status, unknown, outside] = await Promise.all([
-      api.get<MQTTStatus>("mqtt"),
+    const status = await api.get<MQTTStatus>("mqtt");
+    if (!status.broker) return { status, topics: [], applications: [] };
+    const [unknown, outside] = await Promise.all([
       api.get<MQTTUnknowns>("mqtt/unknown"),
       api.get<AllApplications>("mqtt/applications"),
     ]);
     return { status, topics: unknown.topics, applications: outside.applications };
   }, [api]);
   const { data, problem } = usePoll(ask, often, epoch + changes);
+  if (data && !data.status.broker) return <NoBroker />;
   const engineer = includes(session.role, "engineer");
   const add = async (topic: string, template: string) => {
     await api.send("POST", "mqtt/templates", { template });

@@ -177,8 +177,9 @@ const Row = memo(function Row({ point, last, age: old, isStale: stale }: RowProp
         <span class="name">{plain(point.path)}</span>
       </th>
       <td class="number value" title={exact(last?.value)}>
-        {value(last?.value)}
+        {value(last?.value, point.unit)}
         <span class="narrow unit"> {unit(point.unit)}</span>
+        <span class="below quiet">{old}</span>
       </td>
       <td class="wide unit">{unit(point.unit)}</td>
       <td class="quality" title={reasonFor(last?.quality ?? "") || quality}>

@@ -160,7 +160,7 @@ const PointRow = memo(function PointRow({
         class={`number value${known ? " is-old" : ""}`}
         title={known ? `${exact(known.value)}, ${dateTime(known.time)}` : exact(last?.value)}
       >
-        {value(shown)}
+        {value(shown, point.unit)}
         <span class="narrow unit"> {unit(point.unit)}</span>
         <span class="below quiet">{age}</span>
       </td>

@@ -4,7 +4,6 @@ import {
   buildTree,
   countTrouble,
   findBranch,
-  inOrder,
   isStale,
   listedBelow,
   matches,
@@ -24,15 +23,6 @@ const point = (path: string, more: Partial<Point> = {}): Point => ({
   interval: 1,
   tags: null,
   ...more,
-});
-
-test("branches stand in the order in which people count, whatever their letters", () => {
-  const ordered = (...names: string[]) =>
-    inOrder(names.map((name) => ({ ...buildTree([]), name }))).map((b) => b.name);
-  const plain = ["zone10", "Zone2", "zone1", "ahu", "9", "10", "ahu2b", "ahu2a", "a", "zone"];
-  const english = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
-  expect(ordered(...plain)).toEqual([...plain].sort(english.compare));
-  expect(ordered("Büro 10", "Buro", "Büro 2", "Bz")).toEqual(["Buro", "Büro 2", "Büro 10", "Bz"]);
 });
 
 const site = buildTree(

@@ -1,6 +1,6 @@
 import type { Point } from "../api";
 import { count } from "../format";
-import { once } from "../language/once";
+import { inNaturalOrder } from "../natural-order";
 import { ancestorsOf, nameOf, parentOf } from "../path";
 
 /** A branch of the site: everything that has points or branches below it. */
@@ -31,34 +31,6 @@ export interface Row {
   siblings: number;
 }
 
-const byLanguage = once(
-  () => new Intl.Collator("en", { numeric: true, sensitivity: "base" }).compare,
-);
-
-const isPlain = /^[a-z0-9_-]*$/i;
-
-/** Names in the order in which people count: "zone2" before "zone10". */
-export function inOrder(branches: Branch[]): Branch[] {
-  // A browser takes long to read the order of languages, which few sites need
-  const compare = branches.every(({ name }) => isPlain.test(name)) ? byNumbers : byLanguage();
-  return branches.sort((a, b) => compare(a.name, b.name));
-}
-
-/** The order of names of letters and digits of ASCII. */
-function byNumbers(a: string, b: string): number {
-  const [ours, theirs] = [piecesOf(a), piecesOf(b)];
-  for (const [i, own] of ours.entries()) {
-    const other = theirs[i];
-    if (other === undefined) return 1;
-    const apart = Number(own) - Number(other); // NaN if one is no number
-    if (apart) return apart;
-    if (own !== other && Number.isNaN(apart)) return own < other ? -1 : 1;
-  }
-  return ours.length - theirs.length;
-}
-
-const piecesOf = (name: string) => name.toLowerCase().match(/\d+|\D+/g) ?? [];
-
 /** The places below which a node records what points are commanded. */
 const records = /(^|\/)control(-level)?(\/|$)/;
 
@@ -78,7 +50,8 @@ export function buildTree(points: readonly Point[]): Branch {
     }
     known.get(home)?.points.push(point);
   }
-  for (const branch of known.values()) inOrder(branch.branches);
+  for (const branch of known.values())
+    branch.branches = inNaturalOrder(branch.branches, (b) => b.name);
   return root;
 }
 
