@@ -40,7 +40,7 @@ func TestTheSentencesOfTheNodeAreListed(t *testing.T) {
 	slices.Sort(list)
 	list = slices.Compact(list)
 	isListed(t, generated, list)
-	reasons := reasonsOf(t)
+	reasons := append(reasonsOf(t), experimentsOf(t)...)
 	slices.Sort(reasons)
 	isListed(t, generatedReasons, slices.DeleteFunc(slices.Compact(reasons), func(text string) bool {
 		_, found := slices.BinarySearch(list, text)

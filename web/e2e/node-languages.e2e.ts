@@ -21,8 +21,11 @@ const locales = Object.keys(refused) as (keyof typeof refused)[];
 
 /** The texts of the page in a language by their English. */
 function tableOf(locale: string): Record<string, string> {
-  const file = join(import.meta.dirname, `../languages/${locale.slice(0, 2)}.json`);
-  return JSON.parse(readFileSync(file, "utf8"));
+  const read = (folder: string) => {
+    const file = join(import.meta.dirname, folder, `${locale.slice(0, 2)}.json`);
+    return JSON.parse(readFileSync(file, "utf8")) as Record<string, string>;
+  };
+  return { ...read("../languages/reasons"), ...read("../languages") };
 }
 
 /** The words of the page in a language. */
@@ -71,6 +74,21 @@ describe.skipIf(url === "")("a running node", () => {
     expect(actions.filter((text) => !spoken.has(text))).toEqual([]);
     await entries.getByRole("button", { name: say("Node started") }).click();
     await expect.poll(() => new URL(page.url()).search).toBe("?action=node.start");
+  });
+
+  test.each(locales)("says in %s what the experiments of the lab ask", async (locale) => {
+    const page = await enter("/lab", locale);
+    const table = tableOf(locale);
+    const list = page.getByRole("region", { name: words(locale)("Experiments") });
+    const titles = list.getByRole("heading", { level: 2 });
+    await titles.getByText(words(locale)("Three million simulated meters")).waitFor();
+    const texts = [
+      ...(await titles.allTextContents()),
+      ...(await list.locator("h2 + p").allTextContents()),
+    ];
+    expect(texts.length).toBeGreaterThan(100);
+    const english = new Set(Object.keys(table).filter((text) => table[text] !== text));
+    expect(texts.filter((text) => english.has(text) || /^How /.test(text))).toEqual([]);
   });
 
   test.each(locales)("says in %s what a node is", async (locale) => {

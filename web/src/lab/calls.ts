@@ -1,6 +1,7 @@
 // The lab's part of the HTTP API.
 
 import type { Api } from "../api";
+import { withReasons } from "../language/said";
 
 /** What a run may change. */
 export interface Setting {
@@ -108,8 +109,11 @@ export interface Order {
 export const runResource = (id: string, part = "") => `lab/runs/${encodeURIComponent(id)}${part}`;
 
 /** All experiments. */
-export const askExperiments = async (api: Api): Promise<Experiment[]> =>
-  (await api.get<{ experiments: Experiment[] | null }>("lab/experiments")).experiments ?? [];
+export async function askExperiments(api: Api): Promise<Experiment[]> {
+  const { experiments } = await api.get<{ experiments: Experiment[] | null }>("lab/experiments");
+  await withReasons; // it is them that have the titles in other languages
+  return experiments ?? [];
+}
 
 /** The runs, the newest first. */
 export const askRuns = async (api: Api): Promise<Run[]> =>

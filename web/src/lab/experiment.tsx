@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Api } from "../api";
 import { dateTime, plain } from "../format";
+import { reasonOf } from "../language/said";
 import { wordsOf } from "../use-poll";
 import { type Experiment, type Order, type Run, runResource } from "./calls";
 import { compareRuns, figure } from "./figures";
@@ -23,8 +24,8 @@ export function ExperimentPage({ api, experiment: e, runs, mayRun }: Props) {
           ‹ All experiments
         </a>
       </p>
-      <h1>{plain(e.title)}</h1>
-      <p class="lab-intro">{plain(e.question)}</p>
+      <h1>{reasonOf(e.title)}</h1>
+      <p class="lab-intro">{reasonOf(e.question)}</p>
       {mayRun && <RunForm api={api} experiment={e} />}
       <Published experiment={e} />
       <Comparison api={api} runs={runs} unit={e.unit} />
@@ -134,7 +135,7 @@ function Published({ experiment: e }: { experiment: Experiment }) {
   return (
     <section class="card panel" aria-labelledby="published-title">
       <h2 id="published-title">
-        Published: {plain(e.metric)}, in {plain(e.unit)}
+        Published: {reasonOf(e.metric)}, in {plain(e.unit)}
       </h2>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
       <section class="scroll-x" tabIndex={0} aria-label="Published table">

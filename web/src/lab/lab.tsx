@@ -1,5 +1,7 @@
 import { useCallback } from "preact/hooks";
 import { dateTime, plain } from "../format";
+import { coded } from "../language/codes";
+import { reasonOf } from "../language/said";
 import { includes } from "../shell/role";
 import type { ScreenProps } from "../shell/screens";
 import { usePoll } from "../use-poll";
@@ -56,14 +58,16 @@ function ExperimentList({
           return (
             <li key={e.name} class="card panel">
               <h2>
-                <a href={labAddress("experiment", e.name)}>{plain(e.title)}</a>
+                <a href={labAddress("experiment", e.name)}>{reasonOf(e.title)}</a>
               </h2>
-              <p>{plain(e.question)}</p>
+              <p>{reasonOf(e.question)}</p>
               <p class="quiet">{plain(e.source) || "Without a published table."}</p>
               {last && (
                 <p class="lab-verdict">
                   <span class="quiet">{dateTime(Date.parse(last.started))}:</span>{" "}
-                  <a href={labAddress("run", last.id)}>{plain(last.verdict?.[0] ?? "finished")}</a>
+                  <a href={labAddress("run", last.id)}>
+                    {last.verdict?.[0] ? reasonOf(last.verdict[0]) : coded("finished")}
+                  </a>
                 </p>
               )}
             </li>

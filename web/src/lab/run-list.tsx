@@ -36,7 +36,7 @@ export function RunList({ runs, problem }: { runs: readonly Run[]; problem: stri
                     <a href={labAddress("run", r.id)}>{dateTime(Date.parse(r.started))}</a>
                   </th>
                   <td>
-                    {plain(r.title)}
+                    {reasonOf(r.title)}
                     {r.quick && <span class="quiet"> (quick)</span>}
                   </td>
                   <td>

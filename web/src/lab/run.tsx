@@ -30,11 +30,11 @@ export function RunPage({ api, id, mayRun, epoch }: Props) {
     <div class="screen">
       <p>
         <a class="link" href={labAddress("experiment", run.experiment)}>
-          ‹ {plain(run.title)}
+          ‹ {reasonOf(run.title)}
         </a>
       </p>
       <div class="panel-head">
-        <h1>{plain(run.title)}</h1>
+        <h1>{reasonOf(run.title)}</h1>
         <RunActions api={api} run={run} mayRun={mayRun} onStopped={() => setEnded((n) => n + 1)} />
       </div>
       <p class="quiet">
@@ -216,7 +216,7 @@ function Outcome({ run, result }: { run: Run; result: Result }) {
       <h2 id="outcome-title">Verdict</h2>
       {(run.verdict ?? []).map((line) => (
         <p key={line} class="lab-verdict">
-          {plain(line)}
+          {reasonOf(line)}
         </p>
       ))}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
@@ -271,7 +271,7 @@ function Outcome({ run, result }: { run: Run; result: Result }) {
         </table>
       </section>
       <p class="quiet">
-        {plain(name)} in {plain(unit)}; {higher ? "more" : "less"} is better.
+        {reasonOf(name)} in {plain(unit)}; {higher ? "more" : "less"} is better.
       </p>
       {(result.skipped ?? []).map((s) => (
         <p key={s.peer} class="quiet">
