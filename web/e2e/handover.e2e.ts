@@ -142,4 +142,27 @@ describe("a hand-over", () => {
     await page.getByRole("alert").getByText("control is away").waitFor();
     expect(await page.getByRole("status", { name: "In short" }).count()).toBe(0);
   });
+
+  test("leaves out nothing of many commands, and names a node that does not answer in time", async () => {
+    const held = { requester: "person:ben", path: "b/last/setpoint", value: 4, level: 8 };
+    const { page } = await open({
+      ...{ site: building, address: "/handover" },
+      handlers: {
+        ...night([]),
+        "GET control/overrides": () => ({ overrides: [] }),
+        "GET control/points": () => ({ points: [], next: "b/room1000/setpoint" }),
+        "GET control/held": ({ query }: Call) =>
+          query.has("node") ? "streamed" : { commands: [held, { ...held, requester: "agent:a" }] },
+      },
+    });
+    const overrides = page.getByRole("region", { name: "Overrides in force" });
+    await overrides.getByText(/^b\/last\/setpoint 4 at level 8.* of ben/).waitFor();
+    expect(await overrides.getByRole("listitem").count()).toBe(1);
+    await page.getByText("Asking the other nodes…").waitFor();
+    expect(await page.getByRole("button", { name: "Print" }).isEnabled()).toBe(false);
+    await page
+      .getByText("Not told of branch-2: points held by hand, notes (it did not answer within 8 s)")
+      .waitFor();
+    await page.getByRole("button", { name: "Print", disabled: false }).waitFor();
+  });
 });

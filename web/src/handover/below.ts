@@ -10,11 +10,13 @@ import type {
   NotedAnnotation,
 } from "../generated/api";
 import { wordsOf } from "../use-poll";
-import { isByHand, type Left, type Part, type Untold } from "./sum";
+import { heldAt, type Left, type Part, type Untold } from "./sum";
 
 /** What the descendants told, and what they did not. */
 export interface Below extends Left {
   untold: Untold[];
+  /** Whether a node may answer soon that did not, other than one that refused. */
+  isLate: boolean;
 }
 
 /** So many nodes are asked at the same time: a browser has few connections to spare. */
@@ -26,7 +28,7 @@ const patience = 8000;
 /** Asks all descendants for overrides, points held by hand, and the notes since from. */
 export async function askBelow(api: Api, from: string): Promise<Below> {
   const { nodes } = await api.get<Nodes>("nodes");
-  const told: Below = { overrides: [], byHand: [], notes: [], untold: [] };
+  const told: Below = { overrides: [], byHand: [], notes: [], untold: [], isLate: false };
   const waiting: string[] = [];
   for (const n of nodes.filter((node) => node.path.length > 0)) {
     if (n.state === "connected") waiting.push(n.name);
@@ -57,6 +59,7 @@ async function askNode(far: Api, node: string, from: string, told: Below): Promi
       if (err instanceof TypeError || isLoggedOut(err)) throw err;
       // It has no such part, and so has none of it
       if (err instanceof Problem && err.status === 404) return undefined;
+      if (!(err instanceof Problem && err.status === 403)) told.isLate = true;
       untold.parts.push(part);
       const reason = reasonWords(err);
       if (!untold.reasons.includes(reason)) untold.reasons.push(reason);
@@ -68,8 +71,7 @@ async function askNode(far: Api, node: string, from: string, told: Below): Promi
   const noted = await ask<{ annotations: NotedAnnotation[] }>("notes", "annotations", { from });
   if (untold.parts.length > 0) told.untold.push(untold);
   for (const holder of held?.overrides ?? []) told.overrides.push({ node, holder });
-  for (const slot of busy?.commands ?? [])
-    if (isByHand(slot)) told.byHand.push({ node, path: slot.path ?? "", unit: "", slot });
+  told.byHand.push(...heldAt(node, busy?.commands ?? []));
   for (const note of noted?.annotations ?? []) told.notes.push({ node, note });
 }
 

@@ -6,6 +6,7 @@ import type {
   Alarms,
   ControlOverrides,
   ControlPoints,
+  ControlSlots,
   NotedAnnotation,
   Timeline,
 } from "../generated/api";
@@ -18,6 +19,8 @@ import { NewNote } from "./new-note";
 import { AlarmPart, Happened, Notes, Overrides, UntoldLines } from "./parts";
 import {
   allUntold,
+  type HeldByHand,
+  heldAt,
   heldByHand,
   type Left,
   matters,
@@ -30,8 +33,8 @@ import {
 import "./handover.css";
 
 const calm = 10_000;
-/** Other nodes are asked less often. */
-const calmBelow = 60_000;
+/** Other nodes are asked less often, unless one did not answer. */
+const calmBelow = (below: Below | undefined) => (below?.isLate ? calm : 60_000);
 
 const spans = [
   ["-8h", "Last 8 hours"],
@@ -153,12 +156,10 @@ const orNone =
   };
 
 async function told(api: Api, from: string): Promise<Told> {
-  const [timeline, held, busy, noted] = await Promise.all([
+  const [timeline, held, byHand, noted] = await Promise.all([
     api.get<Timeline>("timeline", { from, limit: 500, nodes: "true" }),
     api.get<ControlOverrides>("control/overrides").catch(orNone({ overrides: [] })),
-    api
-      .get<ControlPoints>("control/points", { busy: "true", limit: 1000 })
-      .catch(orNone({ points: [], next: "" })),
+    ownByHand(api).catch(orNone([])),
     api
       .get<{ annotations: NotedAnnotation[] }>("annotations", { from })
       .catch(orNone({ annotations: [] })),
@@ -166,7 +167,17 @@ async function told(api: Api, from: string): Promise<Told> {
   return {
     timeline,
     overrides: held.overrides.map((holder) => ({ node: "", holder })),
-    byHand: heldByHand(busy.points),
+    byHand,
     notes: noted.annotations.map((note) => ({ node: "", note })),
   };
+}
+
+/** Points that people hold at this node, with their units unless there are too many commands to ask for the points. */
+async function ownByHand(api: Api): Promise<HeldByHand[]> {
+  const { points, next } = await api.get<ControlPoints>("control/points", {
+    ...{ busy: "true", limit: 1000 },
+  });
+  if (next === "") return heldByHand(points);
+  const { commands } = await api.get<ControlSlots>("control/held");
+  return heldAt("", commands);
 }

@@ -68,8 +68,7 @@ export interface Left {
   notes: { node: string; note: NotedAnnotation }[];
 }
 
-/** Whether a person gave a command. */
-export const isByHand = (slot: ControlSlot) => slot.requester.startsWith("person:");
+const isByHand = (slot: ControlSlot) => slot.requester.startsWith("person:");
 
 /** The commands of people that are in force at this node. */
 export const heldByHand = (points: readonly ControlPoint[]): HeldByHand[] =>
@@ -78,6 +77,10 @@ export const heldByHand = (points: readonly ControlPoint[]): HeldByHand[] =>
   );
 
 const nothing: Left = { overrides: [], byHand: [], notes: [] };
+
+/** The commands of people among those in force at a node. */
+export const heldAt = (node: string, commands: readonly ControlSlot[]): HeldByHand[] =>
+  commands.filter(isByHand).map((slot) => ({ node, path: slot.path ?? "", unit: "", slot }));
 
 /** What this node and others leave, the newest first. */
 export function together(own: Left, others: Left = nothing): Left {
