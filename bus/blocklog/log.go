@@ -229,61 +229,6 @@ func (l *Log) Written(ctx context.Context, sequence uint64) (time.Time, error) {
 	return msg.Time, nil
 }
 
-// Read calls deliver with every block from a sequence on, in order, first those that are there,
-// then new ones as they come, until ctx ends; it returns nil then. Blocks that the log has
-// dropped are skipped: the sequence shows it. The data belongs to deliver.
-func (l *Log) Read(ctx context.Context, from uint64, deliver func(sequence uint64, data []byte) error) error {
-	next := max(from, 1)
-	consumer, err := l.consumer(ctx, next)
-	if err != nil {
-		return l.readError(ctx, err)
-	}
-	messages, err := consumer.Messages(jetstream.PullMaxMessages(readAhead), jetstream.PullHeartbeat(2*time.Second))
-	if err != nil {
-		return l.readError(ctx, err)
-	}
-	defer messages.Stop()
-	for {
-		msg, err := messages.Next(jetstream.NextContext(ctx))
-		if err != nil {
-			return l.readError(ctx, err)
-		}
-		meta, err := msg.Metadata()
-		if err != nil {
-			return l.readError(ctx, err)
-		}
-		if err := fill(ctx, l, gap{next, meta.Sequence.Stream}, deliver); err != nil {
-			return l.readError(ctx, err)
-		}
-		if err := deliver(meta.Sequence.Stream, msg.Data()); err != nil {
-			return err
-		}
-		next = meta.Sequence.Stream + 1
-	}
-}
-
-// gap is the sequences from one on, up to another one.
-type gap struct{ next, until uint64 }
-
-// fill delivers what a reader was not given between two blocks of a replicated log. Who gives may be a replica that has just caught up
-// with the others: what it lacks is asked of the one that leads.
-func fill(ctx context.Context, l *Log, g gap, deliver func(uint64, []byte) error) error {
-	if g.next >= g.until || !l.cfg.replicated() {
-		return nil
-	}
-	first, _, err := l.Bounds(ctx)
-	if err != nil || first >= g.until {
-		return err
-	}
-	next := max(g.next, first)
-	l.engine.Log.WarnContext(ctx, "a reader of the log was not given all blocks, which are asked for one by one",
-		slog.String("log", l.cfg.stream()), slog.Uint64("from", next), slog.Uint64("to", g.until-1))
-	for ; err == nil && next < g.until; next++ {
-		err = l.scanOne(ctx, next, deliver)
-	}
-	return err
-}
-
 // Scan calls deliver with every block from a sequence on that is there, in order, and returns nil
 // behind the last. Blocks that the log has dropped or cannot read are skipped: the sequence shows it.
 func (l *Log) Scan(ctx context.Context, from uint64, deliver func(sequence uint64, data []byte) error) error {
@@ -312,12 +257,12 @@ func (l *Log) scanStream(ctx context.Context, next uint64, deliver func(uint64, 
 	if consumer.CachedInfo().NumPending == 0 {
 		return next, true, nil
 	}
-	messages, err := consumer.Messages(jetstream.PullMaxMessages(readAhead), jetstream.PullHeartbeat(2*time.Second))
+	messages, err := consumer.Messages(jetstream.PullMaxMessages(readAhead), jetstream.PullHeartbeat(heartbeat))
 	if err != nil {
 		return next, false, scanError(err)
 	}
 	defer messages.Stop()
-	for {
+	for given := uint64(1); ; given++ {
 		msg, err := nextSoon(ctx, messages)
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 			return next, false, nil
@@ -328,6 +273,9 @@ func (l *Log) scanStream(ctx context.Context, next uint64, deliver func(uint64, 
 		meta, err := msg.Metadata()
 		if err != nil {
 			return next, false, scanError(err)
+		}
+		if meta.Sequence.Consumer != given {
+			return next, false, nil
 		}
 		next = meta.Sequence.Stream + 1
 		if err := deliver(meta.Sequence.Stream, msg.Data()); err != nil || meta.NumPending == 0 {
@@ -361,11 +309,4 @@ func scanError(err error) error {
 		kind = fault.Unavailable
 	}
 	return fault.E("bus.Scan", kind, logStream, fmt.Errorf("read the log to its end: %w", trouble.Of(err)))
-}
-
-func (l *Log) readError(ctx context.Context, err error) error {
-	if ctx.Err() == nil {
-		return fault.E("bus.Read", fault.Unavailable, logStream, fmt.Errorf("read the log: %w", trouble.Of(err)))
-	}
-	return nil
 }

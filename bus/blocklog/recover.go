@@ -135,12 +135,3 @@ func (l *Log) message(ctx context.Context, sequence uint64) (*jetstream.RawStrea
 		return s.GetMsg(ctx, sequence)
 	})
 }
-
-// consumer returns one that delivers what the log has from a sequence on.
-func (l *Log) consumer(ctx context.Context, from uint64) (jetstream.Consumer, error) {
-	return ask(ctx, l, func(ctx context.Context, s jetstream.Stream) (jetstream.Consumer, error) {
-		return s.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
-			DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: from, InactiveThreshold: time.Minute,
-		})
-	})
-}
