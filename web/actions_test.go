@@ -2,6 +2,7 @@ package web
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -70,4 +71,28 @@ func read(t *testing.T, file string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// What a node proposes as a dashboard nobody has written in a language of their own.
+func TestThePageHasWordsForTheTitlesOfProposedDashboards(t *testing.T) {
+	page := read(t, "src/dashboard/proposed.ts")
+	files, err := filepath.Glob("../dashboard/template/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		for _, title := range regexp.MustCompile(`[tT]itle: *"([^"]+)"`).FindAllStringSubmatch(read(t, file), -1) {
+			found++
+			if !strings.Contains(page, `: "`+title[1]+`",`) {
+				t.Errorf("%s: the title %q has no words: add some to web/src/dashboard/proposed.ts", file, title[1])
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no titles found")
+	}
 }

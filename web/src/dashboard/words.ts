@@ -6,6 +6,7 @@ import type { Level } from "../health";
 import { knownWords } from "../last-known";
 import { nameOf, parentOf } from "../path";
 import type { Reading } from "./board-values";
+import { titleWords } from "./proposed";
 
 /** What a kind of tile is called, and what it is good for. */
 export const kindWords: Record<DashboardTile["kind"], { name: string; hint: string }> = {
@@ -105,5 +106,5 @@ export function shareOf(r: Reading, { min = 0, max = 100 }: Pick<DashboardTile, 
 /** The title of a tile: its own, or that of its point, or its kind. */
 export function titleOf(tile: DashboardTile, readings: readonly Reading[]): string {
   const only = readings.length === 1 ? readings[0] : undefined;
-  return plain(tile.title ?? "") || (only ? labelOf(only) : kindWords[tile.kind].name);
+  return titleWords(tile.title ?? "") || (only ? labelOf(only) : kindWords[tile.kind].name);
 }

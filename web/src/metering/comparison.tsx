@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import type { Api } from "../api";
 import { exact, plain, plural } from "../format";
 import type { MeterReadings, MeterVersion } from "../generated/api";
-import { coded } from "../language/codes";
+import { coded, word } from "../language/codes";
 import { wordsOf } from "../use-poll";
 import { moment } from "./missing";
 import { TableBox } from "./table-box";
@@ -100,4 +100,4 @@ function Differences({ at, list }: { at: string; list: readonly Change[] }) {
 }
 
 const wordsOfVersion = (v: MeterVersion | undefined) =>
-  v ? `${exact(v.value)} ${coded(v.stage)}` : "nothing";
+  v ? `${exact(v.value)} ${coded(v.stage)}` : word("nothing");

@@ -1,6 +1,6 @@
 import { bytes, count, dateTime, percentOf, plain, plural, span } from "../format";
 import type { Node, Received } from "../generated/api";
-import { coded } from "../language/codes";
+import { coded, word } from "../language/codes";
 import { fixed } from "../language/number";
 import { reasonOf } from "../language/said";
 import { offsetOf, offsetWords, waitsFor } from "./fleet";
@@ -65,7 +65,9 @@ function factsOf(n: Node, now: number): [string, string][] {
     ["Its clock", isHere || !n.heard ? "–" : offsetWords(offsetOf(n))],
     [
       "Backlog",
-      n.waiting > 0 ? `${plural(n.waiting, "sample")}, ${bytes(n.waiting_octets)}` : "nothing",
+      n.waiting > 0
+        ? `${plural(n.waiting, "sample")}, ${bytes(n.waiting_octets)}`
+        : word("nothing"),
     ],
     ["The oldest of it", waits > 0 ? span(waits) : "–"],
     ["Disk left", n.disk_size > 0 ? bytes(n.disk) + left : "–"],
