@@ -8,7 +8,8 @@ export default defineConfig({
     // shared by all.
     maxWorkers: 3,
     fileParallelism: !process.env.VOLTBUS_URL,
-    testTimeout: 60_000,
+    // Each wait has a limit of its own, which says what did not come; a test of many waits takes 25 s on an idle machine
+    testTimeout: 180_000,
     expect: { poll: { timeout: 10_000 } },
     hookTimeout: 60_000,
   },
