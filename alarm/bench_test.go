@@ -20,7 +20,7 @@ func manyRules(b *testing.B) (*alarm.Engine, []point.Path) {
 	e := alarm.New(began, func(path point.Path) point.Info { return point.Info{Path: path, Interval: 10 * time.Second} }, nil)
 	rules := make([]alarm.Rule, benchRules)
 	for i := range rules {
-		rules[i] = alarm.Rule{Name: fmt.Sprintf("r%04d", i), Points: []string{fmt.Sprintf("site/b%04d/*", i)}, Check: alarm.High, Limit: 80, Deadband: 1, OnDelay: 5}
+		rules[i] = alarm.Rule{Name: fmt.Sprintf("r%04d", i), Points: []string{fmt.Sprintf("site/b%04d/*", i)}, Check: alarm.High, Limit: new(80.0), Deadband: 1, OnDelay: 5}
 	}
 	e.SetRules(began, rules)
 	paths := make([]point.Path, benchPoints)
@@ -59,7 +59,7 @@ func BenchmarkAFloodOfTenThousand(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
 		e := alarm.New(began, func(path point.Path) point.Info { return point.Info{Path: path} }, nil)
-		e.SetRules(began, []alarm.Rule{{Name: "hot", Points: []string{"b/*"}, Check: alarm.High, Limit: 80}})
+		e.SetRules(began, []alarm.Rule{{Name: "hot", Points: []string{"b/*"}, Check: alarm.High, Limit: new(80.0)}})
 		b.StartTimer()
 		for step := range 40 {
 			now := began + int64(step)*second/4

@@ -76,9 +76,9 @@ func (i *instance) holds(now int64) (holds, known bool) {
 	}
 	switch i.rule.Check {
 	case High:
-		return n > i.rule.Limit-back, true
+		return n > i.rule.limit()-back, true
 	case Low:
-		return n < i.rule.Limit+back, true
+		return n < i.rule.limit()+back, true
 	case Rate:
 		return i.changes(n, back), i.from.known
 	case Stuck:

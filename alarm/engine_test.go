@@ -66,7 +66,7 @@ func (s *stand) expect(want ...string) {
 }
 
 func high() alarm.Rule {
-	return alarm.Rule{Name: "high", Points: []string{"**"}, Check: alarm.High, Limit: 80}
+	return alarm.Rule{Name: "high", Points: []string{"**"}, Check: alarm.High, Limit: new(80.0)}
 }
 
 func TestAnAlarmGoesThroughTheStatesOfTheStandard(t *testing.T) {
@@ -157,7 +157,7 @@ func TestEachCheckFindsWhatItIsFor(t *testing.T) {
 		do   func(*stand)
 		want []string
 	}{
-		"low": {alarm.Rule{Check: alarm.Low, Limit: 5, Deadband: 1}, func(s *stand) {
+		"low": {alarm.Rule{Check: alarm.Low, Limit: new(5.0), Deadband: 1}, func(s *stand) {
 			s.read(1, "p", point.FloatOf(4))
 			s.read(2, "p", point.FloatOf(5.5))
 			s.read(3, "p", point.FloatOf(6))
@@ -195,7 +195,7 @@ func TestEachCheckFindsWhatItIsFor(t *testing.T) {
 			s.Tick(at(20))
 			s.read(21, "fan/status", point.BoolOf(true))
 		}, []string{"r@fan/command opened normal>unacknowledged 15", "r@fan/command returned unacknowledged>returned 21"}},
-		"what has a tag": {alarm.Rule{Tags: map[string]string{"equip": "ahu"}, Check: alarm.High}, func(s *stand) {
+		"what has a tag": {alarm.Rule{Tags: map[string]string{"equip": "ahu"}, Check: alarm.High, Limit: new(0.0)}, func(s *stand) {
 			s.read(0, "ahu1/t", point.FloatOf(1))
 			s.read(0, "vav1/t", point.FloatOf(1))
 		}, []string{"r@ahu1/t opened normal>unacknowledged 0"}},
@@ -245,7 +245,7 @@ func TestAShelvedAlarmComesBackWhenItsTimeIsOver(t *testing.T) {
 }
 
 func TestAnAlarmIsSuppressedByDesignWhileItsPlantIsOff(t *testing.T) {
-	rule := alarm.Rule{Name: "low", Points: []string{"*/flow"}, Check: alarm.Low, Limit: 5, SuppressPoint: "{1}/pump", SuppressValues: []string{"false"}}
+	rule := alarm.Rule{Name: "low", Points: []string{"*/flow"}, Check: alarm.Low, Limit: new(5.0), SuppressPoint: "{1}/pump", SuppressValues: []string{"false"}}
 	s := newStand(t, rule)
 	s.read(1, "a/pump", point.BoolOf(false))
 	s.read(2, "a/flow", point.FloatOf(0))

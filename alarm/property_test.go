@@ -23,7 +23,7 @@ func newRandom(seed uint64) *random {
 	r := &random{Rand: rand.New(rand.NewPCG(seed, 1)), now: began}
 	for i, check := range alarm.Checks() {
 		rule := alarm.Rule{
-			Name: fmt.Sprintf("r%d", i), Points: []string{"*/x", "q"}, Check: check, Limit: 5, Deadband: float64(r.IntN(3)), Change: 3, Longest: float64(1 + r.IntN(60)),
+			Name: fmt.Sprintf("r%d", i), Points: []string{"*/x", "q"}, Check: check, Limit: new(5.0), Deadband: float64(r.IntN(3)), Change: 3, Longest: float64(1 + r.IntN(60)),
 			OnDelay: float64(r.IntN(2) * 20), OffDelay: float64(r.IntN(2) * 20), Values: []string{"7"}, Feedback: "{1}/y", Expression: "value > other + 1 or other == 7", Inputs: map[string]string{"other": "{1}/y"}, Latching: r.IntN(3) == 0, Group: "g",
 		}
 		if r.IntN(2) == 0 {
@@ -146,7 +146,7 @@ func BenchmarkReadings(b *testing.B) {
 		if i%2 == 0 {
 			pattern = fmt.Sprintf("b%d/d%d/p1", i%100, i/100)
 		}
-		list = append(list, alarm.Rule{Name: fmt.Sprintf("r%d", i), Points: []string{pattern}, Check: alarm.High, Limit: 90, OnDelay: 10})
+		list = append(list, alarm.Rule{Name: fmt.Sprintf("r%d", i), Points: []string{pattern}, Check: alarm.High, Limit: new(90.0), OnDelay: 10})
 	}
 	e := alarm.New(began, describe, nil)
 	e.SetRules(began, list)

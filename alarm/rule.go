@@ -56,7 +56,7 @@ type Rule struct {
 	Tags   map[string]string `json:"tags,omitempty" doc:"Tags that the points must have, too"`
 	Check  Check             `json:"check" api:"required,one-of=high|low|rate|stuck|stale|state|discrepancy|expression" doc:"What it looks at. high, low: the value is above or below limit. rate: it changes by more than change within per. stuck: it stays within tolerance for longest. stale: no usable reading arrives for longest. state: it is one of values. discrepancy: it differs from feedback by more than tolerance. expression: a condition on several points holds"`
 
-	Limit     float64  `json:"limit,omitempty" doc:"Of high and low, in the unit of the point"`
+	Limit     *float64 `json:"limit,omitempty" doc:"Of high and low, which need it, in the unit of the point"`
 	Deadband  float64  `json:"deadband,omitempty" doc:"Of high, low and rate: how far the value must be back for the alarm to return to normal"`
 	OnDelay   float64  `json:"on_delay,omitempty" doc:"Seconds that the condition must last before the alarm opens"`
 	OffDelay  float64  `json:"off_delay,omitempty" doc:"Seconds that it must be over before the alarm returns to normal"`
@@ -147,7 +147,7 @@ func (r *Rule) checkNumbers() error {
 		value  float64
 		lowest float64
 	}{
-		{"limit", r.Limit, math.Inf(-1)},
+		{"limit", r.limit(), math.Inf(-1)},
 		{"deadband", r.Deadband, 0},
 		{"change", r.Change, 0},
 		{"tolerance", r.Tolerance, 0},
@@ -167,6 +167,10 @@ func (r *Rule) checkNumbers() error {
 // checkOwn checks what each check needs.
 func (r *Rule) checkOwn() error {
 	switch r.Check {
+	case High, Low:
+		if r.Limit == nil {
+			return wrong("limit", "missing; write the value %s which the alarm opens, such as 80", map[Check]string{High: "above", Low: "below"}[r.Check])
+		}
 	case Rate:
 		if r.Change == 0 {
 			return wrong("change", "missing; write by how much the value may change")
@@ -187,7 +191,7 @@ func (r *Rule) checkOwn() error {
 		if err := r.checkExpression(); err != nil {
 			return err
 		}
-	case High, Low, Stale:
+	case Stale:
 	}
 	if (r.SuppressPoint == "") != (len(r.SuppressValues) == 0) || len(r.SuppressValues) > maxValues {
 		return wrong("suppress_values", "write a suppress_point and 1 to %d of its values, or neither", maxValues)
@@ -220,6 +224,14 @@ func (r *Rule) Selects(info *point.Info) bool {
 	return true
 }
 
+// limit returns the limit of high and low, which Validate demands; 0 for other checks.
+func (r *Rule) limit() float64 {
+	if r.Limit == nil {
+		return 0
+	}
+	return *r.Limit
+}
+
 // filled replaces {1} to {9} by the segments of a path.
 func filled(template string, path point.Path) string {
 	if !strings.Contains(template, "{") {
@@ -242,9 +254,9 @@ func micros(seconds float64) int64 { return int64(seconds * float64(time.Second/
 func (r *Rule) words() string {
 	switch r.Check {
 	case High:
-		return fmt.Sprintf("is above %v", r.Limit)
+		return fmt.Sprintf("is above %v", r.limit())
 	case Low:
-		return fmt.Sprintf("is below %v", r.Limit)
+		return fmt.Sprintf("is below %v", r.limit())
 	case Rate:
 		return fmt.Sprintf("changes by more than %v within %v", r.Change, span(r.Per))
 	case Stuck:

@@ -84,6 +84,19 @@ func TestADelayOfAnExpressionBeginsAnewAfterItCouldNotBeJudged(t *testing.T) {
 	}
 }
 
+func TestARuleForALimitNeedsIt(t *testing.T) {
+	for _, check := range []alarm.Check{alarm.High, alarm.Low} {
+		r := alarm.Rule{Name: "r", Points: []string{"**"}, Check: check}
+		if err := r.Validate(); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "limit: missing; write the value") {
+			t.Errorf("%s without a limit: %v", check, err)
+		}
+		r.Limit = new(0.0)
+		if err := r.Validate(); err != nil {
+			t.Errorf("%s with the limit 0: %v", check, err)
+		}
+	}
+}
+
 func TestAnExpressionThatIsWrongSaysWhatToWrite(t *testing.T) {
 	for want, change := range map[string]func(*alarm.Rule){
 		"character 7: \"back\" is not expected": func(r *alarm.Rule) { r.Expression = "value back" },

@@ -291,8 +291,9 @@ type Uplink struct {
 	// agent before it counts as disconnected. A change needs a restart.
 	Silence time.Duration `yaml:"silence" example:"30s"`
 	// Allow are capabilities, as "voltbus children grant" takes them: what ancestors may do here, and at descendants of
-	// this node (call node/agent:method). By default they may read and subscribe to what is sent, and send read-only
-	// requests to descendants, but may not call or command; [] allows nothing. A reload is enough for a change.
+	// this node (call node/agent:method). By default they may read and subscribe to what is sent, see alarms, what
+	// happened and notes, and send read-only requests to descendants, but may not call or command; [] allows nothing. A
+	// reload is enough for a change.
 	Allow []string `yaml:"allow" example:"[\"read **\", \"call boiler:tune\", \"command campus/b1/**@8\"]"`
 	// Hear are paths at the parent: this node receives the live messages of points and topics at and below them, under
 	// their paths at the parent. The parent must let this one subscribe to them ("voltbus children grant NAME subscribe

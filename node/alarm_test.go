@@ -37,7 +37,7 @@ func (r *running) reads(path point.Path, value float64) {
 func TestAnAlarmIsRaisedAcknowledgedOnceAndSurvivesARestart(t *testing.T) {
 	cfg := load(t, t.TempDir(), listenAnywhere)
 	r := run(t, cfg)
-	rule := alarms.NewRule{Rule: alarm.Rule{Name: "hot", Points: []string{"b/**"}, Check: alarm.High, Limit: 80, Deadband: 5, Priority: alarm.Critical}}
+	rule := alarms.NewRule{Rule: alarm.Rule{Name: "hot", Points: []string{"b/**"}, Check: alarm.High, Limit: new(80.0), Deadband: 5, Priority: alarm.Critical}}
 	operator, _ := r.person("ada", identity.Operator)
 	if _, err := client.Do(wait(t), operator, alarms.Put, rule); !fault.Is(err, fault.Refused) {
 		t.Errorf("an operator writes a rule: %v", err)
@@ -113,7 +113,7 @@ func TestARuleIsTriedBeforeItIsWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the values are stored", func() bool { return r.stored("b/warm") == 1 && r.stored("b/cold") == 1 })
-	rule := alarm.Rule{Name: "hot", Points: []string{"b/*"}, Check: alarm.High, Limit: 20, OnDelay: 600}
+	rule := alarm.Rule{Name: "hot", Points: []string{"b/*"}, Check: alarm.High, Limit: new(20.0), OnDelay: 600}
 	tried, err := client.Do(wait(t), r.Client, alarms.Try, alarms.TriedRule{Rule: rule})
 	if err != nil || tried.All != 2 || tried.Active != 1 || tried.Points[0].Point != "b/warm" {
 		t.Errorf("tried: %+v, %v", tried, err)
@@ -129,15 +129,37 @@ func TestARuleIsTriedBeforeItIsWritten(t *testing.T) {
 	if err := client.Tell(wait(t), r.Client, alarms.Delete, alarms.RuleName{Rule: "hot"}); err != nil {
 		t.Fatal(err)
 	}
+	frost := alarm.Rule{Name: "frost", Points: []string{"b/*"}, Check: alarm.Low, Limit: new(-5.0)}
+	if _, err := client.Do(wait(t), r.Client, alarms.Put, alarms.NewRule{Rule: frost}); err != nil {
+		t.Errorf("a limit below zero: %v", err)
+	}
 	if got := r.alarmed(); got != "" {
 		t.Errorf("without the rule there is %q", got)
+	}
+}
+
+func TestAParentSeesTheAlarmsOfAChildThatSaysNothingOfIt(t *testing.T) {
+	t.Parallel()
+	p := newPair(t, "")
+	rule := alarms.NewRule{Rule: alarm.Rule{Name: "hot", Points: []string{"b/**"}, Check: alarm.High, Limit: new(80.0)}}
+	if _, err := client.Do(wait(t), p.child.Client, alarms.Put, rule); err != nil {
+		t.Fatal(err)
+	}
+	p.child.reads("b/temp", 85)
+	eventually(t, "the parent lists the alarm", func() bool {
+		got, err := client.Do(wait(t), p.parent.Client, alarms.List, alarms.Page{})
+		return err == nil && len(got.Alarms) == 1 && got.Alarms[0].Known && got.Alarms[0].State == "unacknowledged"
+	})
+	err := client.Tell(wait(t), p.parent.At("plant"), alarms.Acknowledge, alarms.Act{Alarm: "hot@b/temp"})
+	if !fault.Is(err, fault.Refused) || !strings.Contains(err.Error(), "missing: call node:alarm.acknowledge") {
+		t.Errorf("acknowledging from the parent without uplink.allow: %v", err)
 	}
 }
 
 func TestAlarmsOfAChildAreInTheListOfItsParentAndAreAcknowledgedFromThere(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, `uplink: {allow: ["read **", "subscribe **", "call node"]}`+"\n")
-	rule := alarms.NewRule{Rule: alarm.Rule{Name: "hot", Points: []string{"b/**"}, Check: alarm.High, Limit: 80}}
+	rule := alarms.NewRule{Rule: alarm.Rule{Name: "hot", Points: []string{"b/**"}, Check: alarm.High, Limit: new(80.0)}}
 	if _, err := client.Do(wait(t), p.child.Client, alarms.Put, rule); err != nil {
 		t.Fatal(err)
 	}

@@ -89,7 +89,7 @@ func TestAReportIsMadeOfHistoryAndAlarms(t *testing.T) {
 	cfg := load(t, t.TempDir(), listenAnywhere)
 	cfg.Node.TimeZone = "Europe/Berlin"
 	r := run(t, cfg)
-	if _, err := client.Do(wait(t), r.Client, alarms.Put, alarms.NewRule{Rule: alarm.Rule{Name: "hot", Points: []string{"b/power"}, Check: alarm.High, Limit: 80}}); err != nil {
+	if _, err := client.Do(wait(t), r.Client, alarms.Put, alarms.NewRule{Rule: alarm.Rule{Name: "hot", Points: []string{"b/power"}, Check: alarm.High, Limit: new(80.0)}}); err != nil {
 		t.Fatal(err)
 	}
 	start := time.Now().UTC().Truncate(time.Second).Add(-time.Hour)

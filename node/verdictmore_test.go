@@ -28,7 +28,7 @@ func (r *running) rule(rule alarm.Rule) {
 func TestOneVerdictAboutRulesThatCannotBeJudged(t *testing.T) {
 	s := newScenes(t)
 	s.isWell()
-	s.rule(alarm.Rule{Name: "hot", Points: []string{"b/temp"}, Check: alarm.High, Limit: 80})
+	s.rule(alarm.Rule{Name: "hot", Points: []string{"b/temp"}, Check: alarm.High, Limit: new(80.0)})
 	s.is("Worth a look", "1 alarm rule cannot be judged; the only device answers")
 	s.says("alarms", "hot", "the alarm rule hot cannot be judged: there is no point that it selects: b/temp")
 	s.reads("b/temp", 20)
@@ -52,7 +52,7 @@ func TestOneVerdictAboutRulesThatCannotBeJudged(t *testing.T) {
 func TestOneVerdictAboutPeopleWhoCannotBeTold(t *testing.T) {
 	s := newScenes(t)
 	s.tells(fmt.Sprintf(`{"contacts": [{"name": "shift", "by": "webhook", "to": %q}], "steps": [{"tell": ["shift"]}], "least": "low"}`, s.outside))
-	s.rule(alarm.Rule{Name: "hot", Points: []string{"b/temp"}, Check: alarm.High, Limit: 80, Priority: alarm.PriorityLow})
+	s.rule(alarm.Rule{Name: "hot", Points: []string{"b/temp"}, Check: alarm.High, Limit: new(80.0), Priority: alarm.PriorityLow})
 	s.reads("b/temp", 20)
 	s.isWell()
 	s.full.Store(true)

@@ -117,7 +117,7 @@ const mismatched = "agent:node@control"
 func TestOneVerdictThroughFaultsAndTheirMending(t *testing.T) {
 	s := newScenes(t)
 	s.isWell()
-	rule := alarms.NewRule{Rule: alarm.Rule{Name: "hot", Points: []string{"b/temp"}, Check: alarm.High, Limit: 80, Priority: alarm.PriorityLow}}
+	rule := alarms.NewRule{Rule: alarm.Rule{Name: "hot", Points: []string{"b/temp"}, Check: alarm.High, Limit: new(80.0), Priority: alarm.PriorityLow}}
 	if _, err := client.Do(wait(t), s.Client, alarms.Put, rule); err != nil {
 		t.Fatal(err)
 	}

@@ -48,6 +48,7 @@ type Field struct {
 	Commas   bool
 	Object   bool // a JSON object with any content
 	Min, Max int64
+	Bounded  bool // Min or Max is declared; a number with a point has no other bounds
 	OneOf    []string
 	Default  string
 	Schema   string // its name in OpenAPI
@@ -159,9 +160,9 @@ func (f *Field) constrain(word string) {
 	case "object":
 		f.Object = true
 	case "min":
-		f.Min = number
+		f.Min, f.Bounded = number, true
 	case "max":
-		f.Max = number
+		f.Max, f.Bounded = number, true
 	case "one-of":
 		f.OneOf = strings.Split(value, "|")
 	}
@@ -351,7 +352,7 @@ func (f *Field) check(v reflect.Value) error {
 			return f.outside()
 		}
 	case reflect.Float64:
-		if x := v.Float(); x < float64(f.Min) || x > float64(f.most()) {
+		if x := v.Float(); f.Bounded && (x < float64(f.Min) || x > float64(f.most())) {
 			return fmt.Errorf("must be a number from %d to %d", f.Min, f.most())
 		}
 	case reflect.Slice, reflect.Map:

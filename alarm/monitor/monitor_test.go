@@ -206,7 +206,7 @@ func (s *stand) doubts(when, want string) {
 	}
 }
 
-var hot = alarm.Rule{Name: "hot", Points: []string{"b/**"}, Check: alarm.High, Limit: 80}
+var hot = alarm.Rule{Name: "hot", Points: []string{"b/**"}, Check: alarm.High, Limit: new(80.0)}
 
 func TestAfterARestartReadingsOfMeanwhileAreLookedAt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

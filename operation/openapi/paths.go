@@ -264,8 +264,10 @@ func fieldSchema(f *operation.Field, doc string) string {
 		add("maximum", cmp.Or(f.Max, 1<<31-1))
 	case reflect.Float64:
 		words = append(words, "type: number")
-		add("minimum", f.Min)
-		add("maximum", cmp.Or(f.Max, 1<<31-1))
+		if f.Bounded {
+			add("minimum", f.Min)
+			add("maximum", cmp.Or(f.Max, 1<<31-1))
+		}
 	case reflect.Bool:
 		words = append(words, "type: boolean")
 	}

@@ -311,7 +311,7 @@ export interface AlarmRule {
   tags?: Record<string, string>;
   /** What it looks at. high, low: the value is above or below limit. rate: it changes by more than change within per. stuck: it stays within tolerance for longest. stale: no usable reading arrives for longest. state: it is one of values. discrepancy: it differs from feedback by more than tolerance. expression: a condition on several points holds */
   check: "high" | "low" | "rate" | "stuck" | "stale" | "state" | "discrepancy" | "expression";
-  /** Of high and low, in the unit of the point */
+  /** Of high and low, which need it, in the unit of the point */
   limit?: number;
   /** Of high, low and rate: how far the value must be back for the alarm to return to normal */
   deadband?: number;
