@@ -14,6 +14,18 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
+test.skipIf(url === "")("a login that the network lost is tried again", async () => {
+  const { page } = await openPage(browser);
+  let asked = 0;
+  await page.route("**/api/v1/session", (route) => {
+    const isFirst = route.request().method() === "POST" && asked++ === 0;
+    return isFirst ? route.abort() : route.continue();
+  });
+  await page.goto(`${url}/#token=${token}`);
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  expect(asked).toBe(2);
+});
+
 test
   .skipIf(url === "")
   .each(["/", "/site", "/explore", "/alarms", "/control", "/timeline", "/nodes", "/settings"])(

@@ -23,21 +23,33 @@ const ofScreens: Record<string, readonly string[]> = {
 const answers: FirstAnswers["answers"] = new Map();
 globalThis.voltbusFirst = { begun: performance.now(), answers };
 
+type Asking = (address: string, init: RequestInit) => Promise<Response>;
+
 /** Asks, and keeps the answer for whoever takes it; one that fails is told to that one only. */
-function ask(method: string, resource: string, init: RequestInit = {}): Promise<Response> {
-  const answer = fetch(root + resource, { method, cache: "no-store", ...init });
+function ask(method: string, resource: string, init: RequestInit = {}, by: Asking = fetch) {
+  const answer = by(root + resource, { method, cache: "no-store", ...init });
   answer.catch(() => undefined);
   answers.set(`${method} ${root}${resource}`, answer);
   return answer;
 }
 
+/** Asks until there is an answer. */
+const patiently: Asking = async (address, init) => {
+  for (;;) {
+    try {
+      return await fetch(address, init);
+    } catch {
+      await new Promise((done) => setTimeout(done, 1000));
+    }
+  }
+};
+
 /** Logs in, and takes the token out of the address at once, so that nobody reads or shares it. */
 function logIn(token: string): Promise<Response> {
   history.replaceState(null, "", location.pathname + location.search);
-  const login = ask("POST", "session", {
-    headers: { "Content-Type": "application/json", "X-Voltbus": "1" },
-    body: JSON.stringify({ token }),
-  });
+  const headers = { "Content-Type": "application/json", "X-Voltbus": "1" };
+  // Nobody has the token from here on, so a network that fails for a moment must not lose it
+  const login = ask("POST", "session", { headers, body: JSON.stringify({ token }) }, patiently);
   ask("GET", "session", { headers: { Authorization: `Bearer ${token}` } });
   return login;
 }
