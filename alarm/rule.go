@@ -169,7 +169,7 @@ func (r *Rule) checkOwn() error {
 	switch r.Check {
 	case High, Low:
 		if r.Limit == nil {
-			return wrong("limit", "missing; write the value %s which the alarm opens, such as 80", map[Check]string{High: "above", Low: "below"}[r.Check])
+			return wrong("limit", "missing; write the limit, such as 80")
 		}
 	case Rate:
 		if r.Change == 0 {

@@ -87,7 +87,7 @@ func TestADelayOfAnExpressionBeginsAnewAfterItCouldNotBeJudged(t *testing.T) {
 func TestARuleForALimitNeedsIt(t *testing.T) {
 	for _, check := range []alarm.Check{alarm.High, alarm.Low} {
 		r := alarm.Rule{Name: "r", Points: []string{"**"}, Check: check}
-		if err := r.Validate(); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "limit: missing; write the value") {
+		if err := r.Validate(); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "limit: missing; write the limit") {
 			t.Errorf("%s without a limit: %v", check, err)
 		}
 		r.Limit = new(0.0)
