@@ -36,7 +36,7 @@ describe.skipIf(url === "")("control of a running node", () => {
     await doing.getByText("The device reports 23.25 °C, as commanded.").waitFor();
     await page.getByRole("row", { name: /8 Manual operator 23.25 °C counts you/ }).waitFor();
     const entries = page.getByRole("region", { name: "Entries" });
-    await entries.getByText("control.write-confirmed").first().waitFor();
+    await entries.getByText("Value confirmed").first().waitFor();
     await entries.getByText("✓ accepted").first().waitFor();
 
     await enter(page, "/control");

@@ -232,6 +232,6 @@ describe("another node, from above", () => {
     });
     await page.getByText("8,204,100").waitFor();
     await page.getByRole("main").getByRole("link", { name: "What happened" }).click();
-    await page.getByRole("region", { name: "Entries" }).getByText("child.approve").waitFor();
+    await page.getByRole("region", { name: "Entries" }).getByText("Child node approved").waitFor();
   });
 });

@@ -54,7 +54,7 @@ const point = {
   ready: async (page) => {
     await page.getByLabel(/^Value/).fill("23");
     await page.getByText("It is taken").or(page.getByText("It would be refused")).first().waitFor();
-    await page.getByText("control.write-confirmed").waitFor();
+    await page.getByText("Value confirmed").waitFor();
   },
 } satisfies Partial<Shot>;
 

@@ -251,7 +251,10 @@ export class Api {
     this.readClock(response.headers.get("Date"));
     if (response.ok) return;
     const told = (await response.json().catch(() => ({}))) as Partial<Problem>;
-    if (response.status === 401) this.loggedOut();
+    if (response.status === 401) {
+      dropAnswers(); // they are those to somebody who was not logged in
+      this.loggedOut();
+    }
     throw new Problem(
       response.status,
       told.title ?? `The node answered ${response.status}`,
