@@ -3,6 +3,7 @@ package drivertest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"voltbus/driver"
 	"voltbus/fault"
+	"voltbus/internal/await"
 	"voltbus/point"
 )
 
@@ -212,11 +214,11 @@ func mustWorkAgain(t *testing.T, h Harness, proxy *Proxy) {
 	_, s, done := open(t, h, cfg)
 	defer done()
 	names := goodNames(h, cfg)
-	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
-		if _, err := s.Read(t.Context(), names); !errors.Is(err, driver.ErrNotConnected) {
-			break
-		}
-	}
+	var err error
+	await.Until(t, "the line is connected again", func() bool {
+		_, err = s.Read(t.Context(), names)
+		return !errors.Is(err, driver.ErrNotConnected)
+	}, func() string { return fmt.Sprint(err) })
 	mustBeGood(t, h, s, names)
 }
 

@@ -79,7 +79,7 @@ var table = []rule{
 	{"owner", []string{"agent", "agent/replicated", "bus", "bus/lease", "bus/mesh", "operation", "operation/forward", "device", "point", "fault"}, parts, "what a replica runs follows from its leases; devices and agents know none"},
 	{"presence", []string{"fault"}, parts, "who is there is told to it; it knows neither bus nor storage"},
 
-	{"driver/drivertest", []string{"driver", "internal/relay", "point", "fault", "testing/..."}, parts, "the conformance suite judges every driver alike"},
+	{"driver/drivertest", []string{"driver", "internal/await", "internal/relay", "point", "fault", "testing/..."}, parts, "the conformance suite judges every driver alike"},
 	{"driver/all", []string{"driver/..."}, parts, "the list of the drivers"},
 	{"driver/registry", []string{"driver", "point"}, nil, "how lists of points are written is the same for every driver; what their columns mean is not"},
 	{"driver", nouns, nil, "the contract"},
