@@ -48,7 +48,7 @@ type Field struct {
 	Commas   bool
 	Object   bool // a JSON object with any content
 	Min, Max int64
-	Bounded  bool // Min or Max is declared; a number with a point has no other bounds
+	Range    *Range // of a number with a point, if min or max is declared
 	OneOf    []string
 	Default  string
 	Schema   string // its name in OpenAPI
@@ -59,6 +59,28 @@ type Field struct {
 	texts bool // it is decoded as a plain list of strings
 	any   bool // it is any JSON
 	named bool // it has named fields and allows no others
+}
+
+// Range is between which numbers a number with a point is.
+type Range struct{ Least, Most float64 }
+
+// Texts returns the bounds as people write them: 1000000, not 1e+06.
+func (r *Range) Texts() (least, most string) {
+	return strconv.FormatFloat(r.Least, 'f', -1, 64), strconv.FormatFloat(r.Most, 'f', -1, 64)
+}
+
+func (f *Field) bound(key, value string) {
+	if f.Type.Kind() != reflect.Float64 {
+		return
+	}
+	if f.Range == nil {
+		f.Range = &Range{0, 1<<31 - 1}
+	}
+	at := &f.Range.Least
+	if key == "max" {
+		at = &f.Range.Most
+	}
+	*at, _ = strconv.ParseFloat(value, 64)
 }
 
 // Time is a time in a form that people write, see query.ParseTime, or in milliseconds since 1970; "" for its default.
@@ -140,6 +162,9 @@ func (f *Field) holder() reflect.Type {
 func (f *Field) constrain(word string) {
 	key, value, _ := strings.Cut(word, "=")
 	number, _ := strconv.ParseInt(value, 10, 64)
+	if key == "min" || key == "max" {
+		f.bound(key, value)
+	}
 	switch key {
 	case "required":
 		f.Required = true
@@ -160,9 +185,9 @@ func (f *Field) constrain(word string) {
 	case "object":
 		f.Object = true
 	case "min":
-		f.Min, f.Bounded = number, true
+		f.Min = number
 	case "max":
-		f.Max, f.Bounded = number, true
+		f.Max = number
 	case "one-of":
 		f.OneOf = strings.Split(value, "|")
 	}
@@ -339,6 +364,9 @@ func (f *Field) setDefault(into reflect.Value) {
 	case f.Type.Kind() == reflect.Int:
 		n, _ := strconv.ParseInt(f.Default, 10, 64)
 		into.SetInt(n)
+	case f.Type.Kind() == reflect.Float64:
+		x, _ := strconv.ParseFloat(f.Default, 64)
+		into.SetFloat(x)
 	}
 }
 
@@ -352,8 +380,9 @@ func (f *Field) check(v reflect.Value) error {
 			return f.outside()
 		}
 	case reflect.Float64:
-		if x := v.Float(); f.Bounded && (x < float64(f.Min) || x > float64(f.most())) {
-			return fmt.Errorf("must be a number from %d to %d", f.Min, f.most())
+		if x, r := v.Float(), f.Range; r != nil && (x < r.Least || x > r.Most) {
+			least, most := r.Texts()
+			return fmt.Errorf("must be a number from %s to %s", least, most)
 		}
 	case reflect.Slice, reflect.Map:
 		if raw, is := reflect.TypeAssert[json.RawMessage](v); is && f.Object && !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {

@@ -93,6 +93,33 @@ func TestArgumentsAreJudgedAsTheyAreDeclared(t *testing.T) {
 	}
 }
 
+func TestNumbersWithAPointHaveTheBoundsAndTheDefaultThatAreDeclared(t *testing.T) {
+	type share struct {
+		Loss  float64 `json:"loss" api:"min=0,max=0.9,default=0.25"`
+		Limit float64 `json:"limit"`
+	}
+	op := operation.Declare[share, share](operation.Spec{Name: "share.set", HTTP: "POST /share", Role: identity.Engineer, Body: 100})
+	do := func(_ context.Context, _ *operation.Call, in *share) (share, error) { return *in, nil }
+	ops := operation.NewTable(func(context.Context, operation.Entry) {}, []operation.Bound{operation.Bind(op, nil, do)})
+	who := operation.Caller{Name: "person:ada", Role: identity.Engineer}
+	for args, want := range map[string]string{
+		`{}`:                       `{"loss":0.25,"limit":0}`,
+		`{"loss":0.9,"limit":-5}`:  `{"loss":0.9,"limit":-5}`,
+		`{"loss":0,"limit":1e300}`: `{"loss":0,"limit":1e+300}`,
+		`{"loss":0.91}`:            "loss: must be a number from 0 to 0.9",
+		`{"loss":-0.1}`:            "loss: must be a number from 0 to 0.9",
+	} {
+		result, err := ops.Run(t.Context(), &who, "share.set", arguments(t, args))
+		got := string(result)
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.HasSuffix(got, want) {
+			t.Errorf("%s gives %s, want %s", args, got, want)
+		}
+	}
+}
+
 func TestAttackTheCallerIsJudgedBeforeAnythingIsDone(t *testing.T) {
 	tests := map[string]struct {
 		who  operation.Caller

@@ -264,9 +264,9 @@ func fieldSchema(f *operation.Field, doc string) string {
 		add("maximum", cmp.Or(f.Max, 1<<31-1))
 	case reflect.Float64:
 		words = append(words, "type: number")
-		if f.Bounded {
-			add("minimum", f.Min)
-			add("maximum", cmp.Or(f.Max, 1<<31-1))
+		if r := f.Range; r != nil {
+			least, most := r.Texts()
+			words = append(words, "minimum: "+least, "maximum: "+most)
 		}
 	case reflect.Bool:
 		words = append(words, "type: boolean")
