@@ -54,6 +54,14 @@ describe.skipIf(url === "")("control of a running node", () => {
     expect(complaints).toEqual([]);
   });
 
+  test("says in its own words that a point does not exist", async () => {
+    const { page, complaints } = await openPage(browser);
+    await enter(page, "/point/demo/office/zone1/temprature");
+    await page.getByText("The node knows no such point.").waitFor();
+    expect(await page.getByText("voltbus points").count()).toBe(0);
+    expect(complaints.filter((c) => !c.includes("404"))).toEqual([]);
+  });
+
   test("reserves, and tells another reservation who is in the way", async () => {
     const { page } = await openPage(browser);
     await enter(page, "/control/schedule");
