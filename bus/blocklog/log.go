@@ -146,6 +146,12 @@ func (l *Log) take(stream jetstream.Stream) {
 	l.id = strconv.FormatInt(stream.CachedInfo().Created.UnixNano(), 36)
 }
 
+func (l *Log) opened() jetstream.Stream {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.stream
+}
+
 // ID identifies this log: another one in its place, after the directory was lost, has another ID.
 func (l *Log) ID() string {
 	l.mu.Lock()

@@ -86,11 +86,24 @@ func makeStream(ctx context.Context, l *Log, cfg jetstream.StreamConfig) (jetstr
 	return l.js.CreateOrUpdateStream(ctx, cfg)
 }
 
-// openSoon opens the log within a second: who is asked while the replicas choose a leader gets no answer.
+var errUnled = errors.New("no replica leads the log yet")
+
+// openSoon opens the log within a second: who is asked while the replicas choose a leader gets no answer. A log that none of them leads may
+// not be there: the server says that it made one before a majority knows of it, and forgets it if the replicas choose another leader then.
 func (l *Log) openSoon(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	return l.open(ctx)
+	if err := l.open(ctx); err != nil {
+		return err
+	}
+	info, err := l.opened().Info(ctx)
+	if err == nil && (info.Cluster == nil || info.Cluster.Leader == "") {
+		err = errUnled
+	}
+	if err != nil {
+		return fault.E("bus.OpenLog", fault.Unavailable, l.cfg.Replica, trouble.Of(err))
+	}
+	return nil
 }
 
 // patience is how long an answer is waited for that nobody gives while the replicas choose another leader.
