@@ -45,6 +45,28 @@ describe("the palette", () => {
     expect(complaints.filter((c) => !/status of 404/.test(c))).toEqual([]);
   });
 
+  test("takes what is typed before its code is there", async () => {
+    const { page } = await open({ site: building, address: "/nowhere" });
+    let come: (() => void) | undefined;
+    await page.route("**/assets/palette-*.js", async (route) => {
+      await new Promise<void>((resolve) => {
+        come = resolve;
+      });
+      await route.continue();
+    });
+    await page.getByRole("heading", { name: "There is no such screen" }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("dax");
+    await page.keyboard.press("Backspace");
+    await page.keyboard.type("rk c");
+    await expect.poll(() => come).toBeDefined();
+    come?.();
+    await expect.poll(() => active(page).textContent()).toContain("Dark colours");
+    expect(await field(page).inputValue()).toBe("dark c");
+    await page.keyboard.type("o");
+    await expect.poll(() => field(page).inputValue()).toBe("dark co");
+  });
+
   test("does what it offers, and goes back with Escape", async () => {
     const { page } = await open({ site: building, address: "/site" });
     await page.keyboard.press("Control+k");

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { launch, openPage, seriousViolations, sidewaysScroll } from "./browser";
 import { building } from "./sites";
@@ -140,6 +140,28 @@ describe("a screen whose code is gone", () => {
     expect(await seriousViolations(page)).toEqual([]);
     await page.getByRole("link", { name: "Overview", exact: true }).click();
     await page.getByRole("heading", { name: "Overview" }).waitFor();
+  });
+});
+
+describe("a file that the network loses", () => {
+  const titled = (page: Page) =>
+    page.evaluate(() => getComputedStyle(document.querySelector("h1") ?? document.body).fontSize);
+
+  test.each([
+    ["the code of a screen", "**/assets/site-*.js", "/site", "Plot", 3],
+    ["the code of every screen", "**/assets/shell-*.js", "/site", "Plot", 2],
+    ["the styles of every screen", "**/assets/index-*.css", "/", "Overview", 2],
+    ["the first file of all", "**/assets/index-*.js", "/", "Overview", 1],
+  ] as const)("comes by itself: %s", async (_, file, address, heading, times) => {
+    node = new Stand(building);
+    await node.start();
+    const { page } = await openPage(browser);
+    let asked = 0;
+    await page.route(file, (route) => (asked++ < times ? route.abort() : route.continue()));
+    await page.goto(`${node.url}${address}#token=${token}`);
+    await page.getByRole("heading", { name: heading }).waitFor();
+    await expect.poll(() => asked).toBe(times + 1);
+    await expect.poll(() => titled(page)).not.toBe("32px"); // that of a page without styles
   });
 });
 

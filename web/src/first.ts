@@ -44,6 +44,40 @@ const patiently: Asking = async (address, init) => {
   }
 };
 
+let loggedIn: Promise<unknown> = Promise.resolve();
+
+/** How long after the network lost a file it is asked for again, in milliseconds. */
+const again = 2000;
+
+/** So long after all else has come, in milliseconds, the language of the page may still be on its way. */
+const late = 20_000;
+
+/** Brings again what was lost on its way: styles alone, code that all screens need with the whole page. */
+function bring(file: EventTarget | null): void {
+  if (file instanceof HTMLLinkElement && file.rel === "stylesheet")
+    setTimeout(() => file.replaceWith(file.cloneNode()), again);
+  if (file instanceof HTMLScriptElement) setTimeout(beginAnew, again);
+}
+
+/** Loads the page anew, once the login has ended that alone knows its token. */
+const beginAnew = () => loggedIn.finally(() => location.reload());
+
+/** Looks for what was lost before this script was there to hear of it. */
+function lookOver(): void {
+  const styles = new Set([...document.styleSheets].filter(hasRules).map((s) => s.ownerNode));
+  for (const link of document.querySelectorAll("link")) if (!styles.has(link)) bring(link);
+  setTimeout(() => document.getElementById("app")?.hasChildNodes() || beginAnew(), late);
+}
+
+/** Whether the styles have come; those that were lost are there, too, and may not be read. */
+function hasRules(sheet: CSSStyleSheet): boolean {
+  try {
+    return sheet.cssRules.length > 0;
+  } catch {
+    return false;
+  }
+}
+
 /** Logs in, and takes the token out of the address at once, so that nobody reads or shares it. */
 function logIn(token: string): Promise<Response> {
   history.replaceState(null, "", location.pathname + location.search);
@@ -51,6 +85,7 @@ function logIn(token: string): Promise<Response> {
   // Nobody has the token from here on, so a network that fails for a moment must not lose it
   const login = ask("POST", "session", { headers, body: JSON.stringify({ token }) }, patiently);
   ask("GET", "session", { headers: { Authorization: `Bearer ${token}` } });
+  loggedIn = login;
   return login;
 }
 
@@ -64,4 +99,6 @@ async function begin(): Promise<void> {
   for (const resource of [...everyScreen, ...own]) ask("GET", resource);
 }
 
+addEventListener("load", lookOver);
+addEventListener("error", ({ target }) => bring(target), true); // of a file it does not bubble
 begin().catch(() => undefined); // the page asks by itself, and tells why nothing comes

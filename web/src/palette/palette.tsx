@@ -18,11 +18,13 @@ import "./palette.css";
 
 interface Props extends Known {
   api: Api;
+  /** What was typed before it was there. */
+  begun: string;
   onClose(): void;
 }
 
 /** Goes to a point, a device or a screen, or does something, by its name. */
-export function Palette({ api, onClose, ...known }: Props) {
+export function Palette({ api, begun, onClose, ...known }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   // Before the next key is pressed
   useLayoutEffect(() => dialog.current?.showModal(), []);
@@ -33,7 +35,7 @@ export function Palette({ api, onClose, ...known }: Props) {
     dialog.current?.close();
     onClose();
   };
-  const [search, setSearch] = useState("");
+  const [search, setSearch] = useState(begun);
   const [isSetting, setIsSetting] = useState(false);
   const points = usePointSearch(api, search, isSetting);
   const items = useItems(api, known, isSetting, points.items, () => {

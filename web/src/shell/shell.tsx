@@ -93,6 +93,7 @@ export function Shell({ api, session, refresh, onLogOut }: Props) {
           {...{ api, session, parts, onLogOut }}
           alarms={alarms.data}
           devices={books?.devices ?? []}
+          begun={jump.begun}
           onClose={jump.close}
         />
       )}

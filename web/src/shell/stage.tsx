@@ -25,6 +25,12 @@ export function Stage({ screen, ...props }: StageProps & { screen: Screen | unde
 
 type Loaded = { is: "ready"; show: ComponentType<ScreenProps> } | { is: "lost"; why: string };
 
+/** How long after an attempt that failed the next one begins, in milliseconds; the last for all that follow. */
+const pauses = [500, 1000, 2000, 5000];
+
+/** A network that changes breaks off what comes: so many attempts may fail before somebody is told. */
+const calmly = 2;
+
 /** Shows a screen as soon as its code is there. */
 function Chunk({ screen, isAway, ...props }: StageProps & { screen: Screen }) {
   const [loaded, setLoaded] = useState<Loaded>();
@@ -32,13 +38,18 @@ function Chunk({ screen, isAway, ...props }: StageProps & { screen: Screen }) {
   // Another attempt loads again
   useEffect(() => {
     let left = false;
-    setLoaded(undefined);
+    let timer = 0;
     screen
       .load()
       .then((show) => !left && setLoaded({ is: "ready", show }))
-      .catch((err: Error) => !left && setLoaded({ is: "lost", why: err.message }));
+      .catch((err: Error) => {
+        if (left) return;
+        setLoaded({ is: "lost", why: err.message });
+        timer = window.setTimeout(() => setAttempt((n) => n + 1), pauses[attempt] ?? pauses.at(-1));
+      });
     return () => {
       left = true;
+      clearTimeout(timer);
     };
   }, [screen, attempt]);
   const { epoch } = props;
@@ -48,9 +59,9 @@ function Chunk({ screen, isAway, ...props }: StageProps & { screen: Screen }) {
     if (lost) setAttempt((n) => n + 1);
   }, [epoch]);
 
-  if (!loaded) return <p class="asking">Loading…</p>;
-  if (loaded.is === "ready") return <loaded.show {...props} />;
-  if (isAway) return <NotYet screen={screen} />;
+  if (loaded?.is === "ready") return <loaded.show {...props} />;
+  if (lost && isAway) return <NotYet screen={screen} />;
+  if (!lost || attempt < calmly) return <p class="asking">Loading…</p>;
   return (
     <Fault
       title={`${screen.name} could not be loaded`}
