@@ -52,7 +52,9 @@ check_venv() {
     missing+=("python3-venv: install the package python3-venv (as root: apt-get install python3-venv)")
 }
 
+# The one without the windows of a desktop takes half the processor time.
 check_chromium() {
+  command -v chromium-headless-shell >/dev/null || install chromium-headless-shell && return
   for name in chromium chromium-browser google-chrome; do
     if command -v "$name" >/dev/null; then return; fi
   done

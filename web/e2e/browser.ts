@@ -1,13 +1,18 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { onTestFailed } from "vitest";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** Chromium without the windows of a desktop takes half the processor time of a whole one. */
+const browsers = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
 
 /** Starts the system's Chromium, which talks to nobody but the pages under test. */
 export const launch = (): Promise<Browser> =>
   chromium.launch({
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    executablePath:
+      process.env.CHROMIUM ?? browsers.map((b) => `/usr/bin/${b}`).find(existsSync) ?? "chromium",
     headless: true,
     args: [
       "--no-sandbox",
@@ -49,7 +54,33 @@ export async function openPage(
       message.location().url.endsWith("/api/v1/setup");
     if (message.type() === "error" && !isExpected) complaints.push(message.text());
   });
+  tellIfFailed(page, complaints);
   return { page, complaints };
+}
+
+/** Says what a page shows, waits for and complains of when the test that opened it fails. */
+function tellIfFailed(page: Page, complaints: readonly string[]): void {
+  const waiting = new Set<string>();
+  const failed: string[] = [];
+  const nameOf = (r: { method(): string; url(): string }) => `${r.method()} ${r.url()}`;
+  page.on("request", (r) => waiting.add(nameOf(r)));
+  page.on("requestfinished", (r) => waiting.delete(nameOf(r)));
+  page.on("requestfailed", (r) => {
+    waiting.delete(nameOf(r));
+    failed.push(`${nameOf(r)}: ${r.failure()?.errorText}`);
+  });
+  try {
+    onTestFailed(async () => {
+      const shown = await page
+        .locator("body")
+        .ariaSnapshot({ timeout: 2000 })
+        .catch((err: Error) => `Nothing can be read: ${err.message}`);
+      const told = { address: page.url(), waiting: [...waiting], failed, complaints };
+      process.stderr.write(`The page of the failed test: ${JSON.stringify(told)}\n${shown}\n`);
+    });
+  } catch {
+    // It is opened for several tests, outside of each
+  }
 }
 
 /** Violations of accessibility rules that shut people out, with the elements concerned. */
