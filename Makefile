@@ -150,12 +150,15 @@ AGAIN := go run ./testing/again -flaky build/flaky.txt
 NODE_TESTS := 3
 
 # The packages whose tests take longest begin first, so that the run does not wait for them at its end.
-LONGEST := voltbus/testing/docs voltbus/lab/study
+LONGEST := $(addprefix voltbus/,testing/docs lab/study store/postgres store/duckdb cmd/voltbus bus)
+
+# How many packages are tested at once: many tests wait for a disk or a peer.
+PACKAGES_AT_ONCE := 3
 
 .PHONY: run-go run-nodes
 run-go: $(GO_TEST_NEEDS) | test-begin
 	@rm -f build/$@.json
-	$(call GO_TESTS,$(LONGEST) $$(go list ./... | grep -vxF $(LONGEST:%=-e %) -e voltbus/node | tr '\n' ' '))
+	$(call GO_TESTS,$(LONGEST) $$(go list ./... | grep -vxF $(LONGEST:%=-e %) -e voltbus/node | tr '\n' ' '),-p $(PACKAGES_AT_ONCE))
 
 run-nodes: $(GO_TEST_NEEDS) | test-begin
 	@rm -f build/$@.json
