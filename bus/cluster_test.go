@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"path/filepath"
 	"testing"
 	"time"
@@ -14,18 +13,14 @@ import (
 	"voltbus/bus/blocklog"
 	"voltbus/bus/cluster"
 	"voltbus/fault"
+	"voltbus/testing/peers"
 )
 
 // ports returns addresses on loopback that nobody uses.
 func ports(t testing.TB, n int) (addresses []string) {
 	t.Helper()
 	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		addresses = append(addresses, l.Addr().String())
+		addresses = append(addresses, "127.0.0.1:"+peers.FreePort(t))
 	}
 	return addresses
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -31,6 +30,7 @@ import (
 	"voltbus/driver/all"
 	"voltbus/identity"
 	ledgerop "voltbus/operation/ledger"
+	"voltbus/testing/peers"
 )
 
 const replicaEnv = "VOLTBUS_TEST_REPLICA"
@@ -80,20 +80,10 @@ func entry(name, address string) string {
 	return fmt.Sprintf("    - {name: %s, address: '%s'}\n", name, address)
 }
 
-// freeAddresses returns addresses at which nobody listens. They are below the ports that the system gives to connections: one of those could take
-// the address of a replica that is restarted, even the connection of another replica that tries to reach it.
 func freeAddresses(t *testing.T, n int) (list []string) {
 	t.Helper()
-	const lowest, end = 10_000, 32_768
-	for tries := 0; len(list) < n; tries++ {
-		l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", lowest+rand.IntN(end-lowest)))
-		switch {
-		case err == nil:
-			defer l.Close() // at the end, so that no two are the same
-			list = append(list, l.Addr().String())
-		case tries > 1000:
-			t.Fatal(err)
-		}
+	for range n {
+		list = append(list, "127.0.0.1:"+peers.FreePort(t))
 	}
 	return list
 }

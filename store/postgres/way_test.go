@@ -11,7 +11,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -91,21 +90,11 @@ func giveToServer(t *testing.T, files ...string) {
 	}
 }
 
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
-}
-
 func TestTheServersCertificateIsVerified(t *testing.T) {
 	fresh(t) // skips without a server
 	cert, key := certify(t)
 	other, _ := certify(t)
-	port := freePort(t)
+	port := peers.FreePort(t)
 	own := peers.StartedPostgreSQL(t, "listen_addresses=127.0.0.1", "port="+port, "ssl=on", "ssl_cert_file="+cert, "ssl_key_file="+key)
 	o := postgres.Options{URL: "postgres://voltbus@127.0.0.1:" + port + "/voltbus", Writer: "edge-1", TLS: setting.TLS{CA: cert}}
 	s := open(t, o)
@@ -123,7 +112,7 @@ func TestTheServersCertificateIsVerified(t *testing.T) {
 func TestAServerWithoutEncryptionIsRefusedWhereItIsWanted(t *testing.T) {
 	fresh(t) // skips without a server
 	cert, _ := certify(t)
-	port := freePort(t)
+	port := peers.FreePort(t)
 	peers.StartedPostgreSQL(t, "listen_addresses=127.0.0.1", "port="+port)
 	_, err := postgres.Open(t.Context(), postgres.Options{
 		URL: "postgres://voltbus@127.0.0.1:" + port + "/voltbus", Writer: "edge-1", TLS: setting.TLS{CA: cert},
