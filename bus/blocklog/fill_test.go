@@ -37,15 +37,21 @@ func only(t *testing.T, blocks int) *Log {
 		t.Fatal(err)
 	}
 	for i := range blocks {
-		wait, err := l.Append(fmt.Append(nil, i+1), uint64(i))
-		if err == nil {
-			err = wait(t.Context())
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		add(t, l, i)
 	}
 	return l
+}
+
+// add appends a block behind so many.
+func add(t *testing.T, l *Log, behind int) {
+	t.Helper()
+	wait, err := l.Append(fmt.Append(nil, behind+1), uint64(behind))
+	if err == nil {
+		err = wait(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestWhatAReaderWasNotGivenIsAskedFor(t *testing.T) {

@@ -269,7 +269,7 @@ func (l *Log) scanStream(ctx context.Context, next uint64, deliver func(uint64, 
 	}
 	defer messages.Stop()
 	for given := uint64(1); ; given++ {
-		msg, err := nextSoon(ctx, messages)
+		msg, err := nextWithin(ctx, messages, stall)
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 			return next, false, nil
 		}
@@ -290,8 +290,8 @@ func (l *Log) scanStream(ctx context.Context, next uint64, deliver func(uint64, 
 	}
 }
 
-func nextSoon(ctx context.Context, messages jetstream.MessagesContext) (jetstream.Msg, error) {
-	ctx, cancel := context.WithTimeout(ctx, stall)
+func nextWithin(ctx context.Context, messages jetstream.MessagesContext, limit time.Duration) (jetstream.Msg, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	return messages.Next(jetstream.NextContext(ctx))
 }

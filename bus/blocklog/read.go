@@ -50,8 +50,8 @@ func (r *reader) follow(ctx context.Context) (again bool, err error) {
 	}
 	defer messages.Stop()
 	for given := uint64(1); ; given++ {
-		msg, err := messages.Next(jetstream.NextContext(ctx))
-		if errors.Is(err, jetstream.ErrNoHeartbeat) || errors.Is(err, jetstream.ErrConsumerDeleted) {
+		msg, err := r.await(ctx, messages)
+		if errors.Is(err, jetstream.ErrNoHeartbeat) || errors.Is(err, jetstream.ErrConsumerDeleted) || errors.Is(err, errSilent) {
 			return true, nil
 		}
 		if err != nil {
@@ -72,6 +72,36 @@ func (r *reader) follow(ctx context.Context) (again bool, err error) {
 		}
 		r.next = meta.Sequence.Stream + 1
 	}
+}
+
+// compareAfter is how long a consumer may say that it is there and give nothing before it is compared with the replica that leads. A consumer
+// that is not there must be given up first.
+const compareAfter = 3 * heartbeat
+
+var errSilent = errors.New("the consumer does not give what the log has")
+
+// await returns the next message. The consumer of a replica that was behind when it was made may say that it is there, and give nothing: from
+// time to time it is compared with the replica that leads.
+func (r *reader) await(ctx context.Context, messages jetstream.MessagesContext) (jetstream.Msg, error) {
+	for {
+		msg, err := nextWithin(ctx, messages, compareAfter)
+		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			return msg, err
+		}
+		if r.behind(ctx) {
+			return nil, errSilent
+		}
+	}
+}
+
+func (r *reader) behind(ctx context.Context) bool {
+	if !r.log.cfg.replicated() {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, stall)
+	defer cancel()
+	_, last, err := r.log.Bounds(ctx)
+	return err == nil && last >= r.next
 }
 
 // gap is the sequences from one on, up to another one.
