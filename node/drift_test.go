@@ -91,7 +91,14 @@ func (c *commanded) output(point string) (control.Output, string) {
 
 func (c *commanded) becomes(point string, want control.Output) {
 	c.t.Helper()
-	eventually(c.t, point+" is "+string(want), func() bool { is, _ := c.output(point); return is == want })
+	var is control.Output
+	var reported string
+	defer func() {
+		if is != want {
+			c.t.Logf("%s is %s, and reports %s", point, is, reported)
+		}
+	}()
+	eventually(c.t, point+" is "+string(want), func() bool { is, reported = c.output(point); return is == want })
 }
 
 func TestAttackAnotherMasterChangesACommandedRegister(t *testing.T) {

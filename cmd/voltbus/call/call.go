@@ -199,7 +199,10 @@ func argumentsOf(d *operation.Declared, texts []string) (operation.Arguments, er
 	return args, nil
 }
 
-var errNotJSON = errors.New("must be JSON")
+var (
+	errNotJSON   = errors.New(`must be JSON, such as 21.5, "auto" or ["a", "b"]`)
+	errNotNumber = errors.New("must be a number, such as 2.5")
+)
 
 // valueOf returns an argument as JSON; it is given on the command line once or, for a list, several times.
 func valueOf(f *operation.Field, texts []string) (json.RawMessage, error) {
@@ -208,7 +211,10 @@ func valueOf(f *operation.Field, texts []string) (json.RawMessage, error) {
 	if whole := texts[0]; len(texts) == 1 && json.Valid([]byte(whole)) && (!simple || (f.IsList() && strings.ContainsAny(whole[:1], "[{"))) {
 		return json.RawMessage(whole), nil
 	}
-	if !simple {
+	switch {
+	case kind == reflect.Float64:
+		return nil, errNotNumber
+	case !simple:
 		return nil, errNotJSON
 	}
 	value, given, err := f.FromTexts(texts)
